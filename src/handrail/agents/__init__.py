@@ -1,1 +1,1 @@
-"""Who does the work: one file per agent, behind the port in `handrail.ports.agents`."""
+"""The agents that do the work: one folder per agent, behind the port in `handrail.ports.agents`."""

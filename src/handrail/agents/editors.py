@@ -1,4 +1,4 @@
-"""What is known of editors that can be connected to Handrail, and that it does not start itself."""
+"""Editors that can be connected to Handrail, and that it does not start itself."""
 
 from handrail.ports.agent_profiles import ConnectedClient, UserPath
 

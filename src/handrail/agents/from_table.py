@@ -1,4 +1,4 @@
-"""Makes agents of definitions: described by data, or built-in ones whose program is called otherwise."""
+"""Creates agents from definitions: described by data, or built-in ones with another program."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -26,18 +26,18 @@ from handrail.ports.agents import (
 
 
 def makers_of(definitions: Iterable[Defined]) -> dict[str, Callable[[], Agent]]:
-    """Give what makes each of the defined agents, by name; a later one takes the place of an earlier one."""
+    """Return what creates each of the defined agents, by name; a later one replaces an earlier one."""
     return {each.name: DefinedAgent(each) for each in definitions}
 
 
 @frozen
 class DefinedAgent:
-    """Makes the agent of a definition; its adapter is loaded when a step asks for it."""
+    """Creates the agent of a definition; its adapter is loaded when a step asks for it."""
 
     given: Defined
 
     def __call__(self) -> Agent:
-        """Make it; raises what is wrong with its definition."""
+        """Create the agent; raises what is wrong with its definition."""
         given = self._usable()
         if given.program:
             return _renamed(given)
@@ -50,7 +50,7 @@ class DefinedAgent:
         return CommandAgent(given)
 
     def require_program(self) -> None:
-        """Raise what to install where its program is missing."""
+        """Raise an error that says what to install where its program is missing."""
         given = self._usable()
         if given.program:
             find_program(_profile_of(given), given.program)
@@ -79,7 +79,7 @@ def _profile_of(given: AgentDefinition) -> AgentProfile:
 
 @frozen
 class WithVariables:
-    """An agent that is given variables beside its own."""
+    """An agent that gets additional environment variables."""
 
     agent: Agent
     env: tuple[tuple[str, str], ...]
@@ -91,7 +91,7 @@ class WithVariables:
 
     @property
     def can(self) -> Abilities:
-        """What it can be held to."""
+        """Its abilities."""
         return self.agent.can
 
     @property
@@ -100,24 +100,24 @@ class WithVariables:
         return self.agent.variables
 
     def variables_in(self, environ: Mapping[str, str]) -> tuple[str, ...]:
-        """Name those that it gets of an environment."""
+        """Return those that it gets from an environment."""
         return variables_of(self.agent, environ)
 
     def project_files(self, access: Access) -> ProjectFiles:
-        """Name the files of a repository that count."""
+        """Return the files of a repository that configure it."""
         return self.agent.project_files(access) if isinstance(self.agent, Configurable) else ProjectFiles()
 
     def require_program(self) -> None:
-        """Raise what to install where the program is missing."""
+        """Raise an error that says what to install where the program is missing."""
         require_program(self.agent)
 
     def launch(self, call: AgentCall, folder: str) -> Launch:
-        """Start it as ever; what its adapter sets counts more, since that keeps it to its access."""
+        """Build its command as usual; variables that its adapter sets take precedence: they enforce the access."""
         launch = self.agent.launch(call, folder)
         return replace(launch, env=(*self.env, *launch.env))
 
     def lines(self) -> Lines:
-        """Give a reader for one call."""
+        """Return a reader for one call."""
         return self.agent.lines()
 
     def transcript(self) -> TranscriptReader | None:
@@ -125,5 +125,5 @@ class WithVariables:
         return self.agent.transcript() if isinstance(self.agent, Transcribing) else None
 
     def glimpse(self, line: bytes) -> str | None:
-        """Say what a line shows it doing."""
+        """Describe what a line shows it doing."""
         return self.agent.glimpse(line)

@@ -1,6 +1,6 @@
-"""What a repository tells every agent in words, for agents that are started without the repository's own files.
+"""A repository's instructions to every agent, for agents that are started without the repository's own files.
 
-Only files inside of the repository are read, also where a link or an import (`@docs/style.md`) leads elsewhere.
+Only files inside the repository are read, even where a link or an import (`@docs/style.md`) leads elsewhere.
 """
 
 import os
@@ -11,9 +11,9 @@ from pathlib import Path
 from handrail.ports.agents import AgentCall
 
 MOST = 64 * 1024
-"""Characters that are told."""
+"""The longest text that is passed on, in characters."""
 DEEPEST = 5
-"""Files that import each other."""
+"""How deep files may import each other."""
 ALL = "/**"
 _IMPORT = re.compile(r"(?:^|(?<=\s))@((?:\./|\.\./)*[\w.-][\w./-]*)")
 
@@ -47,7 +47,7 @@ def _is_inside(path: Path, root: Path) -> bool:
 
 
 def _read(path: Path, root: Path, told: dict[Path, str], depth: int = 0) -> None:
-    """Take up a file and then what it imports, each once."""
+    """Read a file and then what it imports, each once."""
     if path in told or sum(map(len, told.values())) > MOST:
         return
     with path.open(encoding="utf-8", errors="replace") as file:

@@ -1,8 +1,8 @@
-"""JSON lines of agents: read without trust in what they hold, and the words for a process that gave no result.
+"""JSON lines of agents: read without trusting their content, and how to describe a process without a result.
 
-Most of what an agent prints is only looked through, and `skim` does that: once there is much of it, with the parser
-that the MCP SDK brings along, which is three times as fast as Python's own, and takes as long to import as a megabyte
-takes to read. What a step keeps is read by `read_line`.
+Most of an agent's output is only skimmed, and `skim` does that: once there is much of it, with the parser that the MCP
+SDK brings along, which is three times as fast as Python's own, and takes as long to import as a megabyte takes to read.
+What a step stores is read by `read_line`.
 """
 
 import json
@@ -20,20 +20,20 @@ MUCH = 1 << 20
 
 
 def read_line(line: bytes) -> Line:
-    """Give a line that holds a map; an empty one for every other."""
+    """Parse a line that is an object; return an empty one for anything else."""
     try:
         words = line.decode().strip()
         said, end = _SCAN(words, 0)
-        # A look for one byte is much faster than one for two, and few lines hold it.
+        # Searching one byte is much faster than searching two, and few lines contain it.
         if b"\\" in line and rb"\ud" in line.lower():
-            json.dumps(said, ensure_ascii=False).encode()  # fails on half of a character, which nothing can store
+            json.dumps(said, ensure_ascii=False).encode()  # fails on a lone surrogate, which cannot be stored
     except (ValueError, StopIteration, RecursionError):
         return {}
     return said if said.__class__ is dict and end == len(words) else {}
 
 
 class Skim:
-    """Reads as `read_line` does, but that numbers may be without an end, or none: `number` passes them over."""
+    """Parses like `read_line`, except that numbers may be infinite or not a number: `number` ignores those."""
 
     __slots__ = ("_parse", "_seen")
 
@@ -42,7 +42,7 @@ class Skim:
         self._parse: Callable[[bytes], Any] | None = None
 
     def __call__(self, line: bytes) -> Line:
-        """Give a line that holds a map; an empty one for every other."""
+        """Parse a line that is an object; return an empty one for anything else."""
         parse = self._parse
         if parse is None:
             self._count(line)
@@ -54,8 +54,8 @@ class Skim:
         return said if said.__class__ is dict else {}
 
     def hurry(self) -> None:
-        """Read by the faster parser from now on."""
-        from pydantic_core import from_json  # noqa: PLC0415 - only where it pays
+        """Use the faster parser from now on."""
+        from pydantic_core import from_json  # noqa: PLC0415 - only where it pays off
 
         self._parse = from_json
 
@@ -69,37 +69,37 @@ skim = Skim()
 
 
 def part(said: Line, name: str) -> Line:
-    """Give a map within a map; an empty one where there is none."""
+    """Return an object within an object; an empty one where there is none."""
     value = said.get(name)
     return value if isinstance(value, dict) else {}
 
 
 def text(said: Line, name: str) -> str:
-    """Give a text within a map; an empty one where there is none."""
+    """Return a text within an object; an empty one where there is none."""
     value = said.get(name)
     return value if isinstance(value, str) else ""
 
 
 def number(value: JsonValue) -> float | None:
-    """Give a number as it is, and nothing for every other value."""
+    """Return a finite number as it is, and None for any other value."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def amount(value: JsonValue) -> float | None:
-    """Give a number that can be a cost, and nothing for every other value."""
+    """Return a number that can be a cost, and None for any other value."""
     found = number(value)
     return None if found is None or found < 0 else found
 
 
 def count(value: JsonValue) -> int:
-    """Give how many a value says; 0 where it says nothing of the kind."""
+    """Return a value as a count; 0 where it is not one."""
     return max(0, value) if isinstance(value, int) else 0
 
 
 def without_result(ended: Ended | Gone) -> str:
-    """Say how an agent ended that gave no result."""
+    """Describe how an agent without a result ended."""
     match ended:
         case Gone():
             return "the agent was ended from outside before it gave a result"
@@ -123,7 +123,7 @@ def _finite(text: str) -> float:
 _SCAN: Callable[[str, int], tuple[Any, int]] = vars(json.JSONDecoder(parse_constant=_refuse, parse_float=_finite))[
     "scan_once"
 ]
-"""One for all lines: making it takes longer than reading a line does, and so does what is around it in a decoder."""
+"""Shared by all lines: creating it takes longer than reading a line, and so does the rest of a decoder."""
 
 
 def _signal(number: int) -> str:

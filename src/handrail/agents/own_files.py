@@ -1,4 +1,4 @@
-"""What an agent's own files on this machine tell: where its data is, and which account it is logged in to, if any."""
+"""What an agent's own files on this machine show: where its data is, and which account it is logged in to, if any."""
 
 import json
 import tomllib
@@ -20,14 +20,14 @@ def find_config_folders(profile: AgentProfile, env: Mapping[str, str]) -> tuple[
 
 
 def find_account(profile: AgentProfile, environ: Mapping[str, str]) -> str:
-    """Find the name of the account that an agent is logged in to; nothing where its files do not tell."""
+    """Find the name of the account that an agent is logged in to; empty where its files do not show it."""
     return _read(profile.login.account, environ)
 
 
 def missing_login(profile: AgentProfile, argv: tuple[str, ...], environ: Mapping[str, str]) -> str:
-    """Say how a person logs in where an agent, so started, certainly is not; empty where it is, or may be.
+    """Return how a person logs in where an agent, so started, is certainly not logged in; empty where it is, or may be.
 
-    Its program is asked only where neither variables nor files tell, and what it does not deny counts as a login.
+    Its program is run only where neither variables nor files show a login, and only a clear denial counts as none.
     """
     login = profile.login
     if not login.asks or any(environ.get(name) for name in login.variables) or _has_key(profile, environ):
@@ -42,13 +42,13 @@ def missing_login(profile: AgentProfile, argv: tuple[str, ...], environ: Mapping
 
 
 def _has_key(profile: AgentProfile, environ: Mapping[str, str]) -> bool:
-    """Tell whether a variable of the vendor holds a secret, which may be a login of a kind that is not known here."""
+    """Whether a variable of the vendor contains a secret, which may be a login of a kind that is not known here."""
     names = profile.variables_in(environ)
     return any(value and fits(name, names) and fits(name.upper(), SECRET) for name, value in environ.items())
 
 
 def _read(place: AccountFile | None, environ: Mapping[str, str]) -> str:
-    """Give the text that a place in an agent's own files holds; nothing where it holds none."""
+    """Read the text at a place in an agent's own files; empty where there is none."""
     if place is None:
         return ""
     folder = environ.get(place.variable) or f"{environ.get('HOME', '')}/{place.folder}"

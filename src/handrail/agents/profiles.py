@@ -1,4 +1,4 @@
-"""Every agent that comes with Handrail, one line each: the module with its profile, loaded when it is asked for."""
+"""Every agent that comes with Handrail, one line each: the module with its profile, loaded on first use."""
 
 import re
 from collections.abc import Mapping
@@ -19,12 +19,12 @@ PROFILES: Mapping[str, str] = {
 }
 """By the name of the agent. A new agent is a folder and a line here."""
 ANY_AGENT = "AI_AGENT"
-"""The variable in which agents of several vendors tell the commands that they run who they are."""
+"""The variable in which agents of several vendors identify themselves to the commands that they run."""
 
 
 @cache
 def find_profile(name: str) -> AgentProfile | None:
-    """Find what is known of an agent; None for one that does not come with Handrail."""
+    """Find the profile of an agent; None for one that does not come with Handrail."""
     module = PROFILES.get(name)
     return None if module is None else cast("AgentProfile", import_module(module).PROFILE)
 
@@ -35,14 +35,14 @@ def every_profile() -> tuple[AgentProfile, ...]:
 
 
 def agent_in_shell(environ: Mapping[str, str]) -> str:
-    """Name the agent whose shell set these variables; empty where it is a person's."""
+    """Return the agent whose shell set these variables; empty where it is a person's."""
     known = (each.name for each in every_profile() if any(environ.get(mark) for mark in each.shell_marks))
     return next(known, environ.get(ANY_AGENT, ""))
 
 
 @cache
 def agent_names() -> AgentNames:
-    """Give what people call these agents."""
+    """Return the names by which people call these agents."""
     profiles = every_profile()
     return AgentNames(
         other_names={other: each.name for each in profiles for other in each.other_names},
@@ -54,7 +54,7 @@ def agent_names() -> AgentNames:
 
 @cache
 def price_list() -> PriceList:
-    """Give what the models of these agents cost; where no model is known, an agent costs what its dearest does."""
+    """Return the prices of these agents' models; an unknown model costs as much as its agent's most expensive one."""
     profiles = every_profile()
     families = (family for each in profiles for family in each.prices)
     dearest = (FamilyPrice(each.name, each.price) for each in profiles if each.price is not None)
@@ -62,7 +62,7 @@ def price_list() -> PriceList:
 
 
 def make_agent(profile: AgentProfile, program: str = "") -> Agent:
-    """Load the adapter of an agent; its program may be called otherwise on a machine."""
+    """Load the adapter of an agent; its program may have another name on this machine."""
     return cast("Agent", load(profile.adapter)(program=program))
 
 

@@ -1,4 +1,4 @@
-"""The programs of agents: where they are on this machine, and what a person does where one is missing."""
+"""The programs of agents: where they are on this machine, and what to do where one is missing."""
 
 import shutil
 from pathlib import Path
@@ -8,11 +8,11 @@ from handrail.ports.agent_definitions import AgentDefinition
 from handrail.ports.agent_profiles import AgentProfile
 
 PROXY = tuple(name for each in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY") for name in (each, each.lower()))
-"""The way to an agent's service, which some machines need."""
+"""Variables of a proxy to an agent's service, which some machines need."""
 
 
 def find_program(profile: AgentProfile, command: str = "", path: str | None = None) -> str:
-    """Find an agent's program, which may be called otherwise here, on a PATH or ours; raises what to install."""
+    """Find an agent's program, by another name if given, on a PATH or ours; raises what to install."""
     found = shutil.which(expanded(command or profile.program), path=path)
     if found is not None:
         return found
@@ -35,5 +35,5 @@ def find_described_program(given: AgentDefinition, path: str | None = None) -> s
 
 
 def expanded(command: str) -> str:
-    """Give a command with the user's folder in the place of a leading `~`."""
+    """Expand a leading `~` of a command to the home folder."""
     return str(Path(command).expanduser()) if command.startswith("~/") else command

@@ -31,24 +31,24 @@ PLAYED: Mapping[str, str] = {
 
 @frozen
 class BuiltInAgent:
-    """Makes an agent that comes with Handrail; its adapter is loaded when a step asks for it."""
+    """Creates an agent that comes with Handrail; its adapter is loaded when a step asks for it."""
 
     name: str
 
     def __call__(self) -> Agent:
-        """Make it."""
+        """Create the agent."""
         profile = find_profile(self.name)
         return cast("Agent", load(PLAYED[self.name])()) if profile is None else make_agent(profile)
 
     def require_program(self) -> None:
-        """Raise what to install where its program is missing."""
+        """Raise an error that says what to install where its program is missing."""
         profile = find_profile(self.name)
         if profile is not None:
             find_program(profile)
 
 
 BUILT_IN: dict[str, Callable[[], Agent]] = {name: BuiltInAgent(name) for name in sorted((*PROFILES, *PLAYED))}
-"""What makes each agent that comes with Handrail."""
+"""What creates each agent that comes with Handrail."""
 
 
 class BuiltInCatalog:
@@ -56,12 +56,12 @@ class BuiltInCatalog:
 
     @property
     def profiles(self) -> tuple[AgentProfile, ...]:
-        """What is known of each agent of a vendor."""
+        """The profiles of all vendors' agents."""
         return every_profile()
 
     @property
     def clients(self) -> tuple[ConnectedClient, ...]:
-        """What can be connected to Handrail: agents first, then editors."""
+        """The clients that can be connected to Handrail: agents first, then editors."""
         from handrail.agents.editors import EDITORS  # noqa: PLC0415 (a run connects nothing)
 
         return (*(each.client for each in every_profile() if each.client is not None), *EDITORS)
@@ -73,12 +73,12 @@ class BuiltInCatalog:
 
     @property
     def names(self) -> AgentNames:
-        """What people call the agents."""
+        """The names by which people call the agents."""
         return agent_names()
 
     @property
     def prices(self) -> PriceList:
-        """What their models cost."""
+        """The prices of their models."""
         return price_list()
 
     def find(self, name: str) -> Agent:
@@ -86,7 +86,7 @@ class BuiltInCatalog:
         return KnownAgents().find(name)
 
     def define(self, definitions: Iterable[Defined]) -> "KnownAgents":
-        """Give these agents together with defined ones; a later one takes the place of an earlier one."""
+        """Return these agents together with defined ones; a later one replaces an earlier one."""
         given = tuple(definitions)
         return KnownAgents({**BUILT_IN, **from_table.makers_of(given)} if given else BUILT_IN)
 
@@ -97,28 +97,28 @@ class BuiltInCatalog:
         return load_cassette(path, strict=strict) if name == CASSETTE else load_script(path)
 
     def account(self, name: str, environ: Mapping[str, str]) -> str:
-        """Find the account that an agent is logged in to; nothing where its files do not tell."""
+        """Find the account that an agent is logged in to; empty where its files do not show it."""
         profile = find_profile(name)
         return "" if profile is None else own_files.find_account(profile, environ)
 
     def missing_login(self, name: str, argv: tuple[str, ...], environ: Mapping[str, str]) -> str:
-        """Say how a person logs in where an agent, so started, certainly is not; empty where it is, or may be."""
+        """Return how a person logs in where an agent, so started, is certainly not logged in; empty otherwise."""
         profile = find_profile(name)
         return "" if profile is None else own_files.missing_login(profile, argv, environ)
 
     def variables_in(self, environ: Mapping[str, str]) -> tuple[str, ...]:
-        """Name the variables that any of the agents gets of an environment, and the way to their services."""
+        """Return the variables that any of the agents gets from an environment, including those of a proxy."""
         named = (name for profile in every_profile() for name in profile.variables_in(environ))
         return tuple(dict.fromkeys((*named, *PROXY)))
 
     def config_folders(self, name: str, environ: Mapping[str, str]) -> tuple[Path, ...]:
-        """Find the folders and files in which an agent keeps its own data, as far as they exist."""
+        """Find the folders and files in which an agent stores its own data, as far as they exist."""
         profile = find_profile(name)
         return () if profile is None else own_files.find_config_folders(profile, environ)
 
 
 class KnownAgents:
-    """The `Agents` of a table, one of which may be the configured one."""
+    """The `Agents` of a table, one of which may be the configured default."""
 
     def __init__(self, table: Mapping[str, Callable[[], Agent]] = BUILT_IN, default: str | None = None) -> None:
         self._table = dict(table)
@@ -127,11 +127,11 @@ class KnownAgents:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of all that are known."""
+        """The names of all known agents."""
         return tuple(sorted(self._table))
 
-    def find(self, name: str | None, repository: str | None = None) -> Agent:  # noqa: ARG002 - it knows none of them
-        """Give an agent by its name, None for the one that is configured or the only one there is."""
+    def find(self, name: str | None, repository: str | None = None) -> Agent:  # noqa: ARG002 - it has no agents of repositories
+        """Return an agent by its name; for None, the configured one or the only one there is."""
         wanted = self._chosen() if name is None else name
         if wanted not in self._table:
             raise self._unknown(wanted, configured=name is None)
@@ -141,19 +141,19 @@ class KnownAgents:
 
     @property
     def catalog(self) -> BuiltInCatalog:
-        """What is known of those that come with Handrail."""
+        """The catalog of those that come with Handrail."""
         return BuiltInCatalog()
 
     def installed(self) -> tuple[str, ...]:
-        """Name the agents of vendors whose program is on this machine."""
+        """List the vendors' agents whose program is on this machine."""
         return tuple(name for name in PROFILES if name in self._table and self.is_installed(name))
 
     def variables_in(self, environ: Mapping[str, str], repository: str | None = None) -> tuple[str, ...]:  # noqa: ARG002
-        """Name the variables that any agent of a vendor gets of an environment."""
+        """Return the variables that any vendor's agent gets from an environment."""
         return self.catalog.variables_in(environ)
 
     def is_installed(self, name: str) -> bool:
-        """Tell whether an agent can be called on this machine, without loading its adapter."""
+        """Whether an agent can be called on this machine, without loading its adapter."""
         maker = self._table.get(name)
         return is_installed(maker if isinstance(maker, Installable) else self.find(name))
 

@@ -1,4 +1,4 @@
-"""What an error of a model's service means: by the HTTP status, and by the words where there is none."""
+"""What an error of a model's service means: by the HTTP status, or by its text where there is none."""
 
 import re
 
@@ -25,7 +25,7 @@ _WORDS: tuple[tuple[str, OutcomeStatus], ...] = (
 
 
 def status_of(number: int | None, message: str) -> OutcomeStatus:
-    """Say what kind of error it is; what is none of the known ones is the service's."""
+    """Determine the kind of an error; an unknown one counts as an error of the service."""
     if number is not None:
         kind = _NUMBERS.get(number, "api_error")
         return "quota" if kind == "rate_limited" and _QUOTA.search(message) else kind

@@ -1,4 +1,4 @@
-"""Names of tools in workflows: those that Claude Code made common, and those of the agent itself."""
+"""Names of tools in workflows: the common ones of Claude Code, and those of the agent itself."""
 
 from collections.abc import Iterable, Mapping
 
@@ -7,7 +7,7 @@ from handrail.model.suggest import did_you_mean
 
 
 def own_names(agent: str, given: Iterable[str], common: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """Give an agent's own names for tools; one that it does not have is refused, since nothing would be enforced."""
+    """Convert tool names to an agent's own; an unknown tool is refused, since nothing would be enforced."""
     own = {name for names in common.values() for name in names}
     found: list[str] = []
     for name in given:

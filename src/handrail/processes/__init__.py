@@ -1,1 +1,1 @@
-"""Commands that outlive their supervisor."""
+"""Runs commands that outlive their supervisor."""

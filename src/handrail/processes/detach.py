@@ -1,4 +1,4 @@
-"""Starts a part of Handrail itself as a process of its own that nobody waits for."""
+"""Starts a part of Handrail itself as a separate process that nobody waits for."""
 
 import os
 import select
@@ -15,12 +15,12 @@ from handrail.ports.processes import MARK
 from handrail.processes.environment import PASS_ENV, allowed_environment
 
 MOST_BYTES = 1 << 20
-"""Size at which what was said so far is put aside, and what was put aside before is dropped."""
+"""Size in bytes at which the output is rotated, and the one rotated before is dropped."""
 
 MOST_WORDS = 2000
-"""Characters of its last words that are worth showing."""
+"""How much of its last output is worth showing, in characters."""
 
-# Forks once, so that whoever starts it has no child to wait for when it ends. The line ends with the process.
+# Forks once, so that its starter has no child to reap. The pipe ends with the process.
 _BOOT = """
 import contextlib, os, sys
 os.fork() and os._exit(0)
@@ -40,36 +40,36 @@ _OUTPUT = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
 
 @frozen
 class DetachedProcess:
-    """A process that was started; whoever has this must close it."""
+    """A process that was started; its owner must close it."""
 
     line: int
-    """A pipe: it ends with the process, and holds the process's number if that ended well."""
+    """A pipe: it ends with the process, and holds the process id if that ended successfully."""
     output: Path
     begins: int
-    """Where in the output its own words begin."""
+    """Where in the output file its own output begins."""
 
     def has_ended(self, within: float) -> bool:
-        """Wait a little, and tell whether it is over."""
+        """Wait a little, and return whether it is over."""
         return bool(select.select([self.line], [], [], within)[0])
 
     def ended_well(self) -> int | None:
-        """Give its number if it is over and ended well; to be asked once."""
+        """Return its process id if it is over and ended successfully; can be asked only once."""
         return int(os.read(self.line, 32) or 0) or None
 
     def last_words(self) -> str:
-        """Give what it said, without the beginning where that is long."""
+        """Return its output, without the beginning where that is long."""
         with suppress(OSError), self.output.open("rb") as file:
             file.seek(self.begins)
             return file.read().decode("utf-8", "replace")[-MOST_WORDS:].strip()
         return ""
 
     def close(self) -> None:
-        """Take no more notice of it."""
+        """Stop observing it."""
         os.close(self.line)
 
 
 def start_detached(words: Sequence[str], environ: Mapping[str, str], output: Path) -> DetachedProcess:
-    """Run a command line of Handrail in a session of its own; what it says goes to a file that only we may read."""
+    """Run a command line of Handrail in a session of its own; its output goes to a file that only we may read."""
     try:
         _put_aside(output)
         with ExitStack() as opened:
@@ -108,11 +108,11 @@ _PLACES = ("TMUX_TMPDIR",)
 
 
 _RUNS_OWN = (PASS_ENV, MARK)
-"""Settings of single runs, which are handed over with their environments."""
+"""Settings of single runs, which are passed on with their environments."""
 
 
 def own_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """Give what Handrail itself needs: what any command may see, and its own settings; nothing that is one run's."""
+    """Return what Handrail itself needs: what any command may see, and its own settings; nothing of a single run."""
     ours = {name: environ[name] for name in environ if name.startswith("HANDRAIL_") or name in _PLACES}
     kept = {name: value for name, value in ours.items() if name not in _RUNS_OWN}
     return {**allowed_environment({**environ, PASS_ENV: ""}), **kept}

@@ -1,4 +1,4 @@
-"""The one environment that everything run in a workspace gets: an allow-list, and what the user names."""
+"""The one environment of everything that runs in a workspace: an allow-list, and what the user names."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,7 @@ from handrail.ports.processes import MARK
 from handrail.processes.secret_forms import FORMS
 
 PASS_ENV = "HANDRAIL_PASS_ENV"  # noqa: S105 - the name of a variable
-"""Names or globs to pass, separated by commas, beside those of the configuration."""
+"""Names or globs to pass on, separated by commas, in addition to those of the configuration."""
 
 ALLOWED = (
     *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ", "XDG_*"),
@@ -20,16 +20,16 @@ ALLOWED = (
     *("VIRTUAL_ENV", "CONDA_PREFIX", "PYENV_ROOT", "NVM_DIR", "JAVA_HOME"),
     *("GOPATH", "GOROOT", "CARGO_HOME", "RUSTUP_HOME"),
 )
-"""How programs find themselves, speak to people, trust certificates, and where tool chains lie."""
+"""Variables for finding programs, talking to people, trusting certificates, and locating tool chains."""
 
 _EACH_ITS_OWN = ("TERM", "COLORTERM", "NO_COLOR", "XDG_*")
-"""What differs from terminal to terminal and changes nothing that a command does."""
+"""Variables that differ from terminal to terminal and change nothing that a command does."""
 
 SECRET = (
     *("*TOKEN*", "*SECRET*", "*PASSWORD*", "*PASSWD*", "*CREDENTIAL*"),
     *("*_KEY", "*_KEY_*", "*APIKEY*", "*_PAT", "*_DSN"),
 )
-"""Names of variables that hold secrets."""
+"""Names of variables that contain secrets."""
 _MARK_LENGTH = 12
 _PATH = "/usr/local/bin:/usr/bin:/bin"
 NAMED = "HANDRAIL_SECRETS"
@@ -37,7 +37,7 @@ NAMED = "HANDRAIL_SECRETS"
 
 
 def allowed_environment(parent: Mapping[str, str], pass_env: Iterable[str] = ()) -> dict[str, str]:
-    """Choose what a command may see of our environment; what looks like a secret must be named, `*` is no name."""
+    """Choose what a command may see of our environment; what looks like a secret must be named, `*` does not count."""
     named = [*pass_env, *parent.get(PASS_ENV, "").split(",")]
     asked = tuple(pattern for pattern in (name.strip() for name in named) if pattern)
     chosen = {name: value for name, value in parent.items() if _passes(name, asked)}
@@ -46,13 +46,13 @@ def allowed_environment(parent: Mapping[str, str], pass_env: Iterable[str] = ())
 
 
 def handed_environment(parent: Mapping[str, str], named: Iterable[str]) -> dict[str, str]:
-    """Choose what a run is handed of our environment: what its commands and agents may see, and how that is named."""
+    """Choose the part of our environment that a run gets: what its commands and agents may see, and its settings."""
     settings = {name: parent[name] for name in (PASS_ENV, NAMED) if parent.get(name)}
     return {**allowed_environment(parent, named), **settings}
 
 
 def marks_of(parent: Mapping[str, str]) -> dict[str, str]:
-    """Give a mark for each variable that decides what commands find and do, and no value of any."""
+    """Compute a hash for each variable that decides what commands find and do, without revealing any value."""
     seen = {name: parent[name] for name in allowed_environment({**parent, PASS_ENV: ""}) if name in parent}
     if parent.get(PASS_ENV):
         seen[PASS_ENV] = parent[PASS_ENV]
@@ -65,13 +65,13 @@ def marks_of(parent: Mapping[str, str]) -> dict[str, str]:
 
 @lru_cache(maxsize=4096)
 def fits(name: str, patterns: tuple[str, ...]) -> bool:
-    """Tell whether a name fits one of some globs; asked again and again about the same few variables."""
+    """Whether a name matches one of some globs; cached, as it is asked about the same few variables."""
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 @lru_cache(maxsize=4096)
 def _passes(name: str, asked: tuple[str, ...]) -> bool:
-    """Tell whether a command may see a variable, where these names and globs are asked for."""
+    """Whether a command may see a variable, where these names and globs are asked for."""
     if name == MARK:
         return False
     if fits(name, tuple(pattern for pattern in asked if pattern.strip("*"))):
@@ -80,13 +80,13 @@ def _passes(name: str, asked: tuple[str, ...]) -> bool:
 
 
 def secret_values(environ: Mapping[str, str]) -> dict[str, str]:
-    """Give the variables that hold secrets: those that are named so, and those whose name says so."""
+    """Return the variables that contain secrets: those listed as secret, and those whose name suggests it."""
     named = tuple(name.strip() for name in environ.get(NAMED, "").split(",") if name.strip())
     return {name: value for name, value in environ.items() if value and _is_secret(name, named)}
 
 
 def redactor_here(more: Mapping[str, str] | None = None) -> Redactor:
-    """Make what takes the secrets of this process's environment out of a text, and those of another one."""
+    """Build a redactor for the secrets of this process's environment, and those of another one."""
     return Redactor({**secret_values(os.environ), **secret_values(more or {})}, FORMS)
 
 

@@ -1,10 +1,10 @@
-"""The private channel on which environments of runs are handed over: a Unix socket that one user alone can reach.
+"""The private channel on which environments of runs are passed: a Unix socket that only one user can reach.
 
-1. The socket lies in a folder that only its owner may enter, and both ends ask the kernel who the other one is: another
-   user is told nothing, nor is a process other than the one that holds the lock of the background driver.
-2. A call is one JSON document, an answer another; both are bounded, and so is the time they may take. What is passed is
-   in the memory of the two processes alone: never on a disk, in a command line or in a process's own environment.
-3. Whoever is called inside of a step speaks for its agent, and gets no environment.
+1. The socket is in a folder that only its owner may enter, and both ends ask the kernel who the other one is: nothing
+is sent to another user, nor to a process other than the one that holds the lock of the background driver.
+2. A call is one JSON document, an answer another; both are bounded, and so is the time they may take. The content is
+only in the memory of the two processes: never on a disk, in a command line or in a process's own environment.
+3. A process that was started inside a step speaks for its agent, and gets no environment.
 """
 
 import contextlib
@@ -23,11 +23,11 @@ from handrail.ports.environments import Handed, HeldEnvironment
 FOLDER = "driver"
 """Where the sockets of background drivers are, in the data folder."""
 MOST_BYTES = 1 << 20
-"""Of a call, and of an answer."""
+"""The largest call, and the largest answer."""
 PATIENCE = 5.0
-"""Seconds in which a call and its answer must be over."""
+"""Timeout of a call and its answer, in seconds."""
 _LONGEST = 100
-"""Bytes of a path that any system takes for a socket."""
+"""The longest path that any system accepts for a socket, in bytes."""
 _CREDENTIALS = struct.Struct("iII")
 
 
@@ -45,15 +45,15 @@ class Endpoint:
 
     pid: int
     socket: str
-    """The name of its socket in the folder; empty where it has none, as one of an older version."""
+    """The name of its socket in the folder; empty where it has none, as in an older version."""
 
 
 class ChannelFault(OSError):
-    """The other end is gone, does not answer in time, or is not who it should be."""
+    """The other end is gone, does not answer in time, or is not the expected process."""
 
 
 def find_peer(connected: socket.socket) -> Peer | None:
-    """Ask the kernel who is at the other end; None where this system does not tell."""
+    """Ask the kernel who is at the other end; None where this system cannot say."""
     if not hasattr(socket, "SO_PEERCRED"):
         return None
     pid, uid, _ = _CREDENTIALS.unpack(connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
@@ -62,7 +62,7 @@ def find_peer(connected: socket.socket) -> Peer | None:
 
 @contextlib.contextmanager
 def reachable(path: Path) -> Generator[str]:
-    """Give a name for a socket's path that is short enough for the kernel."""
+    """Provide a name for a socket's path that is short enough for the kernel."""
     if len(os.fsencode(path)) <= _LONGEST:
         yield str(path)
         return
@@ -74,14 +74,14 @@ def reachable(path: Path) -> Generator[str]:
 
 
 class SocketEnvironments:
-    """The `DriverEnvironments` of a data folder, asked over its driver's socket."""
+    """The `DriverEnvironments` of a data folder, over its driver's socket."""
 
     def __init__(self, data: Path, find_driver: Callable[[], Endpoint | None]) -> None:
         self._folder = data / FOLDER
         self._find_driver = find_driver
 
     def offer(self, run: str, variables: Mapping[str, str], *, instead: bool = False) -> Handed:
-        """Hand an environment over for a run that this process attends to."""
+        """Pass on an environment for a run that this process attends to."""
         driver = self._find_driver()
         if driver is None:
             return "gone"
@@ -91,13 +91,13 @@ class SocketEnvironments:
         return "gone" if told is None else "held" if told.get("held") is True else "kept"
 
     def fetch(self, run: str) -> Mapping[str, str] | None:
-        """Give the environment that is held for a run; None where none is."""
+        """Return the environment that is held for a run; None where there is none."""
         told = self._ask(self._find_driver(), {"ask": "give", "run": run})
         found = None if told is None else told.get("variables")
         return cast("dict[str, str]", found) if isinstance(found, dict) else None
 
     def list_held(self) -> tuple[HeldEnvironment, ...] | None:
-        """Tell which environments are held; None where no driver tells that."""
+        """List the environments that are held; None where no driver answers."""
         told = self._ask(self._find_driver(), {"ask": "list"})
         if told is None or not isinstance(told.get("runs"), dict):
             return None
@@ -113,7 +113,7 @@ class SocketEnvironments:
 
 
 def ask(path: Path, pid: int, call: Mapping[str, object]) -> dict[str, Any]:
-    """Make one call to the driver with this process id, and give its answer."""
+    """Make one call to the driver with this process id, and return its answer."""
     data = json.dumps(call).encode()
     if len(data) > MOST_BYTES:
         raise ChannelFault(f"an environment of {len(data)} bytes is too large to be handed over")

@@ -1,4 +1,4 @@
-"""The background driver's end of the private channel: takes environments for runs, and gives them."""
+"""The background driver's end of the private channel: receives environments for runs, and returns them."""
 
 import asyncio
 import contextlib
@@ -14,21 +14,21 @@ from handrail.processes.process_folder import callers, find_inside
 from handrail.processes.run_environment import HandedEnvironments
 
 MOST_PEERS = 32
-"""Processes that are listened to at the same time; further ones are turned away."""
+"""How many processes are served at the same time; further ones are turned away."""
 _AGAIN = 0.1
 MOST_RUNS = 1024
-"""Runs for which an environment is held at the same time."""
+"""How many environments are held at the same time."""
 
 
 class Runs(Protocol):
-    """What there is to know of the runs whose environments are held."""
+    """What the server needs to know about the runs whose environments are held."""
 
     def may_hand(self, run: str, pid: int, *, by_agent: bool) -> bool:
-        """Tell whether a process, 0 for one that is not known, may hand over the environment of a run."""
+        """Whether a process, 0 for an unknown one, may pass on the environment of a run."""
         ...
 
     def is_done(self, run: str) -> bool:
-        """Tell whether a run is over for good, and needs no environment any more."""
+        """Whether a run is over for good, and needs no environment any more."""
         ...
 
 
@@ -52,7 +52,7 @@ class EnvironmentServer:
         return self._data / FOLDER / self.name
 
     def open(self) -> str:
-        """Open the socket, and give its name; empty where that cannot be done."""
+        """Open the socket, and return its name; empty where that is not possible."""
         folder = self._data / FOLDER
         line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
@@ -71,14 +71,14 @@ class EnvironmentServer:
         return self.name
 
     def sweep(self) -> None:
-        """Remove the sockets of drivers that were killed; only the one that has the lock may."""
+        """Remove the sockets of drivers that were killed; only the holder of the lock may do that."""
         for each in (self._data / FOLDER).glob("*.socket"):
             if each.name != self.name:
                 with contextlib.suppress(OSError):
                     each.unlink()
 
     def close(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         if self._line is not None:
             self._line.close()
             self._line = None
@@ -86,7 +86,7 @@ class EnvironmentServer:
                 self._path.unlink()
 
     async def serve(self, called: Callable[[], None] = lambda: None) -> None:
-        """Answer whoever calls, until it is cancelled."""
+        """Answer calls, until it is cancelled."""
         self._called = called
         if self._line is None:
             return
@@ -97,7 +97,7 @@ class EnvironmentServer:
                 try:
                     peer, _ = await loop.sock_accept(self._line)
                 except OSError:
-                    # There are too many open files, for a moment.
+                    # Too many open files: wait until some are closed.
                     await asyncio.sleep(_AGAIN)
                     continue
                 if len(answering) >= MOST_PEERS:
@@ -111,7 +111,7 @@ class EnvironmentServer:
                 task.cancel()
 
     async def _attend(self, line: socket.socket) -> None:
-        """Hear one call and answer it; who is slow, silent or talks too much is left alone."""
+        """Read one call and answer it; a peer that is slow, silent or sends too much is dropped."""
         with line, contextlib.suppress(OSError, ValueError, RecursionError):
             line.settimeout(0)
             peer = find_peer(line)
@@ -139,7 +139,7 @@ class EnvironmentServer:
                 return {"refused": "this call is not known, or not for an agent"}
 
     def _take(self, peer: Peer | None, run: str, asked: dict[str, Any]) -> bool:
-        """Hold an environment where none is held yet, or where a person gives another one."""
+        """Hold an environment where none is held yet, or where a person replaces it."""
         self._called()
         variables, held = asked.get("variables"), self._environments.held()
         by_agent = self._is_inside(peer)
@@ -162,7 +162,7 @@ class EnvironmentServer:
 
 
 def _nothing() -> None:
-    """Nobody wants to hear of it."""
+    """Ignore the call: nobody wants to be notified."""
 
 
 def _is_environment(given: object) -> bool:

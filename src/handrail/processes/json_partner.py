@@ -1,4 +1,4 @@
-"""Starts a part of Handrail itself as a process to talk with: lines of JSON on a socket, one answer to each."""
+"""Starts a part of Handrail itself as a process to talk to: lines of JSON on a socket, one answer to each."""
 
 import asyncio
 import contextlib
@@ -17,7 +17,7 @@ from handrail.errors import EnvironmentFault
 from handrail.frozen import frozen
 
 MOST_BYTES = 16 << 20
-"""Length of the longest line that is understood."""
+"""The longest line that is accepted."""
 _BOOT = "import sys; sys.path.append(sys.argv[1]); from {module} import main; main()"
 _ENDS_WITHIN = 1.0
 
@@ -31,7 +31,7 @@ class Partner:
     writer: asyncio.StreamWriter
 
     async def ask(self, told: Mapping[str, object]) -> dict[str, Any] | None:
-        """Tell it something and give its answer; None when it is gone."""
+        """Send it a message and return its answer; None when it is gone."""
         try:
             self.writer.write(json.dumps(told).encode() + b"\n")
             await self.writer.drain()
@@ -41,7 +41,7 @@ class Partner:
         return json.loads(answer) if answer.endswith(b"\n") else None
 
     async def farewell(self) -> str:
-        """Say how a process that is gone has ended."""
+        """Describe how a process that is gone has ended."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             await asyncio.to_thread(self.process.wait, _ENDS_WITHIN)
         code = self.process.poll()
@@ -50,8 +50,8 @@ class Partner:
         return f"signal {-code}" if code < 0 else f"exit code {code}"
 
     def end(self) -> None:
-        """End it with everything that it started in its group."""
-        # Not reaped yet, so that its number still is its own.
+        """End it with everything that it started in its process group."""
+        # Not reaped yet, so that its process id is still its own.
         if self.process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
@@ -60,14 +60,14 @@ class Partner:
 
 
 async def start_partner(module: str, words: Sequence[str], env: Mapping[str, str]) -> Partner:
-    """Run `main` of a module of ours; the words are only for people who look at the list of processes."""
+    """Run `main` of a module of ours; the words are only shown in the list of processes."""
     root = str(Path(handrail.__file__).parents[1])
     argv = [sys.executable, "-P", "-X", "utf8", "-c", _BOOT.format(module=module), root, *words]
     ours, theirs = socket.socketpair()
     with theirs:
         reader, writer = await asyncio.open_unix_connection(sock=ours, limit=MOST_BYTES + 2)
         try:
-            # What it prints is for people: our standard error. Out of reach of the terminal's Ctrl-C, which is for us.
+            # Its output is for people: our standard error. A session of its own keeps the terminal's Ctrl-C for us.
             process = subprocess.Popen(  # noqa: S603 - our own program
                 argv, stdin=theirs.fileno(), stdout=2, cwd="/", env=dict(env), start_new_session=True
             )

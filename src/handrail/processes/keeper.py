@@ -1,15 +1,26 @@
 """The keeper: a small process between Handrail and a command, so that the exit status outlives Handrail.
 
-`launch` starts it with `python -I -S`, or `keeper_pool` forks it: it and what it imports use the standard library only.
+The problem: a command may run for hours, and Handrail may be killed or replaced meanwhile. The kernel reports an exit
+status only to the parent, and what a command forks may detach itself. So every command has a parent of its own, which
+does nothing else, and everything that others need to know is in files of one folder. They see these states:
 
-1. Nothing runs before `process.json` names the keeper; the command is named there as soon as it runs. Where somebody
-   kills the keeper in between, the command is found by its mark.
-2. `process.json` is made by link(2): of two keepers started for one folder, one wins and the other leaves.
-3. The command has a session of its own, so that signals to its group spare the keeper, which records them.
+    no process.json               nothing was started here
+    process.json, no status       running while the keeper or the command lives; otherwise lost
+    status with cleared: false    the command has ended; the rest of its process tree is being ended, by Handrail if
+                                  the keeper was killed
+    status with cleared: true     everything has ended, and the output is final
+
+`launch` starts the keeper with `python -I -S`, or `keeper_pool` forks it: it and what it imports use only the standard
+library. It is safe because each state is reached by one atomic operation on a file, in this order:
+
+1. Nothing runs before `process.json` names the keeper; the command is named there as soon as it runs. If the keeper
+is killed in between, the command is found by its mark, a variable in its environment.
+2. `process.json` is created by link(2): of two keepers started for one folder, one wins and the other exits.
+3. The command has a session of its own, so that signals to its group do not reach the keeper, which records them.
 4. Orphans of the command become the keeper's children (Linux), so that no fork or session hides them.
-5. The status is written when the command itself has ended; then the rest of its tree is ended; then the keeper goes.
-6. Secrets are taken out of the output while it grows, and all of them before the keeper goes (`mask_output`).
-7. Whoever starts a command waits for the keeper: what it needs only afterwards is loaded when the command runs.
+5. The status is written when the command itself has ended; then the rest of its tree is ended; then the keeper exits.
+6. Secrets are masked in the output while it grows, and all of them before the keeper exits (`mask_output`).
+7. Whoever starts a command waits for the keeper: what it needs only afterwards is imported while the command runs.
 """
 
 import contextlib
@@ -25,7 +36,7 @@ from handrail.processes.keeper_files import claim, has_room, write_record, write
 from handrail.processes.process_table import adopt_orphans, birth_of, tree
 from handrail.processes.spawn import NotSpawned, spawn
 
-TYPE_CHECKING = False  # as `typing` has it, which takes as long to load as all else here
+TYPE_CHECKING = False  # instead of importing `typing`, which takes as long as all else here
 if TYPE_CHECKING:
     from handrail.processes.launch import Spec
     from handrail.processes.mask_output import MaskedFile
@@ -33,13 +44,13 @@ if TYPE_CHECKING:
 
 
 SETTLE, GRACE, LAST = 0.5, 2.0, 5.0
-"""Seconds that what is left of a tree gets: to finish by itself, to heed TERM, to vanish after KILL."""
+"""Seconds that the rest of a process tree gets: to finish, to react to TERM, to vanish after KILL."""
 BUSY, IDLE = 0.02, 0.2
-"""Seconds between two looks at the size of the output, while it grows and while it does not."""
+"""Seconds between two checks of the size of the output, while it grows and while it does not."""
 
 
 def main() -> None:
-    """Keep one command, started directly."""
+    """Run the keeper of one command, started directly."""
     close_what_leaked_in()
     Crib().keep()
 
@@ -53,7 +64,7 @@ def close_what_leaked_in() -> None:
 
 
 class Crib:
-    """All that a keeper can do before it knows what to run, so that nobody waits for it then."""
+    """Everything that a keeper can prepare before it knows what to run, so that nobody waits for it then."""
 
     def __init__(self) -> None:
         os.chdir("/")
@@ -64,7 +75,7 @@ class Crib:
         self._started = birth_of(os.getpid())
 
     def keep(self) -> None:
-        """Hear on the standard input what to run, and stay until all of it has ended."""
+        """Read from standard input what to run, and stay until all of it has ended."""
         spec = _told()
         folder = Path(spec["folder"])
         mouth = _mouth(folder, spec)
@@ -73,7 +84,7 @@ class Crib:
         if refusal:
             _answer(refusal)
             os._exit(0)
-        # It stays open until the status is written: whoever started the command need not wait for the keeper's own end.
+        # It stays open until the status is written, so that nobody has to wait for the keeper's own end.
         line = os.dup(0)
         keeper = Keeper(folder, self._bell, spec["limit"])
         given = _input(spec)
@@ -89,7 +100,7 @@ class Crib:
         keeper.group = None if self._adopting else keeper.command
         keeper.keep()
         os.close(line)
-        os._exit(0)  # all is written, and whoever waits need not wait for Python to tidy up
+        os._exit(0)  # all is written, and nobody has to wait for Python's own shutdown
 
 
 def _masked(folder: Path, spec: "Spec") -> "tuple[MaskedFile, ...]":
@@ -98,8 +109,8 @@ def _masked(folder: Path, spec: "Spec") -> "tuple[MaskedFile, ...]":
         from handrail.processes.mask_output import MaskedFile  # noqa: PLC0415
         from handrail.processes.secret_forms import FORMS  # noqa: PLC0415
     except (ImportError, SyntaxError, OSError):
-        # Handrail is being replaced at this very moment. The command runs: it must not lose its keeper for that, and
-        # what is not said to be masked is masked by whoever reads it.
+        # Handrail is being replaced at this very moment. The command runs, so it must not lose its keeper, and
+        # output that is not marked as masked is masked by its reader.
         return ()
     redactor = Redactor(spec["secrets"], FORMS)
     return tuple(MaskedFile(folder / stream, redactor) for stream in ("stdout", "stderr"))
@@ -108,21 +119,21 @@ def _masked(folder: Path, spec: "Spec") -> "tuple[MaskedFile, ...]":
 def _mouth(folder: Path, spec: "Spec") -> "Mouth | None":
     if spec["talk"] is None:
         return None
-    from handrail.processes.open_stdin import Mouth  # noqa: PLC0415 - few commands are talked to
+    from handrail.processes.open_stdin import Mouth  # noqa: PLC0415 - few commands get messages
 
     return Mouth(*spec["talk"], folder / "stdout")
 
 
 def _input(spec: "Spec") -> int:
-    """Give the standard input of a command, of which nothing is written to a disk."""
+    """Open the standard input of a command, of which nothing is written to a disk."""
     if not spec["stdin"]:
         return os.open(os.devnull, os.O_RDONLY)
     if hasattr(os, "memfd_create"):
         descriptor = os.memfd_create("stdin")
     else:
-        import tempfile  # noqa: PLC0415 - Linux does without
+        import tempfile  # noqa: PLC0415 - not needed on Linux
 
-        descriptor = os.dup(tempfile.TemporaryFile().fileno())  # noqa: SIM115 - the copy stays
+        descriptor = os.dup(tempfile.TemporaryFile().fileno())  # noqa: SIM115 - the duplicate stays open
     with open(descriptor, "wb", closefd=False) as file:
         file.write(spec["stdin"].encode("latin-1"))
     os.lseek(descriptor, 0, os.SEEK_SET)
@@ -133,7 +144,7 @@ def _told() -> "Spec":
     try:
         told: Spec = json.loads(_read_all(0))
     except ValueError:
-        os._exit(1)  # the one who speaks died in the middle of it
+        os._exit(1)  # the sender died in the middle of it
     return told
 
 
@@ -153,7 +164,7 @@ def _read_all(descriptor: int) -> bytes:
 
 
 def _bell() -> int:
-    """Give a descriptor that becomes readable when a child ends."""
+    """Return a descriptor that becomes readable when a child ends."""
     listen, ring = os.pipe()
     os.set_blocking(listen, False)
     os.set_blocking(ring, False)
@@ -163,7 +174,7 @@ def _bell() -> int:
 
 
 def _heard(_number: int, _frame: object) -> None:
-    """Do nothing: the wake-up descriptor tells."""
+    """Do nothing: the wake-up descriptor becomes readable."""
 
 
 class Keeper:
@@ -180,12 +191,12 @@ class Keeper:
         self._incomplete = False
         self.command = 0
         self.group: int | None = None
-        """The command's group, where orphans cannot be followed otherwise."""
+        """The command's process group, where orphans cannot be followed otherwise."""
         self.outputs: tuple[MaskedFile, ...] = ()
         self.mouth: Mouth | None = None
 
     def refused(self, refused: NotSpawned) -> None:
-        """Take note that there is no command."""
+        """Note that the command could not be started."""
         self._raw, self._reason = refused.code << 8, refused.reason
 
     def keep(self) -> None:
@@ -215,7 +226,7 @@ class Keeper:
             each.look(last=last)
 
     def _reap(self) -> bool:
-        """Take note of children that ended; tell whether the command is one."""
+        """Reap the children that ended; return whether the command is one."""
         with contextlib.suppress(ChildProcessError):
             self._childless = False
             while (ended := os.waitpid(-1, os.WNOHANG))[0]:
@@ -226,7 +237,7 @@ class Keeper:
         return self._raw is not None
 
     def _empty(self) -> bool:
-        # Having no child proves that nothing is left where orphans become ours; a look at the table may miss a fork.
+        # Where orphans become our children, having none proves that nothing is left; the process table may miss a fork.
         self._reap()
         return self._childless and (self.group is None or not self._rest())
 

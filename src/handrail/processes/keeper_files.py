@@ -1,14 +1,14 @@
-"""The two files that a keeper writes, `process.json` and `status`, so that neither a full disk nor a power cut lies.
+"""The two files that a keeper writes, `process.json` and `status`, correct even after a full disk or a power failure.
 
-The keeper uses it, so it needs the standard library only.
+The keeper uses this module, so it needs only the standard library.
 
-1. Who keeps a command is known before it runs. What must not run twice waits until that is on the disk: one fsync,
-   after the link, so that content and name are on it together. What may run twice waits for no disk: if the record is
-   lost with the power, it is started anew, and whatever had been written before is dropped. The command's own number
-   comes into the record once it runs, and the disk need not have it: after a power failure nothing runs any more.
-2. The room for the status is taken before anything runs, so that a disk that fills up meanwhile cannot lose it.
-3. A status tells how much output there was. If the power took some of that, the status does not count (`records`), so
-   it needs no fsync: lost or torn, the command is taken for one that was cut off, as it may well have been.
+1. The keeper of a command is recorded before the command runs. A command that must not run twice waits until the
+record is on disk: one fsync, after the link, so that content and name are on it together. One that may run twice waits
+for no disk: if the record is lost in a power failure, it is started again, and its earlier output is dropped. The
+command's own process id is added once it runs, and need not be on disk: after a power failure nothing runs any more.
+2. The space for the status is allocated before anything runs, so that a disk that fills up cannot lose it.
+3. A status contains the size of the output. If a power failure took some of that, the status does not count
+(`process_folder`), so it needs no fsync: if it is lost or torn, the command counts as cut off, as it may have been.
 """
 
 import contextlib
@@ -18,11 +18,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 ROOM = 4096
-"""Bytes that are kept free for the status."""
+"""How much space is reserved for the status, in bytes."""
 
 
 def claim(folder: Path, record: Mapping[str, object], *, durable: bool) -> str:
-    """Make a folder that of the command which is about to begin; else say why not, `taken` if another was first."""
+    """Claim a folder for the command which is about to begin; else return why not, `taken` if another was first."""
     name, reserved, draft = folder / "process.json", reserved_in(folder), _draft_in(folder)
     try:
         _write(reserved, b" " * ROOM)
@@ -39,8 +39,8 @@ def claim(folder: Path, record: Mapping[str, object], *, durable: bool) -> str:
 
 
 def write_record(folder: Path, record: Mapping[str, object]) -> None:
-    """Say more about the command of a folder that is claimed."""
-    # Where the disk is full, or the folder gone, the command goes on without, and is found by its mark.
+    """Add to the record of a folder that is claimed."""
+    # If the disk is full, or the folder gone, the command goes on without it, and is found by its mark.
     with contextlib.suppress(OSError):
         draft = _draft_in(folder)
         try:
@@ -55,13 +55,13 @@ def _draft_in(folder: Path) -> Path:
 
 
 def reserved_in(folder: Path) -> Path:
-    """Name the file that keeps room for the status which this process will write."""
+    """Return the file that reserves space for the status which this process will write."""
     return folder / f"status.{os.getpid()}"
 
 
 def write_status(folder: Path, status: Mapping[str, object]) -> None:
-    """Leave the status in one move, in the room that was kept for it."""
-    # With a deleted folder the status is lost, but the keeper has still to end the rest of the tree.
+    """Write the status atomically, in the space that was reserved for it."""
+    # If the folder was deleted the status is lost, but the keeper still has to end the rest of the tree.
     with contextlib.suppress(OSError):
         draft = reserved_in(folder)
         _write(draft, json.dumps(status).encode())
@@ -69,7 +69,7 @@ def write_status(folder: Path, status: Mapping[str, object]) -> None:
 
 
 def has_room(folder: Path) -> bool:
-    """Whether the disk takes another block; if not, what a command wrote last may be missing."""
+    """Whether the disk accepts another block; if not, the last output of a command may be missing."""
     probe = folder / f"room.{os.getpid()}.tmp"
     try:
         _write(probe, bytes(ROOM))
@@ -83,7 +83,7 @@ def has_room(folder: Path) -> bool:
 
 
 def remove_drafts(folder: Path, keeper: int) -> None:
-    """Remove what a keeper that was killed was about to write."""
+    """Remove the drafts of a keeper that was killed."""
     for name in (f"process.json.{keeper}.tmp", f"room.{keeper}.tmp", f"status.{keeper}"):
         _remove(folder / name)
 
@@ -95,7 +95,7 @@ def _begin(name: Path, *, durable: bool) -> None:
         if durable:
             _sync(name)
     except OSError:
-        # Nothing has run yet.
+        # Nothing has run yet, so the claim can be withdrawn.
         _remove(name)
         raise
 
@@ -109,7 +109,7 @@ def _sync(path: Path) -> None:
 
 
 def _write(path: Path, content: bytes) -> None:
-    # Never emptied first: that would give back the room that was kept.
+    # Never truncated first: that would free the reserved space.
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         file.write(content)

@@ -1,7 +1,17 @@
-"""The nursery: one process of a driver, of which keepers are forked ahead, so that no command waits for its own.
+"""The keeper pool: one process per driver, from which keepers are forked ahead, so that no command waits for its own.
 
-1. It owns nothing: a keeper is told what to run on a socket of its own, and leaves when that is closed without a word.
-2. It ends with the driver, whose end of its only line closes then. Keepers stay, as those do that are started directly.
+The problem: starting Python takes longer than many commands. A process that has already imported everything forks a
+keeper in a fraction of that time. The pool is in one of these states, as this module sees it:
+
+    closed      not opened, or it did not answer: keepers are started directly
+    opening     its process was started, and is importing; a request waits for it
+    ready       one forked keeper waits on the socket for the descriptors of its command
+    called      the keeper has answered with its process id; the next one is forked a moment later
+
+It is safe because the pool is only a faster way to the same keeper:
+
+1. It owns nothing: a keeper reads what to run from a socket of its own, and exits if that is closed without a message.
+2. It ends with the driver, whose end of its only socket closes then. Keepers stay, like those started directly.
 3. Where there is none, or it does not answer, a keeper is started directly.
 """
 
@@ -19,11 +29,11 @@ import handrail
 _BOOT = "import sys; sys.path.append(sys.argv[1]); from handrail.processes.{module} import main; main()"
 _PATIENCE = 10.0
 _ENVIRONMENT = {"LC_ALL": "C.UTF-8"}
-"""Not empty, since an empty one is taken for that of a process which becomes another program (`process_table`)."""
+"""Not empty, since an empty one looks like that of a process that is executing another program (`process_table`)."""
 
 
 class Nursery:
-    """The nursery of this process."""
+    """The keeper pool of this process."""
 
     def __init__(self, patience: float = _PATIENCE) -> None:
         self._patience = patience
@@ -33,19 +43,19 @@ class Nursery:
         self.pid = 0
 
     def open(self) -> None:
-        """Start it where there is none; whether it works is seen when it is asked."""
+        """Start it where there is none; whether it works shows at the first request."""
         with self._lock:
-            # What a process inherits of the one that forked it belongs to that one.
+            # A pool that a process inherited by a fork belongs to its parent.
             if self._line is not None and self._driver == os.getpid():
                 return
-            # Where the machine refuses, whoever needs a keeper is told why.
+            # If the machine refuses, starting a keeper reports why.
             with contextlib.suppress(OSError):
                 self.pid, self._line = _start()
                 self._line.settimeout(self._patience)
                 self._driver = os.getpid()
 
     def bear(self, descriptors: Sequence[int]) -> int | None:
-        """Give the id of a forked keeper that has these descriptors as its first; None if there is none."""
+        """Return the process id of a forked keeper that has these as its first descriptors; None if there is none."""
         with self._lock:
             if self._line is None or self._driver != os.getpid():
                 return None
@@ -71,7 +81,7 @@ class Nursery:
 
 
 NURSERY = Nursery()
-"""There is one for a process, since a process has one folder, one mask and one set of limits to pass on."""
+"""One per process, since a process has one folder, one signal mask and one set of limits to pass on."""
 
 
 def _start() -> tuple[int, socket.socket]:
@@ -91,7 +101,7 @@ def _ask(line: socket.socket, descriptors: Sequence[int]) -> bytes:
 
 
 def spawn_python(module: str, words: Sequence[str], descriptors: Sequence[int]) -> int:
-    """Start a module of this package as a process, with the standard library alone and in a session of its own."""
+    """Start a module of this package as a process, with only the standard library and in a session of its own."""
     root = str(Path(handrail.__file__).parents[1])
     return os.posix_spawn(
         sys.executable,

@@ -1,9 +1,9 @@
-"""The process of the nursery: it forks one keeper ahead, and the next one when that is called (`keeper_pool`).
+"""The process of the keeper pool: forks one keeper ahead, and the next one when that is called (`keeper_pool`).
 
-It runs with `python -I -S`, so it and what it imports use the standard library only.
+It runs with `python -I -S`, so it and what it imports use only the standard library.
 
-1. The keeper that waits is the one who listens on the line, so that a call wakes nobody else.
-2. It tells when it is called. One that ends without that has found the end of the line, or nothing works here.
+1. The waiting keeper itself listens on the socket, so that a request wakes nobody else.
+2. It reports when it is called. One that ends without a report has found the socket closed, or nothing works here.
 """
 
 import contextlib
@@ -17,33 +17,33 @@ from handrail.processes.keeper import Crib, close_what_leaked_in
 from handrail.processes.process_table import birth_of
 
 _LATER = ("ctypes", "handrail.processes.mask_output", "handrail.processes.open_stdin")
-"""What keepers load by themselves, if it was not loaded before they were forked."""
+"""What keepers import themselves, if it was not imported before they were forked."""
 _HANDED = 3
 _REST = 0.5
-"""Seconds before the next keeper is forked that nobody waits for."""
+"""Seconds before the next keeper is forked if nobody waits for it."""
 
 
 def main() -> None:
     """Have a keeper ready until nobody can ask for one any more."""
     close_what_leaked_in()
     os.chdir("/")
-    # Nobody waits for the keepers: who wants to know of one looks at what it wrote.
+    # Keepers are not reaped here: their state is in the files that they write.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     line = socket.socket(fileno=0)
     if not select.select([line], [], [], 0)[0]:
         _load()
     while _was_called(line):
-        # What was called for has the machine to itself for a moment, unless somebody waits for the next one.
+        # Leave the machine to the new command for a moment, unless another request is waiting.
         select.select([line], [], [], _REST)
     os._exit(0)
 
 
 def _load() -> None:
     for name in _LATER:
-        # Handrail is being replaced at this very moment: keepers do without, as those do that are started directly.
+        # Handrail is being replaced at this very moment: keepers do without it, like those started directly.
         with contextlib.suppress(ImportError, SyntaxError, OSError):
             import_module(name)
-    birth_of(os.getpid())  # what it remembers, keepers need not ask
+    birth_of(os.getpid())  # fills a cache that forked keepers inherit
 
 
 def _was_called(line: socket.socket) -> bool:
@@ -69,7 +69,7 @@ def _be_called(line: socket.socket, tell: int) -> None:
         line.sendall(str(os.getpid()).encode())
     os.write(tell, b"c")
     os.close(tell)
-    # The first of them takes the place of the line, which must be held by nobody who is called.
+    # The first replaces the pool's socket, which a called keeper must not hold.
     for number, descriptor in enumerate(handed):
         os.dup2(descriptor, number)
         os.close(descriptor)

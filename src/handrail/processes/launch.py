@@ -1,4 +1,4 @@
-"""Starting the keeper of a command: the one place where Handrail makes a process that lasts."""
+"""Starts the keeper of a command: the one place where Handrail creates a process that lasts."""
 
 import contextlib
 import json
@@ -21,7 +21,7 @@ _OUTPUT = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
 
 
 class Told(TypedDict):
-    """What the command is told to become."""
+    """The command line, folder and environment of a command."""
 
     argv: list[str]
     cwd: str
@@ -29,7 +29,7 @@ class Told(TypedDict):
 
 
 class Spec(TypedDict):
-    """What the keeper is told, as one JSON document on its standard input."""
+    """The keeper's input, as one JSON document on its standard input."""
 
     key: str
     mark: str
@@ -40,15 +40,15 @@ class Spec(TypedDict):
     limit: int
     once: bool
     secrets: dict[str, str]
-    """Variables and values that must not be kept; they are told here and written nowhere."""
+    """Variables and values that must not be stored; they are passed here and written nowhere."""
     talk: tuple[str, str] | None
-    """Where what the command is told meanwhile is put, and what it prints when it is done."""
+    """The folder for messages to the command while it runs, and what it prints when it is done."""
 
 
 def launch(spec: ProcessSpec) -> tuple[int, int]:
-    """Start a keeper, wait until it has claimed the folder or found it taken, and give its process id.
+    """Start a keeper, wait until it has claimed the folder or found it taken, and return its process id.
 
-    Beside it comes a descriptor that somebody has to close: it is readable as soon as the keeper has written the
+    The second value is a descriptor that the caller has to close: it is readable as soon as the keeper has written the
     status, or died.
     """
     folder = Path(spec.folder)
@@ -63,7 +63,7 @@ def launch(spec: ProcessSpec) -> tuple[int, int]:
         _refuse(folder, error.strerror or str(error))
     if answer not in ("ok", "taken"):
         os.close(line)
-        # One that answered leaves by itself. Where it is no child of ours, its id may be another's by now.
+        # A keeper that answered exits. Where it is not our child, its id may belong to another process by now.
         with contextlib.suppress(ChildProcessError):
             os.waitpid(pid, 0)
         _refuse(folder, answer)
@@ -77,7 +77,7 @@ def _open(path: Path, opened: contextlib.ExitStack) -> int:
 
 
 def _keeper(folder: Path, outputs: list[int], opened: contextlib.ExitStack) -> tuple[int, socket.socket]:
-    """Give a new keeper, forked or else started, with our end of its line."""
+    """Fork or else start a new keeper, and return it with our end of its socket."""
     pid, ours = _with_line(NURSERY.bear, outputs, opened)
     if pid is None:
         pid, ours = _with_line(partial(spawn_python, "keeper", [str(folder)]), outputs, opened)
@@ -87,7 +87,7 @@ def _keeper(folder: Path, outputs: list[int], opened: contextlib.ExitStack) -> t
 def _with_line(
     start: Callable[[list[int]], T], outputs: list[int], opened: contextlib.ExitStack
 ) -> tuple[T, socket.socket]:
-    # Each has a line of its own: one that comes late must not hear what another was told.
+    # Each has a socket of its own: a late one must not read what is meant for another.
     ours, theirs = socket.socketpair()
     opened.enter_context(ours)
     with theirs:
@@ -116,7 +116,7 @@ def _talk(ours: socket.socket, spec: ProcessSpec, keeper: int) -> str:
         ours.shutdown(socket.SHUT_WR)
         reply = ours.recv(4096).decode(errors="replace").strip()
     except TimeoutError as error:
-        # A keeper that hangs must not come to life later: nobody would know of what it runs.
+        # A keeper that hangs must not continue later: nobody would know what it runs.
         os.kill(keeper, signal.SIGKILL)
         reply = str(error)
     except OSError as error:
@@ -125,7 +125,7 @@ def _talk(ours: socket.socket, spec: ProcessSpec, keeper: int) -> str:
 
 
 def _absolute(path: str) -> str:
-    """Give a path that means the same to a keeper, which is in another folder."""
+    """Make a path absolute, so that it means the same to a keeper, which is in another folder."""
     return path if os.path.isabs(path) else os.path.join(os.getcwd(), path)  # noqa: PTH109, PTH117, PTH118 - no other path is made of it
 
 

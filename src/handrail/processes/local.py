@@ -1,4 +1,4 @@
-"""Processes of this machine: started once, found again after a crash, awaited and ended with all they started."""
+"""Processes of this machine: started once, found again after a crash, awaited, and ended with all descendants."""
 
 import asyncio
 import contextlib
@@ -27,7 +27,7 @@ else:
 
 _LAST = 5.0
 _AGAIN = 0.05
-"""Seconds that killed processes get to vanish, and between two kills of what was forked meanwhile."""
+"""Seconds for killed processes to vanish, and between two kills of what was forked meanwhile."""
 
 
 class LocalProcesses:
@@ -37,9 +37,9 @@ class LocalProcesses:
         self._children: set[int] = set()
         """Keepers that this object started and that nobody else reaps."""
         self._lines: dict[str, int] = {}
-        """By folder, what becomes readable when a keeper that this object started has written the status."""
+        """By folder, a descriptor that becomes readable when a keeper started here has written the status."""
         self._redactor_for: Callable[[str], Redactor] = redactor_for or _forget_folder(redactor_here())
-        """Knows the secrets of whoever a folder's command was started for, beside those that its keeper knew."""
+        """Knows the secrets of the run that a folder's command belongs to, besides those that its keeper knew."""
         weakref.finalize(self, _close, self._lines)
 
     def start(self, spec: ProcessSpec) -> Running:
@@ -57,12 +57,12 @@ class LocalProcesses:
         return Running(record.pid, record.started)
 
     def is_kept(self, folder: str) -> bool:
-        """Tell whether a live keeper watches the command of a folder."""
+        """Whether a live keeper watches the command of a folder."""
         record = read_record(Path(folder))
         return record is not None and record.keeper_lives
 
     def look(self, folder: str) -> Running | Ended | Gone | None:
-        """Say how the command of a folder is; nothing was started there if none."""
+        """Return the state of the command of a folder; None if nothing was started there."""
         self._reap()
         place = Path(folder)
         record = read_record(place)
@@ -75,7 +75,7 @@ class LocalProcesses:
         return _ended(place, record)
 
     async def wait(self, folder: str, timeout: float | None) -> Ended | Gone | TimedOut:
-        """Wait until the command and all it started have ended."""
+        """Wait until the command and all its descendants have ended."""
         place = Path(folder)
         record = read_record(place)
         if record is None:
@@ -86,14 +86,14 @@ class LocalProcesses:
             return TimedOut()
         if (over := _over(place)) is not None:
             return over
-        # The command is awaited by itself only where somebody killed its keeper.
+        # The command itself is awaited only where its keeper was killed.
         for pid, started in ((record.pid, record.started), (record.command, record.command_started)):
             if not await until_dead(pid, started, None if until is None else max(0.0, until - clock())):
                 return TimedOut()
         return await self._finish(place, record)
 
     async def end(self, folder: str, grace: tuple[float, float]) -> Ended | Gone:
-        """End a command and all it started: INT, then TERM after the first grace, then KILL after the second."""
+        """End a command and all its descendants: INT, then TERM after the first grace, then KILL after the second."""
         place = Path(folder)
         record = read_record(place)
         if record is None:
@@ -110,7 +110,7 @@ class LocalProcesses:
         return await self._finish(place, record)
 
     def read_output(self, folder: str, stream: Stream, limit: int, tail: bool) -> bytes:
-        """Give at most `limit` bytes of what it wrote, from the end if `tail`, without secrets."""
+        """Read at most `limit` bytes of its output, from the end if `tail`, without secrets."""
         status = read_status(Path(folder))
         again = status is not None and status.masked
         with contextlib.suppress(FileNotFoundError):
@@ -119,7 +119,7 @@ class LocalProcesses:
         return b""
 
     def escaped(self, marker: str) -> tuple[int, ...]:
-        """List the live processes that carry a mark, given in full or as the key alone."""
+        """List the live processes that carry a mark, given in full or by its key only."""
         return tuple(sorted(marked(MARK, marker, "@")))
 
     async def _finish(self, place: Path, record: Record) -> Ended | Gone:
@@ -131,13 +131,13 @@ class LocalProcesses:
         return _ended(place, record)
 
     async def _told_over(self, folder: str, timeout: float | None) -> bool:
-        """Wait for the keeper's word that all is over, if it was started here; false when none came in time."""
+        """Wait until its keeper reports the end, if it was started here; False when that did not happen in time."""
         line = self._lines.get(folder)
         try:
             if line is not None and not await until_readable(line, timeout):
                 return False
         except asyncio.CancelledError:
-            # Perhaps nobody will ask again; who does waits for the keeper's end.
+            # Perhaps nobody will ask again; whoever does waits for the keeper's end.
             self._drop_line(folder)
             raise
         self._drop_line(folder)
@@ -164,7 +164,7 @@ def _close(lines: dict[str, int]) -> None:
 
 
 def _over(place: Path) -> Ended | None:
-    """Give how it ended, once the keeper has written that nothing is left of it; it goes a moment after that."""
+    """Return how it ended, once the keeper has written that nothing is left of it; the keeper exits right after."""
     status = read_status(place)
     return ended(place, status) if status is not None and status.cleared else None
 
@@ -178,12 +178,12 @@ def _ended(place: Path, record: Record) -> Ended | Gone:
 
 
 def _forget_folder(redactor: Redactor) -> Callable[[str], Redactor]:
-    """Give the same redactor for the commands of all folders."""
+    """Return the same redactor for the commands of all folders."""
     return lambda _: redactor
 
 
 def _members(record: Record) -> dict[int, Row]:
-    """Give all that a command started and itself, but never the keeper."""
+    """Return a command and all its descendants, but never the keeper."""
     found = _marked(record)
     if record.keeper_lives:
         found |= tree(record.pid)
@@ -195,7 +195,7 @@ def _members(record: Record) -> dict[int, Row]:
 
 
 def _strays(record: Record) -> bool:
-    """Tell whether a command runs whose keeper was killed before it could say so."""
+    """Whether a command runs whose keeper was killed before it could record that."""
     return not record.command and bool(record.mark and _marked(record))
 
 
@@ -204,7 +204,7 @@ def _marked(record: Record) -> dict[int, Row]:
 
 
 async def _kill(members: Callable[[], dict[int, Row]]) -> None:
-    """Kill again and again, since what is killed may have forked a moment before."""
+    """Kill repeatedly, since what is killed may have forked a moment before."""
     clock = asyncio.get_running_loop().time
     until = clock() + _LAST
     while (rows := members()) and clock() < until:

@@ -1,4 +1,4 @@
-"""The port `Programs` on this machine."""
+"""Implements the port `Programs` on this machine."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -19,11 +19,11 @@ class LocalPrograms:
     """Programs on the PATH."""
 
     def find(self, names: Iterable[str]) -> "Mapping[str, Installed | None]":
-        """Look for programs, all at once; None for one that is not there."""
+        """Look for programs, all at once; None for a missing one."""
         return machine_tools.find_tools(names)
 
     def exit_code_of(self, name: str, words: Iterable[str]) -> int | None:
-        """Ask a program something and give how it ended."""
+        """Run a program with arguments and return its exit code."""
         return machine_tools.exit_code_of(name, words)
 
     def start_detached(self, words: Sequence[str], environ: Mapping[str, str], output: Path) -> "Detached":
@@ -31,5 +31,5 @@ class LocalPrograms:
         return detach.start_detached(words, environ, output)
 
     def environment_marks(self, environ: Mapping[str, str]) -> dict[str, str]:
-        """Give a mark for each variable that commands see."""
+        """Compute a hash for each variable that commands see."""
         return marks_of(environ)

@@ -1,4 +1,4 @@
-"""Which tools the machine has."""
+"""Finds the tools that the machine has."""
 
 import os
 import re
@@ -11,15 +11,15 @@ from handrail.ports.programs import Installed
 
 VERSION = re.compile(r"\d+(\.\d+)+")
 NEUTRAL = "/"
-"""Where tools are asked: an agent that is asked in a repository would heed its settings."""
+"""The folder in which tools are run: in a repository, an agent would read its settings."""
 PATIENCE = 10.0
-"""Seconds that a tool has to say its version."""
+"""Timeout for a tool to print its version, in seconds."""
 LONG_PATIENCE = 8.0
-"""Seconds that a tool has to answer what takes it more than a look at itself."""
+"""Timeout for a tool to answer a question that takes it longer, in seconds."""
 
 
 def find_tools(names: Iterable[str]) -> dict[str, Installed | None]:
-    """Look for tools, all at once; None for one that is not there."""
+    """Look for tools, all at once; None for a missing one."""
     wanted = tuple(names)
     with ThreadPoolExecutor(max_workers=len(wanted)) as pool:
         return dict(zip(wanted, pool.map(_find, wanted), strict=True))
@@ -47,7 +47,7 @@ def _find(name: str) -> Installed | None:
 
 
 def exit_code_of(command: str, words: Iterable[str], environ: Mapping[str, str] | None = None) -> int | None:
-    """Ask a tool something, in our environment or another; give how it ended, None where it is missing or too slow."""
+    """Run a tool, in our environment or another; return its exit code, None where it is missing or too slow."""
     path = _path_of(command, None if environ is None else environ.get("PATH"))
     if path is None:
         return None
@@ -67,6 +67,6 @@ def exit_code_of(command: str, words: Iterable[str], environ: Mapping[str, str] 
 
 
 def _path_of(name: str, path: str | None = None) -> str | None:
-    """Find a tool on the PATH, whose entries may be seen from here."""
+    """Find a tool on the PATH, whose entries may be relative to this folder."""
     path = shutil.which(name, path=path)
-    return None if path is None else os.path.abspath(path)  # noqa: PTH100 - links stay as they are
+    return None if path is None else os.path.abspath(path)  # noqa: PTH100 - links must not be resolved

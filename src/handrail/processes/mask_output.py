@@ -1,15 +1,15 @@
-"""Takes secrets out of what a command writes, in the very file that it writes to, while it writes.
+"""Masks secrets in the output of a command, in the very file that it writes to, while it writes.
 
-A command writes straight to its files, so that it needs nobody to go on when Handrail and the keeper die. Nothing
-could stand in between without giving that up. So the keeper follows the file and writes a mask of the same length
-over each secret: a command that only appends is never in its way, and sizes and places stay what they are.
+A command writes straight to its files, so that it can go on when Handrail and the keeper die. A process in between
+would make that impossible. So the keeper follows the file and overwrites each secret with a mask of the same length:
+a command that only appends is never disturbed, and sizes and offsets do not change.
 
-A secret stands in the file, which only its owner can read, from when it is written until the keeper's next look:
-a fifth of a second at most after the end of its line, and in any case not beyond the command's end. Where somebody
-kills the keeper, it stands there until Handrail reads the file: what is read is masked again. Of a file that the keeper
-went through to its end, only values have to be looked for then: those that whoever reads it knows, and the keeper not.
+A secret is in the file, which only its owner can read, from when it is written until the keeper's next check:
+a fifth of a second at most after the end of its line, and in any case not beyond the command's end. If the keeper
+is killed, it stays there until Handrail reads the file: what is read is masked again. If the keeper has processed a
+file to its end, only values have to be searched then: those that the reader knows, and the keeper did not.
 
-The keeper uses it, so it needs the standard library only.
+The keeper uses this module, so it needs only the standard library.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ from handrail.model.secrets.redaction import Redactor
 
 BLOCK = 1 << 20
 AROUND = 8 << 10
-"""Bytes that are read beside a part of a file, so that a secret at its edge is seen as one."""
+"""Bytes that are read around a part of a file, so that a secret at its edge is recognized."""
 
 
 class MaskedFile:
@@ -32,11 +32,11 @@ class MaskedFile:
         self._done = 0
         self._size = 0
         self.complete = False
-        """Nothing is left to be masked."""
+        """Whether nothing is left to be masked."""
 
     def look(self, *, last: bool = False) -> None:
-        """Mask what is settled of what was written since; all of it when nothing will follow."""
-        # A disk that fails must not keep the keeper from recording how the command ended.
+        """Mask the complete part of what was written since; all of it when nothing will follow."""
+        # A failing disk must not prevent the keeper from recording how the command ended.
         with contextlib.suppress(OSError):
             size = 0 if self._file is None else os.fstat(self._file).st_size
             if self._file is None or (size == self._size and not last):
@@ -61,9 +61,9 @@ class MaskedFile:
 
 
 def read_masked(path: Path, redactor: Redactor, limit: int, *, tail: bool, again: bool = False) -> bytes:
-    """Give at most `limit` bytes of a file, from its end if `tail`, without the secrets in it.
+    """Read at most `limit` bytes of a file, from its end if `tail`, without the secrets in it.
 
-    `again` says that the forms of credentials were masked in it already.
+    `again` means that the forms of credentials were masked in it already.
     """
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size

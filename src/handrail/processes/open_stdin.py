@@ -1,10 +1,10 @@
-"""A command's standard input that stays open: what others put into a folder meanwhile is written to it.
+"""A command's standard input that stays open: messages that others put into a folder are written to it.
 
-The keeper uses it, so it needs the standard library only.
+The keeper uses this module, so it needs only the standard library.
 
-1. The keeper holds the input, so that it outlives whoever speaks, and ends with whoever could write to it.
-2. Each file is one message. It is written whole and once, in the order of the names: a speaker that dies in the middle
-   leaves no half message, which would be taken for garbage.
+1. The keeper holds the input, so that it outlives the sender, and ends with the one process that could write to it.
+2. Each file is one message. It is written whole and once, in the order of the names: a sender that dies in the middle
+leaves no half message, which the command could not parse.
 3. The input is closed as soon as the command prints that it is done, without asking anybody: it never waits for us.
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 
 BLOCK = 1 << 20
 PAUSE = 0.02
-"""Seconds between two looks while the input is open: what is done is to end at once."""
+"""Seconds between two checks while the input is open: a command that is done is to end at once."""
 NEVER = 86_400.0
 
 
@@ -35,7 +35,7 @@ class Mouth:
         self.open = True
 
     def look(self) -> float:
-        """Write what was put there, close the input when the command is done, and say when to look again."""
+        """Write new messages, close the input when the command is done, and return when to check again."""
         if self.open:
             self._speak()
         return PAUSE if self.open else NEVER
@@ -46,24 +46,24 @@ class Mouth:
             while (self._left or self._next()) and self._write():
                 pass
         except OSError:
-            self.close()  # the command reads no more, or a disk fails: whoever waits must not wait for us
+            self.close()  # the command reads no more, or a disk fails: nobody must wait for us
         if self._over and not self._left:
             self.close()
 
     @property
     def waits(self) -> list[int]:
-        """What becomes writable when the command takes more of a message that is begun."""
+        """Descriptors that become writable when the command accepts more of a message that is partly written."""
         return [self._ours] if self.open and self._left else []
 
     def close(self) -> None:
-        """Let the command find the end of its input."""
+        """Close the input, so that the command finds its end."""
         if self.open:
             self.open = False
             for each in (self._ours, self.theirs, self._printed):
                 os.close(each)
 
     def _next(self) -> bool:
-        """Take the next message, if there is one and it is not too late."""
+        """Read the next message, if there is one and the command is not done."""
         new = [] if self._over else sorted(set(os.listdir(self._folder)) - self._said)  # noqa: PTH208 - only the names
         name = next((each for each in new if not each.startswith(".")), "")
         if name:
@@ -72,7 +72,7 @@ class Mouth:
         return bool(name)
 
     def _write(self) -> bool:
-        """Write what the command takes now; tell whether that was all of a message."""
+        """Write what the command accepts now; return whether the message is complete."""
         with contextlib.suppress(BlockingIOError):
             self._left = self._left[os.write(self._ours, self._left) :]
         return not self._left

@@ -1,4 +1,4 @@
-"""What a process folder says: who was started in it, how that ended, and whether we are called inside of it."""
+"""What a process folder shows: what was started in it, how that ended, and whether we were called inside of it."""
 
 import json
 import os
@@ -20,23 +20,23 @@ class Record:
     pid: int
     started: str
     command: int
-    """Nothing until the command runs, or where it never did."""
+    """0 until the command runs, or where it never did."""
     command_started: str
 
     @property
     def keeper_lives(self) -> bool:
-        """Whether the keeper is there to write the status."""
+        """Whether the keeper is alive to write the status."""
         return alive(self.pid, self.started)
 
     @property
     def command_lives(self) -> bool:
-        """Whether the command itself runs."""
+        """Whether the command itself is running."""
         return alive(self.command, self.command_started)
 
 
 @frozen
 class Status:
-    """`status`: how the command ended, whether all that it left was ended too, whether its output may miss a part."""
+    """`status`: how the command ended, whether its whole tree was ended, and whether its output may be incomplete."""
 
     exit_code: int | None
     signal: int | None
@@ -44,15 +44,15 @@ class Status:
     cleared: bool
     incomplete: bool = False
     masked: bool = False
-    """The keeper went through all of the output and took what has the form of a credential out of it."""
+    """Whether the keeper has processed all of the output and masked what has the form of a credential."""
 
 
 LOST = Record("", "", 0, "", 0, "")
-"""Something was started, but a power failure tore the record of it: no process fits."""
+"""Something was started, but a power failure tore the record of it: no process matches."""
 
 
 def read_record(folder: Path) -> Record | None:
-    """Give the record of a folder, if something was started there."""
+    """Read the record of a folder, if something was started there."""
     match _json(folder / "process.json"):
         case {
             "key": str(key),
@@ -67,7 +67,7 @@ def read_record(folder: Path) -> Record | None:
 
 
 def read_status(folder: Path) -> Status | None:
-    """Give the status of a folder; one that a power failure lost, tore or left without its output is none."""
+    """Read the status of a folder; one that a power failure lost, tore or left without its output does not count."""
     match _json(folder / "status"):
         case {"exit_code": int() | None as code, "signal": int() | None as number, "cleared": bool(cleared), **rest}:
             reason = rest.get("reason")
@@ -81,7 +81,7 @@ def read_status(folder: Path) -> Status | None:
 
 
 def ended(folder: Path, status: Status) -> Ended:
-    """Make the answer of a status and the files beside it."""
+    """Build the result from a status and the files beside it."""
     sizes = size_of(folder, "stdout"), size_of(folder, "stderr")
     return Ended(status.exit_code, status.signal, *sizes, reason=status.reason, incomplete=status.incomplete)
 
@@ -94,15 +94,15 @@ class Caller(NamedTuple):
 
 
 class Inside(NamedTuple):
-    """Whose command called us: a step of a run, known by the event that began it."""
+    """The step of a run whose command called us, by the event that began it."""
 
     run: str
     seq: int
-    """0 where it is no step: set-up commands, and what `init` tries."""
+    """0 where it is not a step: set-up commands, and what `init` tries."""
 
 
 def callers(pid: int | None = None) -> Iterator[Caller]:
-    """Give a process, or this one, and those above it, the nearest first."""
+    """Yield a process, by default this one, and its ancestors, the nearest first."""
     for row in lineage(os.getpid() if pid is None else pid):
         yield Caller(initial_environment(row), outputs_of(row))
 
@@ -110,8 +110,8 @@ def callers(pid: int | None = None) -> Iterator[Caller]:
 def find_inside(data: Path, above: Iterable[Caller]) -> Inside | None:
     """Find the command of a run of this data folder that one of these processes belongs to.
 
-    A keeper writes to files in its process folder as long as it lives, and everything that it keeps stays below it,
-    whatever session, group or environment it chose. The mark tells where a keeper was killed, or cannot be seen.
+    A keeper writes to files in its process folder as long as it lives, and all its descendants stay below it,
+    whatever session, group or environment they chose. The mark helps where a keeper was killed, or cannot be seen.
     """
     folder = data.resolve()
     for caller in above:
@@ -140,7 +140,7 @@ def _number(value: object) -> int:
 
 
 def size_of(folder: Path, stream: Stream) -> int:
-    """Give the bytes of a stream."""
+    """Return the size of a stream in bytes."""
     try:
         return (folder / stream).stat().st_size
     except OSError:

@@ -1,4 +1,4 @@
-"""The machine's process table: who is alive since when, who descends from whom, who carries a mark.
+"""The machine's process table: which process is alive since when, its descendants, and its marks.
 
 The keeper uses it too, which starts without site-packages and must start fast: little is imported here.
 """
@@ -32,22 +32,22 @@ class Row:
         self.group = group
         self.started = started
         self.dead = dead
-        """A zombie: it does nothing more, but its children still hang on it."""
+        """Whether it is a zombie: it does nothing more, but is still the parent of its children."""
 
 
 def birth_of(pid: int) -> str | None:
-    """Give what tells a process from a later one with the same id; none if it is dead, or a zombie."""
+    """Return what distinguishes a process from a later one with the same id; None if it is dead, or a zombie."""
     row = _stat(pid) if LINUX else next((row for row in _ps("-p", str(pid))), None)
     return row.started if row and not row.dead else None
 
 
 def alive(pid: int, started: str) -> bool:
-    """Whether the process that had this id at that time still lives."""
+    """Whether the process that had this id at that time is still alive."""
     return birth_of(pid) == started
 
 
 def tree(root: int, group: int | None = None) -> dict[int, Row]:
-    """Give the live processes that descend from `root`, without it, and the members of a process group."""
+    """Return the live descendants of `root`, without it, and the members of a process group."""
     rows = {row.pid: row for row in _rows()}
     children: dict[int, list[int]] = {}
     for row in rows.values():
@@ -63,13 +63,13 @@ def tree(root: int, group: int | None = None) -> dict[int, Row]:
 
 
 def lineage(pid: int) -> Iterator[Row]:
-    """Give a process and those that it descends from, the nearest first."""
+    """Yield a process and its ancestors, the nearest first."""
     find = _stat if LINUX else {row.pid: row for row in _rows()}.get
     row = find(pid)
     while row is not None:
         yield row
         parent = find(row.parent)
-        # The id of a parent that died may have gone to a younger process.
+        # The id of a dead parent may belong to a younger process.
         row = parent if parent is None or _is_older(parent, row) else find(_adopter(row))
 
 
@@ -85,7 +85,7 @@ def _is_older(parent: Row, child: Row) -> bool:
 
 
 def outputs_of(row: Row) -> tuple[str, ...]:
-    """Give the files that a process writes its output and its errors to; only Linux tells."""
+    """Return the files of a process's standard output and standard error; works on Linux only."""
     found: list[str] = []
     for number in (1, 2):
         with contextlib.suppress(OSError):
@@ -94,13 +94,13 @@ def outputs_of(row: Row) -> tuple[str, ...]:
 
 
 def initial_environment(row: Row) -> dict[str, str]:
-    """Give the variables that a process was started with, whatever it has changed since."""
+    """Return the variables that a process was started with, whatever it has changed since."""
     entries = (os.fsdecode(entry).partition("=") for entry in _environment(row, looks=0))
     return {name: value for name, _, value in entries if name}
 
 
 def marked(name: str, value: str, then: str = "") -> dict[int, Row]:
-    """Give the live processes whose environment sets `name` to `value`, or to what starts with `value` and `then`."""
+    """Return the live processes whose environment sets `name` to `value`, or to `value` followed by `then` and more."""
     whole = f"{name}={value}".encode(errors="surrogateescape")
     start = whole + then.encode()
     found: dict[int, Row] = {}
@@ -112,7 +112,7 @@ def marked(name: str, value: str, then: str = "") -> dict[int, Row]:
 
 
 def send(row: Row, number: int) -> None:
-    """Signal a process, unless its id has gone to another one meanwhile."""
+    """Signal a process, unless its id belongs to another one meanwhile."""
     with contextlib.suppress(OSError):
         if not LINUX:
             if alive(row.pid, row.started):
@@ -120,7 +120,7 @@ def send(row: Row, number: int) -> None:
             return
         descriptor = os.pidfd_open(row.pid)
         try:
-            # The descriptor holds the process that has the id now; only then is it asked who that is.
+            # The descriptor pins the process that has the id now; only then is its identity checked.
             if alive(row.pid, row.started):
                 signal.pidfd_send_signal(descriptor, number)
         finally:
@@ -128,10 +128,10 @@ def send(row: Row, number: int) -> None:
 
 
 def adopt_orphans() -> bool:
-    """Let descendants whose parents die become our children; only Linux can."""
+    """Make descendants whose parents die our children; works on Linux only."""
     if not LINUX:
         return False
-    import ctypes  # noqa: PLC0415 - the keeper alone needs it
+    import ctypes  # noqa: PLC0415 - only the keeper needs it
 
     return ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0) == 0
 
@@ -140,7 +140,7 @@ def _rows() -> Iterator[Row]:
     if not LINUX:
         yield from _ps("-ax")
         return
-    for name in os.listdir(PROC):  # noqa: PTH208 - a path for each of thousands of entries is waste
+    for name in os.listdir(PROC):  # noqa: PTH208 - thousands of entries: no Path for each
         if name.isdigit() and (row := _stat(int(name))):
             yield row
 
@@ -150,7 +150,7 @@ def _stat(pid: int) -> Row | None:
         text = (PROC / str(pid) / "stat").read_bytes()
     except OSError:
         return None
-    # The name in parentheses may hold anything, so fields are counted from its last parenthesis.
+    # The name in parentheses may contain anything, so fields are counted from the last parenthesis.
     fields = text.rpartition(b")")[2].split()
     dead = fields[0] in (b"Z", b"X")
     return Row(pid, int(fields[1]), int(fields[2]), f"{_boot()}:{fields[19].decode()}", dead=dead)
@@ -169,7 +169,7 @@ def _environment(row: Row, looks: int = _LOOKS) -> list[bytes]:
     try:
         found = place.read_bytes()
         for _ in range(looks):
-            # A process that becomes another program has none for a moment; the kernel's own never have any.
+            # A process that executes another program has none for a moment; kernel threads never have any.
             if found or row.dead or _KERNEL in (row.pid, row.parent):
                 break
             time.sleep(_MOMENT)
@@ -186,7 +186,7 @@ def _ps(*which: str) -> Iterator[Row]:
 
 
 def _run_ps(*arguments: str) -> str:
-    import subprocess  # noqa: PLC0415 - slow to load, and Linux does without
+    import subprocess  # noqa: PLC0415 - slow to import, and not needed on Linux
 
     words = ["/bin/ps", *arguments]
     return subprocess.run(words, capture_output=True, text=True, errors="surrogateescape", check=False).stdout  # noqa: S603

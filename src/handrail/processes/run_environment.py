@@ -11,9 +11,9 @@ from handrail.processes.environment import allowed_environment, secret_values
 from handrail.processes.secret_forms import FORMS
 
 FindAccount: TypeAlias = Callable[[str, Mapping[str, str]], str]
-"""Names the account that an agent, with the variables it gets, is logged in to."""
+"""Returns the account that an agent, with the variables it gets, is logged in to."""
 FindLogin: TypeAlias = Callable[[str, tuple[str, ...], Mapping[str, str]], str]
-"""Says how a person logs in where an agent, so started and with the variables it gets, certainly is not."""
+"""Returns how a person logs in where an agent, so started and with these variables, is certainly not logged in."""
 
 
 def _assume_login(_agent: str, _argv: tuple[str, ...], _variables: Mapping[str, str]) -> str:
@@ -22,35 +22,35 @@ def _assume_login(_agent: str, _argv: tuple[str, ...], _variables: Mapping[str, 
 
 @frozen
 class ProcessEnvironment:
-    """A `RunEnvironment` chosen from the variables of a process: this one, or whoever handed them over."""
+    """A `RunEnvironment` chosen from the variables of a process: this one, or the one that passed them on."""
 
     find_account: FindAccount
     parent: Mapping[str, str]
     """What the variables are chosen from."""
     more: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Variables that every command gets as well."""
+    """Additional variables for every command."""
     find_login: FindLogin = _assume_login
 
     @property
     def secrets(self) -> dict[str, str]:
-        """The variables that hold secrets, whether commands get them or not."""
+        """The variables that contain secrets, whether commands get them or not."""
         return secret_values(self.parent)
 
     @property
     def redactor(self) -> Redactor:
-        """Takes the secrets of this environment out of what is recorded."""
+        """Removes the secrets of this environment from what is recorded."""
         return Redactor(self.secrets, FORMS)
 
     def variables(self, pass_env: tuple[str, ...] = ()) -> dict[str, str]:
-        """Give the allowed variables, and those that `pass_env` names."""
+        """Return the allowed variables, and those that `pass_env` names."""
         return {**allowed_environment(self.parent, pass_env), **self.more}
 
     def account(self, agent: str, variables: Mapping[str, str]) -> str:
-        """Name the account that an agent with these variables is logged in to; empty where that is not known."""
+        """Return the account that an agent with these variables is logged in to; empty where that is not known."""
         return self.find_account(agent, variables)
 
     def missing_login(self, agent: str, argv: tuple[str, ...], variables: Mapping[str, str]) -> str:
-        """Say how a person logs in where an agent, so started, certainly is not logged in; empty where it may be."""
+        """Return how a person logs in where an agent, so started, is certainly not logged in; empty where it may be."""
         return self.find_login(agent, argv, variables)
 
 
@@ -66,15 +66,15 @@ class SharedEnvironments:
     find_login: FindLogin = _assume_login
 
     def for_run(self, run: str) -> ProcessEnvironment:  # noqa: ARG002 - the same for every run
-        """Give the environment of this process."""
+        """Return the environment of this process."""
         parent = {**os.environ, **self.changes} if self.changes else os.environ
         return ProcessEnvironment(self.find_account, parent, self.more, self.find_login)
 
 
 class HandedEnvironments:
-    """`RunEnvironments` in which a run has the environment that was handed over for it, as have all that come from it.
+    """`RunEnvironments` in which a run, with all that come from it, has the environment that was passed on for it.
 
-    Where none was, it is asked for once; where there is none, the run has the environment of this process.
+    Where there is none, it is requested once; if that fails, the run has the environment of this process.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class HandedEnvironments:
         self._known: dict[str, ProcessEnvironment] = {}
 
     def keep_own(self, run: str) -> None:
-        """Let a run have the environment of this process: it is started here."""
+        """Use the environment of this process for a run: it is started here."""
         self._known[self._root_of(run)] = self._own.for_run(run)
 
     def hold(self, run: str, variables: Mapping[str, str]) -> None:
@@ -101,11 +101,11 @@ class HandedEnvironments:
         self._known.pop(self._root_of(run), None)
 
     def held(self) -> dict[str, Mapping[str, str]]:
-        """Give all that is held, by run."""
+        """Return all environments that are held, by run."""
         return {run: each.parent for run, each in self._known.items()}
 
     def for_run(self, run: str) -> ProcessEnvironment:
-        """Give the environment of a run."""
+        """Return the environment of a run."""
         root = self._root_of(run)
         known = self._known.get(root)
         if known is not None:

@@ -1,6 +1,6 @@
-"""The forms of credentials of well-known services, each with a literal that it cannot be without.
+"""The forms of credentials of well-known services, each with a literal that it always contains.
 
-A hyphen, underscore or slash may stand in a JSON escape. The keeper uses it, so it needs the standard library only.
+A hyphen, underscore or slash may be a JSON escape. The keeper uses this module, so it needs only the standard library.
 """
 
 import re
@@ -11,7 +11,7 @@ _DASH = rb"(?:-|\\u002[dD])"
 _SET = rb"[\"'\\\s:=>]{1,12}"
 _SCHEME = rb"[\"'\\]{0,4}[ \t]{0,4}[:=][ \t]{0,4}[\"'\\]{0,4}(?i:basic|bearer|token|digest)[ \t]{1,4}"
 _PASSWORD = rb"(?!\$[{(A-Za-z_]|\{\{)([^\s/@\"'<>]{1,256})"
-"""What stands for a password, such as `$TOKEN`, is none."""
+"""A placeholder for a password, such as `$TOKEN`, does not count."""
 _TOKEN = rb"(?:[A-Za-z0-9_-]|\\u002[dD])"
 _NAME = rb"ecret_?(?:[aA]ccess)?_?[kK]ey"
 
@@ -28,13 +28,13 @@ _URL = rb"://[^\s/:@\"'\\<>]{0,128}:[^\s/@\"'<>]{1,256}@"
 
 
 def _starts(kind: str, literal: bytes, rest: bytes, gate: bytes = b"") -> Form:
-    """A form that begins with a literal of its own, before which no letter stands."""
+    """Build a form that begins with a literal of its own, not preceded by a letter."""
     hints = (literal + b"-", literal + rb"\u") if rest.startswith(_DASH) else (literal,)
     return Form(kind, hints, literal + _begins(literal) + rest, gate)
 
 
 def _begins(literal: bytes) -> bytes:
-    """No letter stands before a literal, unless that ends an escape: of JSON, of an address, of a terminal's colour."""
+    """Build the condition that no letter precedes a literal, except in an escape of JSON, a URL or a terminal."""
     word = re.escape(literal)
     escapes = (rb"\\[nrtbf]", rb"\\u[0-9a-fA-F]{4}", rb"%[0-9A-F]{2}", rb"[0-9;[]m")
     allowed = b"|".join(rb"(?<=%s%s)" % (escape, word) for escape in escapes)
@@ -42,7 +42,7 @@ def _begins(literal: bytes) -> bytes:
 
 
 def _after(kind: str, name: bytes, gate: bytes) -> Form:
-    """A form that is known by the name before it alone."""
+    """Build a form that is recognized only by the name before it."""
     secret = rb"((?:[A-Za-z0-9+]|\\?/){40}(?![A-Za-z0-9+/]))"
     return Form(kind, (name[:5],), name + _SET + secret, gate)
 
@@ -77,7 +77,7 @@ _FORMS = (
     _starts("docker-token", b"dckr_pat_", rb"[A-Za-z0-9_-]{20,100}", _PAT),
     _starts("sendgrid-key", b"SG.", rb"[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,100}"),
     _starts("digitalocean-token", b"dop_v1_", rb"[a-f0-9]{64}", _RUN),
-    # Each part is taken as a whole, so that a long run without a dot is walked once.
+    # Possessive quantifiers, so that a long text without a dot is scanned once.
     _starts("jwt", b"eyJ", rb"[A-Za-z0-9_-]{8,}+\.eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}"),
     Form(
         "private-key",
@@ -105,4 +105,4 @@ _FORMS = (
     ),
 )
 FORMS = CredentialForms(_FORMS)
-"""Every form; one that is more telling stands before one that would take the same."""
+"""Every form; a more specific one comes before one that would match the same text."""

@@ -1,6 +1,6 @@
-"""Tells a person that a run needs them: on the desktop, by a command of theirs, by a request to a web address.
+"""Notifies a person that a run needs them: on the desktop, by a command of theirs, by a request to a web address.
 
-Every way has the same deadline, and none of them waits for another. What is told reaches a command in its environment
+Every way has the same deadline, and none of them waits for another. The content reaches a command in its environment
 and a program as an argument: it is never part of a text that a shell reads.
 """
 
@@ -21,9 +21,9 @@ from handrail.ports.notices import Notice, Target
 from handrail.processes.environment import allowed_environment
 
 DEADLINE = 10.0
-"""Seconds for each way, its retries included."""
+"""Timeout for each way in seconds, including its retries."""
 FIRST_PAUSE = 0.25
-"""Seconds before the second try of a request; each further pause is twice as long."""
+"""Seconds before the first retry of a request; each further pause is twice as long."""
 _DESKTOP = ("DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS")
 _OSASCRIPT = ("on run argv", "display notification (item 2 of argv) with title (item 1 of argv)", "end run")
 _MOST_ARGUMENT = 2_000
@@ -32,7 +32,7 @@ _DELIVERED = range(200, 300)
 
 
 def send_notice(target: Target, notice: Notice) -> tuple[str, ...]:
-    """Tell a target by all its ways at once, and give what did not work."""
+    """Notify a target in all its ways at once, and return what did not work."""
     problems: list[str] = []
     ways = [threading.Thread(target=_try, args=(*way, problems), daemon=True) for way in _ways(target, notice)]
     names = [name for name, _ in _ways(target, notice)]
@@ -58,7 +58,7 @@ def _ways(target: Target, notice: Notice) -> Iterator[tuple[str, Callable[[], st
 def _try(name: str, act: Callable[[], str], problems: list[str]) -> None:
     try:
         problem = act()
-    except Exception as error:  # noqa: BLE001 - a way that fails must not take the others or the run with it
+    except Exception as error:  # noqa: BLE001 - a failing way must not affect the others or the run
         problem = f"{type(error).__name__}"
     if problem:
         problems.append(f"{name}: {problem}")
@@ -85,7 +85,7 @@ def _run_command(command: str, notice: Notice) -> str:
 
 
 def _wait_for(argv: list[str], environ: dict[str, str]) -> str:
-    """Run a program to its end, and end it with all that it started when it takes too long."""
+    """Run a program to its end, and end it with all its descendants when it takes too long."""
     quiet = subprocess.DEVNULL
     process = subprocess.Popen(argv, env=environ, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True)  # noqa: S603 (the user wrote it)
     try:
@@ -98,7 +98,7 @@ def _wait_for(argv: list[str], environ: dict[str, str]) -> str:
 
 
 def _post(address: str, notice: Notice) -> str:
-    """Send the notice as JSON; the address may hold a secret, so that only its host is ever named."""
+    """Send the notice as JSON; the address may contain a secret, so that only its host is ever named."""
     body = json.dumps(notice.values, ensure_ascii=False).encode()
     ends, pause = time.monotonic() + DEADLINE, FIRST_PAUSE
     while True:
@@ -110,9 +110,9 @@ def _post(address: str, notice: Notice) -> str:
 
 
 def _post_once(address: str, body: bytes, timeout: float) -> tuple[str, bool]:
-    """Give what was wrong with one try, and whether another may help."""
+    """Return what was wrong with one try, and whether a retry may help."""
     headers = {"Content-Type": "application/json", "User-Agent": "handrail"}
-    request = urllib.request.Request(address, body, headers)  # noqa: S310 (the setting allows web addresses alone)
+    request = urllib.request.Request(address, body, headers)  # noqa: S310 (the setting allows web addresses only)
     try:
         with _opener().open(request, timeout=timeout) as answer:
             status = int(answer.status)
@@ -125,7 +125,7 @@ def _post_once(address: str, body: bytes, timeout: float) -> tuple[str, bool]:
 
 
 def _opener() -> urllib.request.OpenerDirector:
-    """Make what sends requests; it follows no redirect, so that nothing goes where the user did not send it."""
+    """Build the sender of requests; it follows no redirect, so that nothing goes where the user did not send it."""
     opener = urllib.request.OpenerDirector()
     for handler in (
         urllib.request.ProxyHandler(),

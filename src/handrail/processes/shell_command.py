@@ -1,4 +1,4 @@
-"""A command of a plan made ready to run: its values go into environment variables and files, never into the script."""
+"""Prepares a command of a plan: its values go into environment variables and files, never into the script."""
 
 import os
 from collections.abc import Mapping
@@ -13,16 +13,16 @@ from handrail.language.values import Budget, text_of
 from handrail.model.workflow.values import Command, ShellBinding
 
 LARGEST = 100_000
-"""Bytes of one value; Linux takes 128 KiB for one variable."""
+"""The largest value in bytes; Linux accepts 128 KiB for one variable."""
 LARGEST_TOGETHER = 600_000
-"""Bytes of all values; macOS takes 1 MiB for arguments and environment together."""
+"""The largest total of all values in bytes; macOS accepts 1 MiB for arguments and environment together."""
 LARGEST_SCRIPT = 120_000
 _FILE_LIMITS = Limits(text=64 << 20, items=10_000_000, fuel=10_000_000)
 
 
 @frozen
 class Prepared:
-    """What to run, and the variables it needs beside the environment of every command."""
+    """A command line, and the variables it needs in addition to the environment of every command."""
 
     argv: tuple[str, ...]
     env: tuple[tuple[str, str], ...]
@@ -33,14 +33,14 @@ class Refusal:
     """Why a value cannot be passed."""
 
     expression: str
-    """As written between `${` and `}`; empty when it is about the command as a whole."""
+    """As written between `${` and `}`; empty when it concerns the command as a whole."""
     message: str
     hint: str
 
 
 @frozen
 class Refused:
-    """Nothing was written and nothing may be spawned."""
+    """Nothing was written and nothing may be started."""
 
     refusals: tuple[Refusal, ...]
 
@@ -48,7 +48,7 @@ class Refused:
 def prepare(
     command: Command, values: Mapping[str, object], folder: str, written: Mapping[str, str] | None = None
 ) -> Prepared | Refused:
-    """Evaluate what a command needs in the scope `values`; values asked for as files are written to `folder`.
+    """Evaluate what a command needs in the scope `values`; values passed as files are written to `folder`.
 
     `written` has the author's expressions by variable, where the bindings only name variables.
     """

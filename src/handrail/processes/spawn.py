@@ -1,7 +1,7 @@
-"""Starts a command as the keeper's child: in a session of its own, with nothing of the keeper's but three streams.
+"""Starts a command as the keeper's child: in a session of its own, inheriting nothing but three streams.
 
-The keeper uses it, so it needs the standard library only. It is spawned and not forked: a fork of Python takes many
-times as long until another program runs in it.
+The keeper uses this module, so it needs only the standard library. The command is spawned and not forked: a fork of
+Python takes many times as long until another program runs in it.
 """
 
 import errno
@@ -9,13 +9,13 @@ import os
 import signal
 from collections.abc import Iterator, Mapping, Sequence
 
-TYPE_CHECKING = False  # as `typing` has it, which takes as long to load as all else here
+TYPE_CHECKING = False  # instead of importing `typing`, which takes as long as all else here
 if TYPE_CHECKING:
     from handrail.processes.launch import Told
 
 
 class NotSpawned(Exception):
-    """A command could not be started; with its exit code and the reason, as a shell would give them."""
+    """A command could not be started; with its exit code and the reason, as a shell would report them."""
 
     def __init__(self, code: int, reason: str) -> None:
         self.code = code
@@ -23,7 +23,7 @@ class NotSpawned(Exception):
 
 
 def spawn(told: "Told", streams: Sequence[int]) -> int:
-    """Start a command and give its process id."""
+    """Start a command and return its process id."""
     trouble = f"the working folder {told['cwd']} cannot be entered"
     try:
         os.chdir(told["cwd"])
@@ -57,12 +57,12 @@ def _spawn(argv: list[str], env: Mapping[str, str], streams: Sequence[int]) -> i
 
 
 def _places(name: str, env: Mapping[str, str]) -> Iterator[str]:
-    """Say where a program may lie, as `execvp` looks for it."""
+    """Yield where a program may be, in the order in which `execvp` looks for it."""
     if "/" in name:
         yield name
         return
     for folder in env.get("PATH", os.defpath).split(os.pathsep):
-        path = os.path.join(folder, name)  # noqa: PTH118 - loaded already, as pathlib's would be made for each
-        # Trying takes a hundred times as long as looking.
+        path = os.path.join(folder, name)  # noqa: PTH118 - faster than a Path for each
+        # Trying to start it takes a hundred times as long as checking that it exists.
         if os.path.lexists(path):
             yield path

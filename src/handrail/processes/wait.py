@@ -1,4 +1,4 @@
-"""Waiting for a process that need not be our child."""
+"""Waits for a process that need not be our child."""
 
 import asyncio
 import contextlib
@@ -10,8 +10,8 @@ _PAUSE = 0.05
 
 
 async def until_readable(descriptor: int, seconds: float | None) -> bool:
-    """Wait until a descriptor can be read; false when it cannot after so many seconds."""
-    # A copy, since others may wait for the same one, and a loop has room for one who does.
+    """Wait until a descriptor can be read; False if that takes longer than `seconds`."""
+    # A duplicate, since others may wait for the same one, and a loop allows one reader per descriptor.
     copy = os.dup(descriptor)
     try:
         await asyncio.wait_for(_readable(copy), seconds)
@@ -23,7 +23,7 @@ async def until_readable(descriptor: int, seconds: float | None) -> bool:
 
 
 async def until_dead(pid: int, started: str, seconds: float | None) -> bool:
-    """Wait until a process has ended; false when it has not after so many seconds."""
+    """Wait until a process has ended; False if that takes longer than `seconds`."""
     descriptor = _descriptor(pid)
     waiting = _poll(pid, started) if descriptor is None else _ring(descriptor, pid, started)
     try:
@@ -37,7 +37,7 @@ async def until_dead(pid: int, started: str, seconds: float | None) -> bool:
 
 
 def _descriptor(pid: int) -> int | None:
-    # Old kernels and some sandboxes refuse; a process that is gone is found out by polling at once.
+    # Old kernels and some sandboxes refuse; polling notices at once that a process is gone.
     if LINUX:
         with contextlib.suppress(OSError):
             return os.pidfd_open(pid)

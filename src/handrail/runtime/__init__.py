@@ -1,1 +1,1 @@
-"""Makes runs happen durably: the driver loop, one file per effect, recovery, the supervisor of many runs."""
+"""Runs workflows durably: the driver loop, one file per effect, recovery, and the supervisor of many runs."""

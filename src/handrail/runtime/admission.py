@@ -1,12 +1,12 @@
-"""Admits runs: whoever drives asks here whether a run may go on, and holds its place as long as it drives.
+"""Admits runs: a driver asks here whether a run may go on, and holds its place for as long as it drives the run.
 
-1. A place is a lease in the name of the tree (`place:fix-1`): it ends with the process, however that ends. So does the
-   lease under which a run takes its key (`key:fix-1`), until that is recorded.
-2. Who has a key stands in the log: a run that was admitted has it until it is over. What is decided and not recorded
-   yet is seen by the lease.
-3. One process decides at a time, behind a gate that none keeps for longer than that. One that cannot get through leaves
-   the run where it is, and asks again.
-4. What is asked without the gate (`turns`) is only a reason to ask with it.
+1. A place is a lease named after the tree of runs (`place:fix-1`): it ends with the process, however that ends. So does
+the lease under which a run takes its key (`key:fix-1`), which is held until the admission is recorded.
+2. The log says who has a key: an admitted run has it until it is over. A decision that is not recorded yet is visible
+through the lease.
+3. One process decides at a time, behind a gate that nobody holds for longer than one decision. A process that cannot
+get through leaves the run where it is, and asks again.
+4. A question asked without the gate (`turns`) is only a reason to ask again behind it.
 """
 
 import time
@@ -27,7 +27,7 @@ PLACE, KEY = "place:", "key:"
 OPEN = ("queued", "running", "waiting", "blocked")
 _TRIES, _PAUSE = 100, 0.002
 MOST_NAMED = 3
-"""Runs that are named of those that come first."""
+"""How many of the runs ahead in the queue are named."""
 
 
 @dataclass(slots=True)
@@ -44,7 +44,7 @@ class Places:
         self._roots = Roots(self.log)
 
     def admit(self, writer: RunWriter, state: RunState, now: float) -> tuple[Event, ...]:
-        """Give what is recorded before a run goes on: that it is admitted, queued or skipped; nothing in its midst."""
+        """Return the event to record before a run goes on (admitted, queued, skipped), if it is not in mid-work."""
         if not self._asks(state):
             return ()
         gate = self._enter()
@@ -91,7 +91,7 @@ class Places:
         return self._not_yet(state, verdict, now)
 
     def _take(self, state: RunState) -> bool:
-        """Take the leases that say what is decided; False where another process has one that the log says is free."""
+        """Take the leases that stand for a decision; False where another process has one that the log says is free."""
         run, root = state.run, state.family
         if _needs_place(state) and root not in self._places:
             found = self.log.acquire(f"{PLACE}{root}", self.name)
@@ -111,13 +111,13 @@ class Places:
         return (RunQueued(message=message, behind=verdict.behind, at=now),)
 
     def settle(self, run: str) -> None:
-        """Let go of what was held until a run's admission was recorded."""
+        """Release what was held until a run's admission was recorded."""
         lease = self._keys.pop(run, None)
         if lease is not None:
             self.log.release(lease)
 
     def keep(self, busy: Iterable[str]) -> bool:
-        """Let go of the places of all trees of which nothing is driven any more; tell whether there were any."""
+        """Release the places of all trees of runs in which nothing is driven any more; return whether any existed."""
         if not self._places:
             return False
         active = set(map(self._roots, busy))
@@ -132,12 +132,12 @@ def _needs_place(state: RunState) -> bool:
 
 
 def _is_new(state: RunState) -> bool:
-    """Tell whether a run has just been started: one that a person lets go on waits for its turn."""
+    """Whether a run has just been started; one that a person resumes waits for its turn."""
     return state.queued == 1 and state.forked_from is None
 
 
 def _claimant(log: Log, state: RunState) -> Claimant:
-    """Give the run that asks; it stands where it came into the queue, or at its end."""
+    """Describe the run that asks; its position is where it entered the queue, or the end of it."""
     order = _position(log, state.run, state.queued) if state.queued else float("inf")
     return Claimant(
         state.run,
@@ -157,7 +157,7 @@ def _position(log: Log, run: str, seq: int) -> float:
 
 
 def claimants(log: Log) -> tuple[Claimant, ...]:
-    """Give all runs that are not over and that others may have to wait for, or that wait themselves."""
+    """List all unfinished runs that others may have to wait for, or that wait themselves."""
     return tuple(_of_row(log, row) for row in log.summaries(Filter(statuses=OPEN)) if row.document.get("admission"))
 
 
@@ -168,7 +168,7 @@ def _of_row(log: Log, row: Row) -> Claimant:
     seq, root = int(str(about.get("queued") or 0)), row.facts.root or row.key
     needs_place = bool(admission.places) and not row.document.get("held_by")
     queued = row.document.get("status") == "queued"
-    # What is decided by another process and not recorded yet.
+    # Another process has decided, and not recorded it yet.
     deciding = queued and bool(admission.key) and log.holder(f"{KEY}{row.key}") is not None
     return Claimant(
         row.key,
@@ -183,14 +183,14 @@ def _of_row(log: Log, row: Row) -> Claimant:
 
 
 def turns(log: Log, runs: Collection[str]) -> frozenset[str]:
-    """Name the runs in the queue whose turn it seems to be; whoever drives them asks again, behind the gate."""
+    """Return the queued runs whose turn it seems to be; their drivers ask again, behind the gate."""
     if not runs:
         return frozenset()
     return frozenset(run for run, verdict in judge(claimants(log)).items() if verdict.may_go and run in runs)
 
 
 def queue_words(admission: Admission, verdict: Verdict) -> str:
-    """Say what a run in the queue waits for, and behind which runs."""
+    """Describe what a queued run waits for, and behind which runs."""
     names = ", ".join(verdict.behind[:MOST_NAMED])
     more = len(verdict.behind) - MOST_NAMED
     names += f" and {more} more" if more > 0 else ""
@@ -214,7 +214,7 @@ def _stuck(state: RunState, verdict: Verdict, now: float) -> RunEnded:
 
 
 def _stop(writer: RunWriter, state: RunState, known: Iterable[Claimant], mine: Claimant) -> None:
-    """Ask the runs that have the key, or came before, to stop; each is asked once."""
+    """Ask the runs that have the key, or came before, to stop; each is asked only once."""
     for each in known:
         same = each.key == mine.key and each.root != mine.root
         if same and (each.has_key or each.order < mine.order):

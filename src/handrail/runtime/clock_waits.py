@@ -1,16 +1,16 @@
-"""Waits that a clock which is set back must not make longer.
+"""Waits that do not become longer when the clock is set back.
 
-Timers are kept as times of day, so that they outlive the process. Whoever waits for them also has a steady clock, which
+Timers are stored as times of day, so that they outlive the process. The waiting process also has a steady clock, which
 nobody can set. A run whose time has come by the time of day alone finds out when it is driven, and waits on
-(`runtime.ports`). A run whose time has come by the steady clock alone has to be told, which is done here.
+(`runtime.ports`). A run whose time has come by the steady clock alone has to be notified, which is done here.
 
-1. While nobody sets the clock both say the same, and nothing is kept here.
-2. When it jumps, each timer that is set gets a deadline on the steady clock, which no later jump moves. Its run knows
-   by which clock it was meant, since it takes note of the clock before it sets a timer: a run that was driven between
-   the jump and the look that sees it meant the clock as it is now, any other the clock as it was.
-3. When we begin, each run knows how the clock stood when it began to wait, unless the machine was started again. A wait
-   that was recorded later than now, before that, gets its whole length, from now on.
-4. That a time has come although the clock denies it is a message to the run, so that whoever drives it hears of it.
+1. While nobody sets the clock, both agree, and nothing is stored here.
+2. When the clock jumps, each active timer gets a deadline on the steady clock, which no later jump moves. The run knows
+which clock the timer meant, since it notes the clock before it sets a timer: a run that was driven between the jump and
+the check that notices it meant the clock as it is now, any other run the clock as it was.
+3. At the start, each run knows how the clock stood when it began to wait, unless the machine was rebooted. A wait from
+before the reboot that was recorded later than now gets its whole length, from now on.
+4. That a time has come although the clock denies it is sent to the run as a message, so that its driver sees it.
 """
 
 import asyncio
@@ -41,29 +41,29 @@ class Waits:
     environments: RunEnvironments
     clock: Clock
     steady: Clock | None = None
-    """What nobody can set, where the clock does not know it itself."""
+    """A clock that nobody can set, where `clock` has none of its own."""
     wanted: Callable[[str], bool] = lambda _: True
     told: int = 0
-    """How many times a run was told."""
+    """How many times a run was notified."""
     _ahead: float | None = None
-    """How far the clock was ahead of the steady one at the last look."""
+    """How far the clock was ahead of the steady one at the last check."""
     _deadlines: dict[Timer, float] = field(default_factory=dict[Timer, float])
 
     @property
     def waiting(self) -> bool:
-        """Whether a time is waited for that the clock does not tell."""
+        """Whether a deadline is pending that the clock does not show."""
         return bool(self._deadlines)
 
     async def watch(self) -> None:
-        """Look again and again, for as long as anybody drives."""
+        """Check the clocks periodically, for as long as anybody drives."""
         while True:
-            # Whoever drives meets the same fault, and says it.
+            # The driver meets the same fault, and reports it.
             with contextlib.suppress(StorageFault):
                 self.look()
             await asyncio.sleep(LOOK_EVERY)
 
     def look(self) -> None:
-        """Take note of how the clocks stand, and tell the runs whose time has come by the steady one alone."""
+        """Compare the clocks, and notify the runs whose time has come by the steady one alone."""
         now, ahead = self._read()
         steady = now - ahead
         if self._ahead is None:
@@ -88,7 +88,7 @@ class Waits:
                 self._deadlines[timer] = steady + left
 
     def _left(self, timer: Timer, state: RunState, now: float) -> float:
-        """The seconds that are left of a wait, as far as its run knows."""
+        """Compute the seconds that are left of a wait, as far as its run knows."""
         if self._knows_clock(state):
             return timer.due - now_as_known(self.clock, state)
         latest = self.log.read(timer.stream, after=state.seq - 1, limit=1)
@@ -103,7 +103,7 @@ class Waits:
         return isinstance(self.clock, SteadyClock) and state.boot == self.clock.boot
 
     def _meant(self) -> Iterator[tuple[Timer, RunState]]:
-        """The timers that are set, with the states of their runs; whoever drives a run says that it cannot be read."""
+        """Yield the active timers with the states of their runs; unreadable runs are reported by their driver."""
         for timer in self._set():
             with contextlib.suppress(StorageDamaged, StorageTooNew, NotFound):
                 yield timer, state_of(self.log, timer.stream)

@@ -1,8 +1,23 @@
-"""Drives one run: fold, decide, record, perform, again. The loop of `drive` is the whole of it.
+"""Drives one run: fold, decide, record, perform, and again. The whole loop is `drive`.
 
-1. Only the holder of the lease appends; a driver that lost it stops at once, and leaves what runs to the next holder.
-2. The outcome of a step and the intent of the next are one commit.
-3. What was begun before a crash is looked for before anything is begun again.
+The problem: steps take minutes to hours and have effects that cannot be taken back, while this process may die at any
+point. So the run is nothing but its log. Folding the log gives the state, a pure function (`engine.decide.advance`)
+decides what comes next, and the decision is recorded as an *intent* before it is performed. In each turn of the loop
+the run is in one of these situations:
+
+    the files are not in the    restore or make the worktree, and record that
+    state that the run expects
+    nothing is pending          record the next decision (a long walk through the plan is recorded in parts)
+    an intent is pending        perform it, or adopt what an earlier driver started, and record the outcome together
+                                with the next intent
+    only the outside can move   return: a person, a time, a child run or another run has to move first, or the run
+    the run                     is over
+
+It is safe because a crash at any point leaves at most an intent without an outcome, which the next driver finds:
+
+1. Only the holder of the lease appends; a driver that lost it stops at once, and leaves running work to the next one.
+2. The outcome of a step and the intent of the next step are one commit.
+3. What was started before a crash is looked for before anything is started again.
 4. What a message ends (a stop, a rewind, a pause) is over, processes and child runs included, before that is recorded.
 5. A driver returns when the run needs the outside: a person, a time, a child. Waiting costs nothing.
 """
@@ -51,11 +66,11 @@ else:
     dynamic = late_import("handrail.runtime.dynamic.handler")
 
 BREATH = 0.01
-"""Seconds after which others get their turn, however fast the steps of a run are over."""
+"""Seconds after which other tasks get their turn, however fast the steps of a run are."""
 
 
 class Performed(NamedTuple):
-    """What became of an effect: nothing yet when a message ended it."""
+    """The result of performing an effect: no events yet when a message ended it."""
 
     state: RunState
     caused: tuple[Event, ...] = ()
@@ -63,19 +78,19 @@ class Performed(NamedTuple):
 
 @frozen
 class Handlers:
-    """What performs the effects of runs, and the environments in which it does."""
+    """Everything that performs the effects of runs, and the environments in which it does so."""
 
     environments: RunEnvironments
     commands: CommandHandler
     children: ChildHandler
     flows: Flows
     steps: StepHandler | None = None
-    """Performs what is more than a command; without it only commands are performed."""
+    """Performs every step that is more than a command; without it only commands are performed."""
 
 
 @dataclass(slots=True)
 class Driver:
-    """One run in hand."""
+    """Drives one run, whose lease it holds."""
 
     log: Log
     lease: Lease
@@ -87,12 +102,12 @@ class Driver:
     """Sends messages to other runs."""
     recorder: Recorder = field(init=False)
     places: "Callable[[], admission.Places] | None" = None
-    """Where the run asks for its turn, if it needs one."""
+    """Where the run asks to be admitted, if it has to."""
     flows: "dynamic.FlowHandler | None" = None
-    """Performs dynamic steps, once there is one."""
+    """Performs dynamic steps; created for the first one."""
     watch: Watch = field(init=False)
     _seen: int | None = None
-    """How often the log had changed at the last look."""
+    """The change token of the log at the last check."""
 
     def __post_init__(self) -> None:
         self.environment = self.handlers.environments.for_run(self.lease.stream)
@@ -104,7 +119,7 @@ class Driver:
         self.recorder.places, self.recorder.writer = self.places, self.writer
 
     async def drive(self) -> RunState:
-        """Go on until the run is over or needs the outside."""
+        """Drive the run until it is over or needs the outside."""
         found = self.known.folded(self.log, self.lease.stream)
         state, self.recorder.checkpointed = found.state, found.checkpointed
         plan = plan_of(self.log, state.plan)
@@ -127,8 +142,8 @@ class Driver:
         return state
 
     async def _record(self, plan: Plan, state: RunState, caused: tuple[Event, ...]) -> RunState:
-        """Commit what happened and what follows from it, after what it gives up has ended."""
-        # An outcome is recorded without a look at the inbox, which the log then does for less: mostly it is empty.
+        """Commit what happened and what follows from it, after ending the work that it gives up."""
+        # An outcome is recorded without reading the inbox: the log checks more cheaply that it is empty.
         look = not caused
         while True:
             try:
@@ -144,13 +159,13 @@ class Driver:
                 look = True
 
     async def _compared(self, run: str, wanted: DiffWanted) -> FilesCompared:
-        """Look at what differs, since what is decided next reads it."""
+        """Compute the difference between two snapshots, which the next decision reads."""
         if self.handlers.steps is not None:
             return await compare(self.handlers.steps.trees, wanted, run)
         return FilesCompared(since=wanted.since, until=wanted.until, diff="", at=self.clock())
 
     async def _with_record(self, plan: Plan, turn: Turn) -> Turn:
-        """Record the ignored files that a step must leave alone, before anything is recorded by which it begins."""
+        """Record the ignored files that a step must leave alone, before the event that begins the step."""
         steps = self.handlers.steps
         if steps is None or not turn.events or not isinstance(turn.events[-1], StepBegan):
             return turn
@@ -158,7 +173,7 @@ class Driver:
         return turn if step is None else await recorded_files.with_record(steps.trees, self.recorder, step, turn)
 
     async def _perform(self, plan: Plan, state: RunState) -> Performed | None:
-        """Perform what is pending; None when only the outside can go on."""
+        """Perform what is pending; None when only the outside can move the run."""
         pending = state.pending
         if self.handlers.steps is not None and self.handlers.steps.unsettled(state):
             return await self._watched(self._settled(state), state)
@@ -177,7 +192,7 @@ class Driver:
         if not isinstance(began, StepBegan) or (is_holders(state, pending.action) and not pending.reported):
             return None
         if is_for_holder(began) and not state.held_by:
-            # In a copy of a run that somebody held: the engine begins the step anew, with a call of its own.
+            # In a copy of a run that somebody held: the engine begins the step again, with a call of its own.
             return Performed(state, (RunReleased(by="", at=self.clock()),))
         return await self._watched(self._effect(plan, state, pending, began), state)
 
@@ -186,7 +201,7 @@ class Driver:
         return Performed(after, caused or ())
 
     def _look(self, plan: Plan, state: RunState) -> RunState | None:
-        """Record messages that leave what is under way alone; None where one ends it."""
+        """Record messages that do not affect the work under way; None where one ends it."""
         before, self._seen = self._seen, self.log.changed()
         quiet = self._seen == before or not self.log.inbox(state.run, limit=1)
         late = state.deadline is not None and state.deadline <= self.clock()
@@ -195,7 +210,7 @@ class Driver:
         try:
             turn = self.recorder.turn(plan, state)
         except DiffWanted:
-            # The message lets the run go on to something that reads a difference: it is recorded without a hurry.
+            # The message lets the run go on to something that reads a difference, which `_record` can compute.
             return None
         ends = turn.given_up or (state.pending is None and turn.events)
         return None if ends else self.recorder.commit(turn)
@@ -223,11 +238,11 @@ class Driver:
         return await self._looked(state, await self.handlers.steps.perform(plan, state, pending, began))
 
     async def _looked(self, state: RunState, events: tuple[Event, ...]) -> tuple[Event, ...]:
-        """Add what a person should know of an outcome."""
+        """Add to an outcome what a person should know about it."""
         return events if self.handlers.steps is None else await self.handlers.steps.look(state, events)
 
     def _began(self, state: RunState, pending: Pending) -> Event:
-        """Give the intent of what is pending; a step that was refused is pending under another number."""
+        """Return the intent of what is pending; a refused step is pending under a different number."""
         seq = state.steps[pending.address].began if pending.kind == "step" else pending.seq
         return self.recorder.intent(state.run, seq)
 
@@ -240,12 +255,12 @@ class Driver:
             began = self._began(state, state.pending)
         settled = await self.handlers.steps.settle(state)
         if isinstance(settled, WorkspaceReady) and isinstance(began, StepBegan) and RECORDED in began.spec:
-            # What was recorded when the step began is not in the tree that was made: it begins anew.
+            # The files recorded when the step began are not in the new worktree: the step begins again.
             settled = replace(settled, again=True)
         return await self._looked(state, (settled,))
 
     async def _end(self, state: RunState, pending: Pending) -> None:
-        """End what was begun, so that nothing of it is left when the run says so."""
+        """End what was started, so that nothing of it is left when the run records that."""
         if pending.kind == "child":
             await self._end_child(state, pending.child, pending.seq)
         elif pending.kind == "items" and self.handlers.steps is not None:
@@ -257,7 +272,7 @@ class Driver:
                 await (self.handlers.steps or self.handlers.commands).stop(state, pending, began)
 
     async def _end_child(self, state: RunState, child: str, seq: int) -> None:
-        """Stop a child run: whoever drives it sees the stop, and if nobody does we drive it to its end."""
+        """Stop a child run: its driver sees the stop, and if it has none we drive it to its end."""
         while self.log.last(child).seq and is_readable(self.log, child) and not is_over(self.log, child):
             self.writer.send(child, f"stop:parent:{state.run}:{seq}", "stop_with", around=state.run)
             lease = self.log.acquire(child, self.lease.holder)
@@ -270,7 +285,7 @@ class Driver:
                 self.log.release(lease)
 
     def _tell_parent(self, state: RunState) -> None:
-        """Wake the parent of a run that is over; if we die before that, the parent looks for itself."""
+        """Wake the parent of a run that is over; if we die before that, the parent finds out when it is driven."""
         if state.parent is not None and state.status in ("succeeded", "failed", "cancelled"):
             key = f"child-ended:{state.run}:{state.seq}:{self.log.last(state.run).hash[:16]}"
             self.writer.send(state.parent.run, key, "child_ended", child=state.run)

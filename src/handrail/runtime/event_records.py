@@ -1,4 +1,4 @@
-"""Events as the log keeps them, and back."""
+"""Converts events to the form in which the log stores them, and back."""
 
 import json
 import re
@@ -19,13 +19,13 @@ STRUCTURE = frozenset(
         *("pass_env", "scope", "calls", "printed", "root", "given"),
     )
 )
-"""Fields of events that hold names, digests and paths: masking them would break what they name."""
+"""Fields of events that hold names, digests and paths: masking them would break the references."""
 
 MOST_WORDS = 200
-"""Characters of what is wrong with an event."""
+"""The longest description of what is wrong with an event, in characters."""
 
 DEEPEST = 300
-"""Levels of an event; JSON is read to about a thousand, less how deep the reader itself stands in calls."""
+"""The deepest nesting of an event; Python reads JSON to about a thousand levels, minus the reader's own call depth."""
 _STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"')
 _BRACKETS = re.compile(r"[\[\]{}]")
 
@@ -33,21 +33,21 @@ _dumps = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circular
 
 
 def to_log(event: Event) -> NewEvent:
-    """Give an event as the log keeps it."""
+    """Convert an event to the form in which the log stores it."""
     # Plain JSON in ASCII: the chain covers these bytes whatever their order, any integer fits, and so does half a
     # surrogate pair that a command printed.
     try:
         text = _dumps(fields_of(event))
     except (ValueError, TypeError, RecursionError) as error:
         raise _refused(event, str(error)) from error
-    # A count is cheap, and an event with fewer brackets than this cannot be too deep to be read back.
+    # Counting is cheap, and an event with fewer brackets than this cannot be nested too deeply to be read back.
     if text.count("[") + text.count("{") > DEEPEST and _depth(text) > DEEPEST:
         raise _refused(event, f"it is nested more than {DEEPEST} levels deep")
     return NewEvent(event.kind, VERSION, text.encode())
 
 
 def reads_back(event: Event) -> bool:
-    """Tell whether an event is the same after it was written and read: each of its fields is of its type."""
+    """Whether an event is the same after it was written and read: each of its fields has its type."""
     try:
         fields = json.loads(to_log(event).payload)
         return cast("Event", decode(cast("type[Any]", Event), fields)) == event
@@ -60,7 +60,7 @@ def _refused(event: Event, why: str) -> UsageError:
 
 
 def _depth(text: str) -> int:
-    """How deep a JSON text is nested."""
+    """Compute how deep a JSON text is nested."""
     deepest = depth = 0
     for sign in _BRACKETS.findall(_STRINGS.sub("", text)):
         depth += 1 if sign in "[{" else -1
@@ -69,12 +69,12 @@ def _depth(text: str) -> int:
 
 
 def without_secrets(event: Event, redactor: Redactor) -> Event:
-    """Give an event as it may be kept: the same where it holds no secret."""
+    """Remove the secrets from an event; one without secrets stays the same object."""
     return kept(event, redactor)[0]
 
 
 def kept(event: Event, redactor: Redactor) -> tuple[Event, NewEvent]:
-    """Give an event as it may be kept, and as the log keeps it."""
+    """Remove the secrets from an event; return it together with the form in which the log stores it."""
     written = to_log(event)
     if not redactor.find(written.payload):
         return event, written
@@ -85,7 +85,7 @@ def kept(event: Event, redactor: Redactor) -> tuple[Event, NewEvent]:
 
 
 def masked(value: JsonValue, redactor: Redactor) -> JsonValue:
-    """Give a value without the secrets in its texts."""
+    """Mask the secrets in the texts of a value."""
     match value:
         case str():
             return redactor.text(value)
@@ -98,7 +98,7 @@ def masked(value: JsonValue, redactor: Redactor) -> JsonValue:
 
 
 def from_log(stored: StoredEvent) -> Event:
-    """Read the event that the log kept, whichever version of its shape it has; the only way from bytes to an event."""
+    """Read a stored event, whichever version of its shape it has; the only way from bytes to an event."""
     try:
         fields = json.loads(stored.payload) if stored.version == VERSION else lift(stored)
         return cast("Event", decode(cast("type[Any]", Event), fields))
@@ -107,7 +107,7 @@ def from_log(stored: StoredEvent) -> Event:
 
 
 def unreadable(stored: StoredEvent, why: Exception) -> StorageDamaged:
-    """Give the error about an event that cannot be read or folded: it ends what can be known of its run."""
+    """Build the error for an event that cannot be read or folded: nothing after it can be known of its run."""
     run, words = stored.stream, " ".join(str(why).split())
     shown = words if len(words) <= MOST_WORDS else f"{words[:MOST_WORDS]}..."
     message = f"run {run} cannot be read: event {stored.seq} ({stored.kind}): {type(why).__name__}: {shown}"

@@ -1,4 +1,4 @@
-"""What an agent is doing right now: the newest telling line of what it has printed so far, read from the end alone."""
+"""What an agent is doing right now: the newest informative line of its output, read from the end only."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +14,7 @@ MOST_KNOWN = 64
 
 @dataclass(slots=True)
 class Glimpses:
-    """Looks at calls that are under way; a call that printed nothing since is not read again."""
+    """Reads the output of calls under way; a call that has printed nothing since is not read again."""
 
     processes: Processes
     agents: Agents
@@ -22,7 +22,7 @@ class Glimpses:
     _known: dict[Path, tuple[int, str]] = field(default_factory=dict[Path, tuple[int, str]])
 
     def of(self, run: str, seq: int, agent: str | None) -> str:
-        """Say what the agent that the intent `seq` of a run called is doing; nothing while that is not known."""
+        """Describe what the agent called by the intent `seq` of a run is doing; empty while that is not known."""
         place = newest_start(self.folder / run / str(seq))
         size, before = self._known.get(place, (0, ""))
         try:
@@ -42,7 +42,7 @@ class Glimpses:
 
 
 def newest_start(base: Path) -> Path:
-    """Give the folder of the newest start of a call."""
+    """Return the folder of the newest start of a call."""
     again = 0
     while (base / f"{SLOT}.{again + 1}").is_dir():
         again += 1

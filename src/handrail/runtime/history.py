@@ -1,4 +1,4 @@
-"""Reads a run from the log: its state by folding, from the newest checkpoint on, and its pinned plan."""
+"""Reads a run from the log: its state, folded from the newest checkpoint on, and its pinned plan."""
 
 import json
 from collections import OrderedDict
@@ -33,26 +33,26 @@ class Folded(NamedTuple):
 
     state: RunState
     hash: str
-    """The hash of that event: whoever rewrites the history changes it."""
+    """The hash of that event: it changes if the history is rewritten."""
     checkpointed: int
-    """The event after which the checkpoint was taken that the fold began with."""
+    """The sequence number of the checkpoint that the fold began with."""
 
 
 @dataclass(slots=True)
 class Known:
-    """The states that were folded last: a run that moves often is not folded from zero each time."""
+    """A cache of the newest states: a run that moves often is not folded from the start each time."""
 
     _kept: "OrderedDict[str, Folded]" = field(default_factory=OrderedDict[str, Folded])
 
     def keep(self, found: Folded) -> None:
-        """Remember a state."""
+        """Add a state to the cache."""
         self._kept[found.state.run] = found
         self._kept.move_to_end(found.state.run)
         if len(self._kept) > MOST_KNOWN:
             self._kept.popitem(last=False)
 
     def folded(self, log: Log, run: str) -> Folded:
-        """Give the state of a run, from the one that is remembered if it is of the same history."""
+        """Fold the state of a run, from the cached one if it is of the same history."""
         kept = self._kept.get(run)
         if kept is not None and log.last(run).seq >= kept.state.seq:
             first, *later = log.read(run, after=kept.state.seq - 1)
@@ -69,7 +69,7 @@ def state_of(log: Log, run: str) -> RunState:
 def folded(log: Log, run: str) -> Folded:
     """Fold a run's events, beginning with its newest checkpoint."""
     kept = log.checkpoint(run, REDUCER)
-    # The event before the first that is folded too: its hash says which history the checkpoint belongs to.
+    # Read one event before the first that is folded: its hash shows which history the checkpoint belongs to.
     events = log.read(run, after=0 if kept is None else kept.seq - 1)
     if not events:
         raise NotFound(f"there is no run '{run}'", next_step="handrail status")
@@ -79,7 +79,7 @@ def folded(log: Log, run: str) -> Folded:
     try:
         state = decode_state(kept.state, log.get_blob)
     except (ValueError, TypeError, LookupError, RecursionError):
-        # A checkpoint only saves time: the events before it say the same.
+        # A checkpoint only saves time: the events before it give the same state.
         return _from_zero(log, run)
     return _onward(log, Folded(state, first.hash, kept.seq), events[1:])
 
@@ -97,7 +97,7 @@ def _onward(log: Log, kept: Folded, later: Sequence[StoredEvent]) -> Folded:
 
 
 def _apply(log: Log, state: RunState | None, stored: StoredEvent) -> RunState:
-    """Fold an event as it is stored; one that does not fit says so, whatever is wrong with it."""
+    """Fold a stored event; one that does not fit raises an error, whatever is wrong with it."""
     event = from_log(stored)
     try:
         return apply(state, event, stored.seq, log.get_blob)
@@ -108,7 +108,7 @@ def _apply(log: Log, state: RunState | None, stored: StoredEvent) -> RunState:
 
 
 def is_readable(log: Log, run: str) -> bool:
-    """Tell whether the whole history of a run can be read."""
+    """Whether the whole history of a run can be read."""
     try:
         state_of(log, run)
     except (StorageDamaged, StorageTooNew):
@@ -117,7 +117,7 @@ def is_readable(log: Log, run: str) -> bool:
 
 
 def readable_state(log: Log, run: str) -> RunState:
-    """Give the state of a run, or of as much of its history as can be read."""
+    """Return the state of a run, or of as much of its history as can be read."""
     try:
         return state_of(log, run)
     except (StorageDamaged, StorageTooNew):
@@ -129,13 +129,13 @@ def _readable_part(log: Log, run: str) -> RunState:
     for stored in readable_events(log, run):
         state = _apply(log, state, stored)
     if state is None:
-        # Not even its beginning can be read: say why.
+        # Not even its first event can be read: raise the reason.
         return state_of(log, run)
     return state
 
 
 def readable_events(log: Log, run: str) -> tuple[StoredEvent, ...]:
-    """Give the events of a run up to the first that cannot be read."""
+    """List the events of a run up to the first that cannot be read."""
     state: RunState | None = None
     found: list[StoredEvent] = []
     for stored in _intact_events(log, run):
@@ -165,12 +165,12 @@ def state_before(log: Log, run: str, seq: int) -> RunState:
 
 
 def events_of(log: Log, run: str) -> tuple[tuple[int, Event], ...]:
-    """Give a run's events with their sequence numbers."""
+    """List a run's events with their sequence numbers."""
     return tuple((stored.seq, from_log(stored)) for stored in log.read(run))
 
 
 def events_by_one_clock(log: Log, run: str) -> tuple[tuple[int, Event], ...]:
-    """Give a run's events with the times that they have by the clock as it was set last."""
+    """List a run's events with their times converted to the clock as it was last set."""
     found: list[tuple[int, Event]] = []
     later = 0.0
     for seq, event in reversed(events_of(log, run)):
@@ -181,7 +181,7 @@ def events_by_one_clock(log: Log, run: str) -> tuple[tuple[int, Event], ...]:
 
 
 def beginning(log: Log, redactor: Redactor, run: str, first: Event, *later: Event) -> Append:
-    """Give the append by which a run comes into being; a copy may begin with a time that it waits for."""
+    """Build the append that creates a run; a copy may begin with a time that it waits for."""
     if not is_run(run):
         hint = "call the workflow otherwise: letters, digits, dots and dashes"
         raise UsageError(f"'{run}' cannot be the id of a run", next_step=hint)
@@ -199,12 +199,12 @@ def beginning(log: Log, redactor: Redactor, run: str, first: Event, *later: Even
 
 
 def written_plan(plan: Plan) -> bytes:
-    """Give a plan as it is kept with its runs."""
+    """Serialize a plan to the bytes that are stored with its runs."""
     return rfc8785.dumps(encode(plan))
 
 
 def put_calls(log: Log, calls: Mapping[str, Pinned]) -> str:
-    """Keep the workflows that a run may call; give the digest, empty where it calls none."""
+    """Store the workflows that a run may call; return the digest, empty where it calls none."""
     if not calls:
         return ""
     content = {name: {"definition": each.definition, "plan": encode(each.plan)} for name, each in calls.items()}
@@ -212,13 +212,13 @@ def put_calls(log: Log, calls: Mapping[str, Pinned]) -> str:
 
 
 def pinned_call(log: Log, calls: str, name: str) -> tuple[bytes, str] | None:
-    """Give the plan of a workflow that was pinned to be called, as it is kept, and its version; None for none."""
+    """Return the stored plan of a workflow that was pinned to be called, and its version; None where there is none."""
     found = _read_calls(log.get_blob(calls)).get(name) if calls else None
     return None if found is None else (rfc8785.dumps(found["plan"]), str(found["definition"]))
 
 
 def pinned_plans(data: bytes) -> dict[str, Plan]:
-    """Give the plans of the workflows that a run may call, from the content that they are kept in."""
+    """Decode the plans of the workflows that a run may call, from the blob that they are stored in."""
     return {name: _decoded(rfc8785.dumps(found["plan"])) for name, found in _read_calls(data).items()}
 
 
@@ -237,7 +237,7 @@ def _read_calls(data: bytes) -> dict[str, dict[str, Any]]:
 
 
 def plan_of(log: Log, digest: str) -> Plan:
-    """Give a pinned plan by the digest of its blob."""
+    """Read a pinned plan by the digest of its blob."""
     hint = "start the same workflow again, unchanged: that keeps its plan once more; then resume"
     try:
         return _decoded(log.get_blob(digest))
@@ -250,7 +250,7 @@ def plan_of(log: Log, digest: str) -> Plan:
 
 
 def require_plan(data: bytes, plan: Plan) -> None:
-    """Refuse a plan whose bytes do not give the same plan again."""
+    """Refuse a plan whose bytes do not decode to the same plan."""
     try:
         same = _decoded(data) == plan
     except (ValueError, TypeError, LookupError, RecursionError) as error:
@@ -266,13 +266,13 @@ def _decoded(data: bytes) -> Plan:
 
 @dataclass(slots=True)
 class Roots:
-    """Tells which run a person started, of any run of a log; that never changes, so it is looked up once."""
+    """Finds the run that a person started, for any run of a log; that never changes, so it is looked up once."""
 
     log: Log
     _known: dict[str, str] = field(default_factory=dict[str, str])
 
     def __call__(self, run: str) -> str:
-        """Give the run that a person started: the one from which a run comes, or itself."""
+        """Return the run that a person started: the one from which a run comes, or itself."""
         if run not in self._known:
             parent, root = kin_of(self.log, run)
             if parent is None:
@@ -283,7 +283,7 @@ class Roots:
 
 
 def kin_of(log: Log, run: str) -> tuple[str | None, str]:
-    """Name the run that started a run, and the one that a person started; by its line, else by its first event."""
+    """Return the parent of a run and the run that a person started, from its summary row, else from its first event."""
     for row in log.summaries(Filter(key=run)):
         return row.facts.parent, row.facts.root or run
     first = next(map(from_log, log.read(run, limit=1)), None) if is_run(run) else None

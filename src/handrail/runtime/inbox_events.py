@@ -1,7 +1,7 @@
-"""What comes from outside, as events: messages of a run's inbox, and timers that are due.
+"""Turns what comes from outside into events: messages of a run's inbox, and timers that are due.
 
-A message is JSON with a `kind`. One that no longer fits (an answer to a question that is gone), or that nobody can
-read, is consumed and has no effect; who sent it learns that from the run's state.
+A message is JSON with a `kind`. One that no longer fits (an answer to a question that is gone), or that cannot be
+read, is consumed and has no effect; its sender learns that from the run's state.
 """
 
 import json
@@ -42,12 +42,12 @@ else:
 
 _Data: TypeAlias = dict[str, Any]
 ENDS = frozenset({"run_ended", "run_rewound", "run_waits", "run_resumed"})
-"""Events that end what was begun without an outcome."""
+"""Events that end pending work without an outcome."""
 
 
 @frozen
 class _Scene:
-    """What a message meets."""
+    """The state in which a message arrives."""
 
     log: Log
     plan: Plan
@@ -58,7 +58,7 @@ class _Scene:
 
 
 def understood(log: Log, plan: Plan, state: RunState, messages: tuple[Message, ...], now: float) -> Heard:
-    """Give the events that messages cause, one after the other, and the state after them."""
+    """Turn messages into events, one after the other; return them with the state after them."""
     caused: list[ev.Event] = []
     consumed: list[int] = []
     given_up: list[Pending] = []
@@ -78,12 +78,12 @@ def understood(log: Log, plan: Plan, state: RunState, messages: tuple[Message, .
 
 
 def _engine_performs(log: Log, state: RunState) -> bool:
-    """Whether a step is in our own hands: it is finished before the run changes hands."""
+    """Whether the engine itself performs a step: it is finished before somebody else takes the run."""
     pending = state.pending
     if state.status != "running" or state.held_by or pending is None or pending.kind != "step":
         return False
     began = from_log(log.read(state.run, after=state.steps[pending.address].began - 1, limit=1)[0])
-    # A copy of a run that somebody held may stand at a step that was begun for its holder.
+    # A copy of a run that somebody held may be at a step that was begun for its holder.
     return not (isinstance(began, ev.StepBegan) and is_for_holder(began))
 
 
@@ -104,13 +104,13 @@ def _read(payload: bytes) -> _Data:
 
 
 def _meant(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
-    """Give the events of a message; none when it does not fit, or when the events may not follow."""
+    """Turn a message into events; none when it does not fit, or when the events may not follow."""
     make = _MEANINGS.get(str(data.get("kind")))
     try:
         events = () if make is None else make(scene, data)
         state = scene.state
         for event in events:
-            # What cannot be read back would make the run unreadable; it counts as a message that nobody can read.
+            # An event that cannot be read back would make the run unreadable, so the message has no effect.
             if event.kind not in ALLOWED[state.status] or not reads_back(event):
                 return ()
             state = apply(state, event, state.seq + 1, scene.log.get_blob)
@@ -120,7 +120,7 @@ def _meant(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
 
 
 def _by(data: _Data) -> str:
-    """Who sent a message; one that an older Handrail left has the bare name of a person."""
+    """Return who sent a message; one from an older Handrail has the bare name of a person."""
     return type_actor(str(data.get("by") or ""))
 
 
@@ -132,12 +132,12 @@ def _stop(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
 
 
 def _stop_with(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
-    """The run around it gave it up."""
+    """End a run because its parent gave it up."""
     return (ev.RunEnded(status="cancelled", message=f"stopped with {data['around']}", at=scene.now),)
 
 
 def _stop_for(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
-    """A newer run takes over the key."""
+    """End a run because a newer run takes over its key."""
     message = f"stopped: {data['run']} took over its concurrency key '{data['key']}' (if_running: stop_old)"
     return (ev.RunEnded(status="cancelled", reason="replaced", message=message, at=scene.now),)
 
@@ -167,7 +167,7 @@ def _rewind(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
 
 
 def _take(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
-    """Hand a run over, from whoever held it when that was asked for."""
+    """Hand a run over from the holder that it had when the message was sent."""
     if scene.state.held_by != data.get("held_by", ""):
         return ()
     hands = cast("ev.Hands", data.get("hands", "all"))
@@ -175,13 +175,13 @@ def _take(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
 
 
 def _release(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
-    """Give a run back to the engine; an import goes on only where it is given a place to work in."""
+    """Return a run to the engine; an imported run goes on only where it gets a place to work in."""
     state = scene.state
     return (ev.RunReleased(by=str(data.get("by", "")), at=scene.now),) if state.held_by and not state.foreign else ()
 
 
 def _release_import(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
-    """Let an imported run go on, in the place that the person who released it named."""
+    """Let an imported run go on, in the place named by the person who released it."""
     if not scene.state.foreign:
         return ()
     released = ev.RunReleased(
@@ -199,7 +199,7 @@ def _release_import(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
 
 
 def _answer(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
-    """Answer a question; one that was asked too long ago is asked again first, so that a late answer counts."""
+    """Answer an approval; one that has expired is asked again first, so that a late answer counts."""
     state = scene.state
     if state.pending is None or state.pending.kind != "approval" or state.pending.seq != data["asked"]:
         return ()
@@ -209,7 +209,7 @@ def _answer(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
 
 
 def _child(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
-    """A child says that it is over; a run that does not go on by itself looks at it when it does."""
+    """Record that a child is over; a run that is not running checks it when it goes on."""
     pending = scene.state.pending
     if data["child"] in scene.state.children:
         over = child_ended(scene.state, state_of(scene.log, str(data["child"])), scene.now)
@@ -219,13 +219,13 @@ def _child(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
     try:
         ended = outcome_of(scene.log, pending, scene.now)
     except HandrailError:
-        # What is wrong with the child's history comes up again when the driver looks at it.
+        # The driver meets the same error when it reads the child's history, and reports it.
         return ()
     return () if ended is None else (ended, *_seen_by_child(scene, pending.child))
 
 
 def _seen_by_child(scene: _Scene, run: str) -> tuple[ev.Event, ...]:
-    """Take over what a called workflow saw of git's settings: it works in the tree of its caller."""
+    """Take over what a called workflow found in git's settings: it works in the worktree of its caller."""
     child = state_of(scene.log, run)
     if child.tree is None or child.git_changes == scene.state.git_changes:
         return ()
@@ -234,7 +234,7 @@ def _seen_by_child(scene: _Scene, run: str) -> tuple[ev.Event, ...]:
 
 
 def _time(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
-    """A time has come by a clock that nobody set back; another time that is waited for meanwhile has not."""
+    """Fire a timer that is due by a clock that nobody set back; any other timer set meanwhile has not come due."""
     if data["key"] == TIMEOUT:
         is_meant = scene.state.deadline == data["due"]
         return run_deadline.end_late(scene.log, scene.state, scene.now) if is_meant else ()
@@ -245,7 +245,7 @@ def _time(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
 
 
 def _say(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
-    """Answer an agent's question in words."""
+    """Answer an agent's question with a text."""
     pending = scene.state.pending
     if pending is None or pending.kind != "question" or pending.seq != data["asked"]:
         return ()
@@ -261,7 +261,7 @@ def _say(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
 
 
 def _tell(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
-    """Keep what a person says to the agents, whether one is at work or not."""
+    """Record what a person says to the agents, whether one is at work or not."""
     pending = scene.state.pending
     at_work = pending is not None and pending.kind == "step" and pending.action == "agent"
     address = pending.address if pending is not None and at_work else ""
@@ -269,7 +269,7 @@ def _tell(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
 
 
 def _report(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
-    """A connected agent hands in its work for its step."""
+    """Record the work that a connected agent submits for its step."""
     state, pending = scene.state, scene.state.pending
     if pending is None or pending.seq != data["seq"] or pending.reported or state.held_by != data["by"]:
         return ()
@@ -287,7 +287,7 @@ def _report(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
 
 
 def _tool(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
-    """An agent of ours calls a tool."""
+    """Record a tool call of one of our agents."""
     call = decode(Call, data["call"])
     found = decided(scene.plan, scene.state, call, scene.now)
     if found.begins is not None:
@@ -311,13 +311,13 @@ def _with_admission(scene: _Scene, begins: ev.RunStarted) -> ev.RunStarted:
 
 
 def _prefer(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
-    """A person says how far the run goes on alone."""
+    """Record how far a person lets the run go on alone."""
     wish = Wish(by=_by(data), autonomy=str(data["autonomy"]), risk=str(data["risk"]))
     return preferred(scene.plan, scene.state, wish, scene.now)
 
 
 def _tried(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
-    """An agent called a command that is for people."""
+    """Record that an agent called a command that is for people."""
     refused = ev.CommandRefused(
         command=str(data["command"]),
         about=str(data["about"]),
@@ -329,7 +329,7 @@ def _tried(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
 
 
 def _notified(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
-    """Record that somebody is told what the run needs, or could not be."""
+    """Record that somebody is notified of what the run needs, or could not be."""
     told = ev.PersonNotified(need=int(data["need"]), to=str(data["to"]), problem=str(data["problem"]), at=scene.now)
     return (told,)
 
@@ -358,7 +358,7 @@ _MEANINGS: dict[str, Callable[[_Scene, _Data], tuple[ev.Event, ...]]] = {
 
 
 def timed_out(plan: Plan, state: RunState, key: str, now: float) -> ev.Event | None:
-    """Give the event of a timer that came due, if the run still waits for it."""
+    """Build the event of a timer that came due, if the run still waits for it."""
     if state.status != "waiting":
         return None
     if key == "retry" and state.reason in ("timer", "quota"):

@@ -1,4 +1,4 @@
-"""Differences that the proofs of a step read: looked at before the proofs are, whose results are recorded."""
+"""Differences that the proofs of a step read: computed before the proofs are tried."""
 
 from contextlib import suppress
 from dataclasses import replace
@@ -14,7 +14,7 @@ from handrail.runtime.handlers.trees import TreeHandler
 
 
 async def with_diffs(trees: TreeHandler, state: RunState, step: Step, names: dict[str, JsonValue]) -> RunState:
-    """Give a state that knows the differences which a step's proofs read; their results are what is recorded."""
+    """Add to a state the differences that a step's proofs read; only the results of the proofs are recorded."""
     for expression in parts(step.done_when, Expression):
         with suppress(LanguageError, EvaluationError):
             state = await _with_diffs_of(trees, expression, state, names)

@@ -1,10 +1,10 @@
-"""Ignored files that a step must leave alone: recorded before its intent is, which names the record.
+"""Ignored files that a step must leave alone: recorded before its intent, which names the record.
 
-1. No snapshot holds these files, so nothing else tells what stood there when the step began. The intent is written
-   after the record: a step that has begun always has one, and nothing that was done since is ever taken for it.
-2. A further try answers for what the tries before it left, and so does a step to which an owned work tree went back:
-   ignored files are never restored. Both go on with the record of the first try. A copy of a run has a new one.
-3. What cannot be recorded blocks the run before the step begins.
+1. No snapshot holds these files, so nothing else shows what they were when the step began. The intent is written
+after the record: a step that has begun always has a record, and later changes are never taken for it.
+2. A further try answers for the changes of the tries before it, and so does a step after a rewind of an owned worktree:
+ignored files are never restored. Both continue with the record of the first try. A copy of a run has a new one.
+3. If the files cannot be recorded, the run is blocked before the step begins.
 """
 
 from collections.abc import Iterator
@@ -26,11 +26,11 @@ from handrail.runtime.handlers.trees import TreeHandler
 from handrail.runtime.recorder import Recorder, Turn
 
 MOST_BACK = 64
-"""Events between a rewind and the step that begins again."""
+"""The most events between a rewind and the step that begins again."""
 
 
 async def with_record(trees: TreeHandler, recorder: Recorder, step: Step, turn: Turn) -> Turn:
-    """Give a turn whose intent names a record of the files; or one that blocks the run, where there can be none."""
+    """Return a turn whose intent names a record of the files, or one that blocks the run where there can be none."""
     began = cast("StepBegan", turn.events[-1])
     try:
         globs = _globs(step, turn.state, began)
@@ -46,7 +46,7 @@ async def with_record(trees: TreeHandler, recorder: Recorder, step: Step, turn: 
 
 
 def _globs(step: Step, state: RunState, began: StepBegan) -> tuple[str, ...]:
-    """Give the globs of all proofs for which ignored files count."""
+    """Return the globs of all proofs for which ignored files count."""
     given = began.spec.get("input")
     names: dict[str, JsonValue] = {**given} if isinstance(given, dict) else {}
     found: set[str] = set()
@@ -62,7 +62,7 @@ def _globs(step: Step, state: RunState, began: StepBegan) -> tuple[str, ...]:
 
 
 def _known(recorder: Recorder, turn: Turn, began: StepBegan) -> dict[str, JsonValue]:
-    """Give what an earlier try of the same step named, whose work this one goes on with."""
+    """Return the record of an earlier try of the same step, whose work this one continues."""
     state = _state_before(recorder, turn)
     known = state.steps.get(began.address)
     if known is not None and known.before and is_going_on(state, known):
@@ -83,7 +83,7 @@ def _state_before(recorder: Recorder, turn: Turn) -> RunState:
 
 
 def _rewound_to(recorder: Recorder, turn: Turn) -> Event | None:
-    """Give the intent to which the run went back, where nothing was done since."""
+    """Return the intent to which the run was rewound, where nothing was done since."""
     for event in _newest_first(recorder, turn):
         if isinstance(event, RunRewound):
             return recorder.intent(turn.before.run, event.seq)

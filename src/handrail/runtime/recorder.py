@@ -1,11 +1,24 @@
 """Turns what happened to a run into one commit: outcomes, messages, timers, and everything that follows from them.
 
+The problem: an outcome, an answer of a person and a due timer may arrive at the same moment, and the process may die
+between any two writes. If they were recorded one by one, a crash could consume a message without its effect, or leave
+an outcome without the decision that follows from it. So recording has two phases:
+
+    turn     appends nothing: reads the inbox, the due timers and the clock, folds what happened in a fixed order
+             (clock, messages said during the call, outcome, other messages, timers, deadline, admission), lets the
+             engine decide what is next, and returns all of it as a `Turn`
+    commit   one append: the events, the consumed messages, the timers, the checkpoint, the summary and new runs
+
+Between the two the caller ends what the turn gives up. A turn that is never committed leaves the run as it was: the
+next one reads the same messages and comes to the same result. Messages to other runs are sent before the commit; each
+has a key, so that sending it again changes nothing.
+
 1. A message is consumed in the append of the events it causes, or not at all.
-2. What a turn would give up (a step that runs, a child) is named before anything is recorded, so that the caller can
-   end it first. If the process dies in between, the message is still there and the same turn is found again.
-3. Nothing is changed here before the log has taken it: an append that fails leaves this object as it was.
+2. What a turn would give up (a running step, a child) is named before anything is recorded, so that the caller can
+end it first. If the process dies in between, the message is still there and the same turn is computed again.
+3. Nothing is changed here before the log has accepted it: an append that fails leaves this object as it was.
 4. What is recorded holds no secret, and what is done follows what is recorded: an agent is given the very prompt that
-   the log keeps, so that a call which is made again after a crash is the same call.
+the log stores, so that a call which is made again after a crash is the same call.
 """
 
 from collections.abc import Callable, Iterable
@@ -36,10 +49,11 @@ else:
 
 CHECKPOINT_EVERY = 2000
 CHECKPOINT_SHARE = 32
-"""A checkpoint costs as much as the state is large, so it comes after the history has grown by this part of itself:
-what checkpoints cost per event stays the same however long the run is, and a resume folds at most that part again."""
+"""A checkpoint costs as much as the state is large, so the next one is taken when the history has grown by this part:
+the cost of checkpoints per event stays constant however long the run is, and a resume folds at most that part again.
+"""
 MOST_JUMPS = 8
-"""Jumps of the clock that an event may be older than."""
+"""How many jumps of the clock an event may be older than."""
 
 
 class Turn(NamedTuple):
@@ -51,15 +65,15 @@ class Turn(NamedTuple):
     events: tuple[Event, ...]
     consumed: tuple[int, ...]
     given_up: tuple[Pending, ...]
-    """What was begun and ends without an outcome by this turn."""
+    """Pending work that this turn ends without an outcome."""
     stale: tuple[str, ...]
     """Timers that came due and that nobody waits for any more."""
     begins: tuple[RunStarted, ...] = ()
-    """Runs that come into being in the same commit."""
+    """Runs that are created in the same commit."""
     letters: tuple[Letter, ...] = ()
-    """Messages to other runs, which are sent before it: again, if it fails."""
+    """Messages to other runs, sent before the commit: sent again, if it fails."""
     looked: bool = True
-    """Whether the inbox was read; if not, the log refuses the turn when there is something in it."""
+    """Whether the inbox was read; if not, the log refuses the turn when the inbox is not empty."""
 
     @property
     def empty(self) -> bool:
@@ -75,40 +89,40 @@ class Recorder:
     lease: Lease
     clock: Clock
     redactor: Redactor
-    """Takes out the secrets of the environment in which the run works."""
+    """Removes the secrets of the environment in which the run works."""
     checkpointed: int = 0
-    """The event after which the newest checkpoint was taken."""
+    """The sequence number of the newest checkpoint."""
     known: Known = field(default_factory=Known)
     agent_names: AgentNames = field(kw_only=True)
-    """What people call agents here: which one performs a step is decided by names."""
+    """The names by which people call agents here: they decide which agent performs a step."""
     _newest: tuple[int, Event] | None = None
-    """The last event recorded here: mostly the intent that is performed next."""
+    """The last event recorded here: usually the intent that is performed next."""
     _texts: StepTexts = field(default_factory=StepTexts)
     _written: dict[int, tuple[Event, NewEvent]] = field(default_factory=dict[int, tuple[Event, NewEvent]])
-    """Events of the turn as the log keeps them, by identity."""
+    """Serialized events of the turn, by identity."""
     _jumps: tuple[float, ...] = ()
-    """By how much the clock was set while we held the run: what happened before may be told after it was noted."""
+    """By how much the clock was set while we held the run: earlier events may be reported after a jump was noted."""
     places: "Callable[[], admission.Places] | None" = None
-    """Where a run asks for its turn; without it none has to."""
+    """Where a run asks for its turn; without it no run has to."""
     writer: "RunWriter | None" = None
     """Sends messages to other runs."""
     _timed: bool = True
     """Whether the run may have a timer; only the holder of its lease sets one."""
 
     def turn(self, plan: Plan, state: RunState, caused: tuple[Event, ...] = (), *, look: bool = True) -> Turn:
-        """Find out what has to be recorded now; records nothing."""
+        """Compute what has to be recorded now, without recording anything."""
         before = state
         self._written.clear()
         inbox = self.log.inbox(state.run) if look else ()
         now, noted = read_clock(self.clock, state)
-        # What is over waits for nothing, until somebody wants it to go on.
+        # A finished run waits for nothing, until a message asks it to go on.
         if noted is not None and state.status != "cancelled" and (not state.over or inbox):
             state = apply(state, noted, state.seq + 1, self.log.get_blob)
         else:
             noted = None
         jumps = (*self._jumps, *_jumps_in((noted,)))
         caused = tuple(self._clean(by_new_clock(event, now, jumps)) for event in caused)
-        # What was said before a call of ours is known to be over was said during it: its agent is told.
+        # Messages from before the end of a call is known were said during it, so they come before its outcome.
         tells = inbox and caused and not state.held_by
         words = tuple(each for each in inbox if each.key.startswith("tell:")) if tells else ()
         said = inbox_events.understood(self.log, plan, state, words, now) if words else Heard((), state)
@@ -145,18 +159,18 @@ class Recorder:
         return self.places().admit(self.writer, state, now)
 
     def with_intent(self, turn: Turn, intent: Event) -> Turn:
-        """Give a turn with another event in the place of the last one, and nothing that would follow from it."""
+        """Replace the last event of a turn, without anything that would follow from it."""
         events = (*turn.events[:-1], self._clean(intent))
         return turn._replace(events=events, state=self.fold(turn.before, events))
 
     def fold(self, state: RunState, events: Iterable[Event]) -> RunState:
-        """Give the state after some events."""
+        """Fold some events into a state."""
         for event in events:
             state = apply(state, event, state.seq + 1, self.log.get_blob)
         return state
 
     def _clean(self, event: Event) -> Event:
-        """Give an event without secrets; its bytes are remembered, since making them is much of what a step costs."""
+        """Remove the secrets from an event; its bytes are cached, since producing them is much of what a step costs."""
         event, written = kept(event, self.redactor)
         self._written[id(event)] = event, written
         return event
@@ -168,7 +182,7 @@ class Recorder:
     def _timers(
         self, plan: Plan, state: RunState, now: float, by: float
     ) -> tuple[tuple[Event, ...], tuple[str, ...], RunState]:
-        """Find what came due; the timers were set by the clock before it was set by so many seconds."""
+        """Find the timers that came due; they were set by the clock before it was set by `by` seconds."""
         fired: list[Event] = []
         stale: list[str] = []
         for timer in self.log.due(now if state.reason == "quota" else now - by):
@@ -183,7 +197,7 @@ class Recorder:
         return tuple(fired), tuple(stale), state
 
     def commit(self, turn: Turn) -> RunState:
-        """Record a turn, all of it or nothing, and give the state after it."""
+        """Record a turn, all of it or nothing, and return the state after it."""
         if turn.empty:
             return turn.state
         checkpoint = self._checkpoint(turn.state)
@@ -215,7 +229,7 @@ class Recorder:
         return Checkpoint(state.run, state.seq, REDUCER, encode_state(state, self._texts))
 
     def intent(self, run: str, seq: int) -> Event:
-        """Give the event that made something pending."""
+        """Return the event that made something pending."""
         if self._newest is not None and self._newest[0] == seq:
             return self._newest[1]
         return from_log(self.log.read(run, after=seq - 1, limit=1)[0])

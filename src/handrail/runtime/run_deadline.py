@@ -1,4 +1,4 @@
-"""Ends a run whose timeout is used up."""
+"""Ends a run that exceeded its timeout."""
 
 from handrail.engine.composite.fan_out import running_items
 from handrail.model.history.events import Event, RunEnded
@@ -10,7 +10,7 @@ _UNITS = ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s"))
 
 
 def end_late(log: Log, state: RunState, now: float) -> tuple[Event, ...]:
-    """End a run that took longer than it may; not while all that it called wait for a person."""
+    """End a run that took longer than its timeout; not while all runs that it called wait for a person."""
     awaited = _awaited(state)
     if awaited and not any(_is_moving(log, each) for each in awaited):
         return ()
@@ -26,7 +26,7 @@ def _awaited(state: RunState) -> tuple[str, ...]:
 
 
 def _is_moving(log: Log, run: str) -> bool:
-    """Tell whether a run that was called goes on without a person, or has yet to begin."""
+    """Whether a run that was called goes on without a person, or has yet to begin."""
     if not log.last(run).seq:
         return True
     state = state_of(log, run)
@@ -37,7 +37,7 @@ def _is_moving(log: Log, run: str) -> bool:
 
 
 def _duration(seconds: int) -> str:
-    """Give a time as workflows write it: `1h30m`."""
+    """Format a time as workflows write it: `1h30m`."""
     words = ""
     for length, unit in _UNITS:
         count, seconds = divmod(seconds, length)

@@ -1,4 +1,4 @@
-"""What is kept beside a run's events: the run in a few words, so that lists need not fold them, and its timer."""
+"""What is stored beside a run's events: a summary, so that lists need not fold them, and its timers."""
 
 from typing import TYPE_CHECKING, cast
 
@@ -18,14 +18,14 @@ else:
     byte_limits = late_import("handrail.engine.text.byte_limits")
 
 TIMEOUT = "timeout"
-"""The timer of how long the whole run may take."""
+"""The key of the timer that limits the whole run."""
 MOST_GOAL = 320
 MOST_RECAP = 1_600
-"""Bytes of what is kept to find a run by."""
+"""The longest text stored for finding a run, in bytes."""
 
 
 def summary_of(state: RunState) -> dict[str, JsonValue]:
-    """Give what lists show of a run, but for what is usual."""
+    """Build the summary of a run that lists show; default values are left out."""
     summary: dict[str, JsonValue] = {
         "run": state.run,
         "workflow": state.workflow,
@@ -39,7 +39,7 @@ def summary_of(state: RunState) -> dict[str, JsonValue]:
     if state.reason or state.message or state.next_step or state.until or state.ended_at or state.failure is not None:
         summary |= _standing(state)
     if state.spent.usd or state.spent.unpriced:
-        # Dollars that are known; none where no price is.
+        # The known cost; None where no price is known.
         summary["cost"] = None if state.spent.unpriced and not state.spent.usd else state.spent.usd
         summary["unpriced"] = state.spent.unpriced
     progress = _progress(state)
@@ -61,24 +61,24 @@ def summary_of(state: RunState) -> dict[str, JsonValue]:
 
 
 def repository_of(state: RunState) -> str:
-    """Name the repository that a run works in, by the folder of the user's checkout; empty where it is in none."""
+    """Return the repository that a run works in, by the folder of the user's checkout; empty where it is in none."""
     place = state.tree or state.source or (None if state.foreign else state.pinned)
     return str(state.observed.get("root", "")) if place is None else place.repository
 
 
 def _about(state: RunState) -> str:
-    """Say what a run is about: the beginning of what it was given, whose whole text stands in its first event."""
+    """Describe what a run is about: the beginning of its inputs, whose whole text is in its first event."""
     return " ".join(value[:MOST_GOAL] for value in state.inputs.values() if isinstance(value, str))[:MOST_GOAL]
 
 
 def _kin(state: RunState) -> dict[str, JsonValue]:
-    """Say which run started it, and which one a person started; and when it came here, if that was later."""
+    """Return which run started it, and which one a person started; and when it was imported, if that was later."""
     found: dict[str, JsonValue] = {"born": state.born} if state.born else {}
     return found if state.parent is None else {**found, "parent": state.parent.run, "root": state.family}
 
 
 def _notices(state: RunState) -> dict[str, JsonValue]:
-    """Give what a person should know beside how the run stands."""
+    """Return what a person should know besides the run's status."""
     found: dict[str, JsonValue] = {}
     if state.said[1] and state.pending is not None and state.said[0] == state.pending.seq:
         found["said"] = state.said[1]
@@ -94,7 +94,7 @@ def _notices(state: RunState) -> dict[str, JsonValue]:
 
 
 def unreadable_summary(run: str, line: "Mapping[str, JsonValue]", error: HandrailError) -> dict[str, JsonValue]:
-    """Give what lists show of a run whose history cannot be read, beside what they showed before."""
+    """Build the summary of a run whose history cannot be read, on top of its earlier summary."""
     said: dict[str, JsonValue] = {
         "status": "blocked",
         "reason": "fault",
@@ -106,7 +106,7 @@ def unreadable_summary(run: str, line: "Mapping[str, JsonValue]", error: Handrai
 
 
 def _standing(state: RunState) -> dict[str, JsonValue]:
-    """Why a run does not move, or since when: while steps follow one another there is nothing of it."""
+    """Return why a run does not move, or since when; empty while steps follow one another."""
     failure = state.failure
     found: dict[str, JsonValue] = {
         "reason": state.reason,
@@ -121,7 +121,7 @@ def _standing(state: RunState) -> dict[str, JsonValue]:
 
 
 def _found_by(state: RunState) -> dict[str, JsonValue]:
-    """What a connected agent finds its run again by; runs of the engine are spared it at every step."""
+    """Return what a connected agent finds its run by; runs of the engine do not store it at every step."""
     newest = state.steps.get(state.previous)
     pending = state.steps.get(state.pending.address) if state.pending is not None else None
     notes = "" if newest is None else newest.stdout.strip() or newest.summary
@@ -147,7 +147,7 @@ def _current(state: RunState) -> str | None:
 
 
 def _progress(state: RunState) -> dict[str, JsonValue] | None:
-    """How far the current step is: the number of a fix, a round, an item or a try; how many there are, if known."""
+    """Return how far the current step is: the number of a fix, a round, an item or a try, and the total if known."""
     if state.status in ("succeeded", "failed", "cancelled"):
         return None
     of_work = _of_work(state.stack[-1]) if state.stack else None
@@ -185,7 +185,7 @@ def _said(address: str, what: str, number: int, of: int | None = None) -> dict[s
 
 
 def timers_of(before: RunState, state: RunState) -> tuple[TimerSet | TimerCleared, ...]:
-    """The timer that a waiting run may have, and that of its timeout; none is touched while there is none."""
+    """Return the changes to a run's timers: the one that it waits for, and the one of its timeout."""
     deadline = () if before.deadline == state.deadline else _deadline(state)
     if before.until is None and state.until is None:
         return deadline

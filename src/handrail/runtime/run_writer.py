@@ -1,4 +1,4 @@
-"""Writes to runs on behalf of whoever steers them: brings them into being, and sends them messages."""
+"""Writes to runs on behalf of whoever controls them: creates them, and sends them messages."""
 
 import contextlib
 import json
@@ -20,7 +20,7 @@ from handrail.ports.log import Holder, Lease, Log
 from handrail.runtime.history import GIVE_PLAIN, beginning
 
 MOST_BYTES = 16 * 1024 * 1024
-"""Of one message."""
+"""The largest message."""
 _BY: dict[str, Any] = {"by": str}
 _SHAPES: dict[str, dict[str, Any]] = {
     "answer": {"decision": ev.Decision, "feedback": str, "asked": int, **_BY},
@@ -51,16 +51,16 @@ _SHAPES: dict[str, dict[str, Any]] = {
     "child_ended": {"child": str},
     "time_came": {"key": str, "due": float},
 }
-"""The fields of each kind of message, all of which are given, with their types."""
+"""The fields of each kind of message, all of which are required, with their types."""
 
 
 def message(redactor: Redactor, kind: str, /, **fields: object) -> bytes:
-    """Write a message for a run's inbox, without secrets; refuses one that its reader could not understand."""
+    """Build a message for a run's inbox, without secrets; refuses one that its reader could not understand."""
     shape = _SHAPES[kind]
     if fields.keys() != shape.keys():
         raise UsageError(f"a message '{kind}' holds {', '.join(shape) or 'nothing'}, not {', '.join(fields)}")
     for name, value in fields.items():
-        # A prompt may become an argument of a program, which no text with this character can be.
+        # A prompt may become an argument of a program, which cannot contain this character.
         require_recordable(f"'{name}' of the message '{kind}'", value, forbidden="\0")
     payload = json.dumps({"kind": kind, **fields}).encode()
     if len(payload) > MOST_BYTES:
@@ -84,7 +84,7 @@ def require_recordable(what: str, value: object, forbidden: str = "") -> None:
 
 @frozen
 class Letter:
-    """What is told to the agents of another run; sent again, it counts once."""
+    """A message to the agents of another run; sent again, it counts once."""
 
     run: str
     key: str
@@ -93,32 +93,32 @@ class Letter:
 
 
 class Heard(NamedTuple):
-    """What messages cause, and which of them were taken."""
+    """What messages cause, and which of them were consumed."""
 
     events: tuple[ev.Event, ...]
     state: RunState
     consumed: tuple[int, ...] = ()
     given_up: tuple[Pending, ...] = ()
     begins: tuple[ev.RunStarted, ...] = ()
-    """Runs that begin with them."""
+    """Runs that the messages create."""
     letters: tuple[Letter, ...] = ()
-    """Messages to other runs that they bring about."""
+    """Messages to other runs that they cause."""
 
 
 ATTENDED = "attended:"
-"""Begins the name of the lease by which a process attends to a run and to all that come from it."""
+"""The prefix of the lease by which a process attends to a run and to all runs that come from it."""
 
 
 def attendant_of(log: Log, root: str) -> Holder | None:
-    """Say which process attends to a run and to all that come from it: the background driver leaves them to it."""
+    """Return the process that attends to a run and to all runs that come from it: the background driver skips them."""
     return log.holder(f"{ATTENDED}{root}")
 
 
 @dataclass(slots=True)
 class RunClaim:
-    """The claim of a process to drive a run itself, or to say who does: no background driver takes it meanwhile.
+    """The claim of a process to drive a run itself, or to decide who does: no background driver takes it meanwhile.
 
-    It has two parts. Attending to a run holds off the background driver as long as this process lives, also while the
+    It has two parts. Attending to a run holds off the background driver as long as this process lives, even while the
     run waits. The lease of a new run is taken before its first event, and passed on to whoever drives it here.
     """
 
@@ -147,12 +147,12 @@ class RunClaim:
         return (found,)
 
     def pass_on(self) -> Lease | None:
-        """Give the lease of the new run to whoever drives it here, who releases it."""
+        """Return the lease of the new run for whoever drives it here and then releases it."""
         lease, self._first = self._first, None
         return lease
 
     def free(self) -> None:
-        """Leave the run to whoever takes it."""
+        """Release the run for whoever takes it."""
         for lease in (self._first, self._attends):
             if lease is not None:
                 with contextlib.suppress(StorageFault):
@@ -162,23 +162,23 @@ class RunClaim:
 
 @frozen
 class RunWriter:
-    """A log, and what takes the secrets of the writer's environment out of all that is written to it."""
+    """A log, and a redactor that removes the secrets of the writer's environment from everything written to it."""
 
     log: Log
     redactor: Redactor
     environments: RunEnvironments | None = None
-    """Knows the secrets of the runs that are written to, which are taken out of messages as well."""
+    """Knows the secrets of the runs that are written to, which are removed from messages as well."""
 
     def begin(self, run: str, first: Event, *later: Event, leases: tuple[Lease, ...] = ()) -> None:
-        """Bring a run into being; a `VersionConflict` says that there is one of this name."""
+        """Create a run; a `VersionConflict` means that the name is taken."""
         self.log.append([beginning(self.log, self.redactor, run, first, *later)], list(leases))
 
     def send(self, run: str, key: str, kind: str, /, **fields: object) -> bool:
-        """Leave a message in the inbox of a run; False when the run was ever sent one with this key."""
+        """Put a message into the inbox of a run; False when the run was ever sent one with this key."""
         return self.log.send(run, key, message(self.redactor_for(run), kind, **fields))
 
     def redactor_for(self, run: str) -> Redactor:
-        """Give what takes out the secrets of the writer and those of a run."""
+        """Return a redactor for the secrets of the writer and those of a run."""
         if self.environments is None:
             return self.redactor
         return self.redactor.joined(self.environments.for_run(run).redactor)

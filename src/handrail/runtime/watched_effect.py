@@ -1,11 +1,11 @@
-"""Does something that takes its time, with an eye on what happens meanwhile.
+"""Performs long work and watches what happens meanwhile.
 
-The work is done in the task of whoever asks for it, and a timer looks around: a task for each piece of work would take
-longer than many of them.
+The work is done in the task of the caller, and a timer does the watching: a separate task for each piece of work would
+take longer than many of them.
 
-1. What the timer sees may take the work away: it is cancelled, and has ended when the call returns.
-2. A fault while looking takes the work away too, and is raised.
-3. Whoever cancels the task from outside is heard, also where the work does not listen.
+1. What the timer sees may interrupt the work: it is cancelled, and has ended when the call returns.
+2. A fault while watching interrupts the work too, and is raised.
+3. Cancelling the task from outside always works, even where the work suppresses it.
 """
 
 import asyncio
@@ -15,15 +15,15 @@ from typing import Any, TypeAlias, TypeVar
 from handrail.model.history.run_state import RunState
 
 LOOK_EVERY = 0.05
-"""Seconds between looks while something is under way."""
+"""Seconds between checks while work is under way."""
 
 T = TypeVar("T")
 Look: TypeAlias = Callable[[RunState], RunState | None]
-"""Gives the state as it is now, or None when the work has to end."""
+"""Returns the state as it is now, or None when the work has to end."""
 
 
 class Watch:
-    """Looks around as long as it is open, while something is under way."""
+    """Watches while work is under way, until it is closed."""
 
     __slots__ = ("_asked", "_fault", "_look", "_loop", "_state", "_taken", "_task", "_timer")
 
@@ -41,7 +41,7 @@ class Watch:
         self._timer = self._loop.call_later(LOOK_EVERY, self._ring)
 
     async def over(self, work: Coroutine[Any, Any, T], state: RunState) -> tuple[RunState, T | None]:
-        """Give the state after the work, and what came of it: None when it was taken away."""
+        """Await the work; return the state after it and its result, None when it was interrupted."""
         self._state, self._taken = state, False
         try:
             done = await work
@@ -59,11 +59,11 @@ class Watch:
         return after, done
 
     def close(self) -> None:
-        """Look no more."""
+        """Stop watching."""
         self._timer.cancel()
 
     def _took_it_away(self) -> bool:
-        """Tell whether the work ended because of what was seen; raises where others want the task to end."""
+        """Whether the work ended because of what was seen; raises where others want the task to end."""
         asked = self._task.uncancel() if self._taken else self._task.cancelling()
         if asked > self._asked:
             raise asyncio.CancelledError

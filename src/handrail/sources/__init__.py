@@ -1,1 +1,1 @@
-"""Where workflows are found: tiers, prompt files, bindings, trust, loading of trusted Python."""
+"""Finds workflows: tiers, prompt files, bindings, trust, and loading of trusted Python."""

@@ -1,4 +1,4 @@
-"""Tells cheaply whether anything that workflows are made of has changed: looks at files, opens none."""
+"""Detects cheaply whether anything that workflows consist of has changed, by stat calls alone."""
 
 import os
 import time
@@ -15,23 +15,23 @@ from handrail.sources.workflow_files import is_dir
 from handrail.sources.workflow_snapshot import DEEPEST
 
 Stamp: TypeAlias = tuple[tuple[str, int, int, int, int], ...]
-"""Path, file, size, time of the last write and of the last change, of each."""
+"""Path, inode, size, mtime and ctime of each file."""
 
 MOST_FILES = 20_000
 _FRESH_NS = 100_000_000
-"""A file written this short ago may be written again without looking different."""
+"""Age in nanoseconds below which a file may be written again without a visible change."""
 _SHIPPED = frozenset({".py", ".json", ".md", ".yaml"})
 _LEVELS = DEEPEST + 4
 
 
 class _Restless(Exception):
-    """There is too much to look at, or it is being written right now."""
+    """There are too many files, or one is being written right now."""
 
 
 def stamp_of(place: Place) -> Stamp | None:
-    """Give what differs whenever a workflow, a binding, the configuration or the trust may be another.
+    """Compute a stamp that differs whenever a workflow, a binding, the configuration or the trust may have changed.
 
-    None where that cannot be told: then nothing that was known before may be used unseen.
+    None where that cannot be determined: then nothing that was cached may be used without reading it again.
     """
     looked = _Looked(time.time_ns())
     try:
@@ -46,7 +46,7 @@ def stamp_of(place: Place) -> Stamp | None:
 
 @cache
 def code_stamp() -> tuple[int, int, int]:
-    """Give what differs for another version of Handrail and its library: the newest file, their number, their size."""
+    """Return a stamp of this version of Handrail and its library: the newest file, the number of files, their size."""
     files = [path.stat() for path in library_root().parent.rglob("*.*") if path.suffix in _SHIPPED]
     return max(each.st_mtime_ns for each in files), len(files), sum(each.st_size for each in files)
 
@@ -59,14 +59,14 @@ def _single_files(place: Place) -> list[Path]:
 
 
 class _Looked:
-    """What was looked at, and how it looked."""
+    """Collects the stat data of files."""
 
     def __init__(self, now: int) -> None:
         self.found: dict[str, tuple[int, int, int, int]] = {}
         self._now = now
 
     def at(self, name: str, path: "Path | os.DirEntry[str]", *, folder: bool = False) -> None:
-        """Look at a file or a folder; links are followed."""
+        """Record a file or a folder; links are followed."""
         try:
             seen = path.stat()
         except OSError:
@@ -77,7 +77,7 @@ class _Looked:
         self.found[name] = (seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
 
     def through(self, folder: Path, levels: int) -> None:
-        """Look at a folder and what is in it; where a file is a link, also at what lies beside the file it leads to."""
+        """Record a folder and its content; where a file is a link, also the folder of the file it leads to."""
         name = str(folder)
         if name in self.found or levels == 0:
             return

@@ -1,4 +1,4 @@
-"""Where Handrail keeps a user's files, and where a repository begins."""
+"""Where Handrail stores a user's files, and where a repository begins."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,9 +16,9 @@ class Folders:
     """The user's own folders; nothing in them comes from a repository."""
 
     config: Path
-    """Holds `config.toml` and `workflows/`."""
+    """Contains `config.toml` and `workflows/`."""
     data: Path
-    """Holds what Handrail itself writes."""
+    """Contains what Handrail itself writes."""
 
     @property
     def workflows(self) -> Path:
@@ -27,7 +27,7 @@ class Folders:
 
 
 def user_folders(environ: Mapping[str, str]) -> Folders:
-    """Give the user's folders: all under HANDRAIL_HOME where it is set, else where the system keeps such files."""
+    """Return the user's folders: all under HANDRAIL_HOME where it is set, else the system's usual places."""
     home = environ.get(HOME)
     if home:
         root = Path(home).expanduser().absolute()
@@ -38,14 +38,14 @@ def user_folders(environ: Mapping[str, str]) -> Folders:
 
 
 def folder_variables(data: Path, environ: Mapping[str, str]) -> dict[str, str]:
-    """Give the variables by which another process finds the same folders, whatever else its environment holds."""
+    """Return the variables by which another process finds the same folders, whatever else its environment contains."""
     if data.name == "data":
         return {HOME: str(data.parent.absolute())}
     return {name: environ[name] for name in _PLACES if name in environ}
 
 
 def repository_root(start: Path) -> Path | None:
-    """Find the nearest folder, from here upwards, that holds `.git` or `.handrail`."""
+    """Find the nearest folder, from here upwards, that contains `.git` or `.handrail`."""
     here = start.absolute()
     for folder in (here, *here.parents):
         if any((folder / mark).exists() for mark in MARKS):
@@ -65,7 +65,7 @@ def trust_root(path: Path) -> Path | None:
 
 
 def main_checkout(root: Path) -> Path:
-    """Give the checkout that a linked worktree belongs to; any other root is its own.
+    """Return the checkout that a linked worktree belongs to; any other root is its own.
 
     Anybody can write a `.git` file that names a repository, so it counts only where that repository names it too.
     """

@@ -26,7 +26,7 @@ class Refusal(str):
 
 @frozen
 class FileContent:
-    """A file as it was read once: what is trusted, compiled and shown are these very bytes."""
+    """A file as it was read once: exactly these bytes are trusted, compiled and shown."""
 
     path: Path
     """Absolute; links are followed up to its workflow's folder, not inside it."""
@@ -34,7 +34,7 @@ class FileContent:
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of the bytes; a file that may not be used has one of its own, whatever it holds."""
+        """The SHA-256 of the bytes; for a file that may not be used, of the reason instead."""
         from hashlib import sha256  # noqa: PLC0415 (slow to load, and most commands ask for no digest)
 
         if isinstance(self.data, Refusal):
@@ -43,13 +43,13 @@ class FileContent:
 
 
 def read_content(path: Path, root: Path) -> FileContent | None:
-    """Read a file that stays inside a folder; None where there is no such file."""
+    """Read a file inside a folder; None where there is no such file."""
     data = read_bytes(path, root)
     return None if data == NOT_THERE else FileContent(real(path.parent) / path.name, data)
 
 
 def read_bytes(path: Path, root: Path) -> bytes | Refusal:
-    """Read a regular file that stays inside a folder, symbolic links followed; otherwise say why not."""
+    """Read a regular file inside a folder, symbolic links followed; otherwise return why not."""
     try:
         found = path.resolve(strict=True)
         return _read_regular(found) if found.is_relative_to(real(root)) else Refusal(OUTSIDE)
@@ -62,7 +62,7 @@ def read_bytes(path: Path, root: Path) -> bytes | Refusal:
 
 
 def decode(data: bytes) -> str | Refusal:
-    """Decode UTF-8 text, or say that it is none."""
+    """Decode UTF-8 text, or return that it is not UTF-8."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
@@ -80,7 +80,7 @@ def scan(folder: Path, most: int | None = None) -> list[os.DirEntry[str]]:
 
 
 def walk(root: Path, folder: str, depth: int) -> Iterator[str]:
-    """Give the paths of all files below a folder, from the root; a folder that may not be read is given as it is."""
+    """Yield the paths of all files below a folder, relative to the root; an unreadable folder is yielded itself."""
     try:
         entries = scan(root / folder) if stays_inside(root / folder, root) else None
     except OSError:
@@ -97,7 +97,7 @@ def walk(root: Path, folder: str, depth: int) -> Iterator[str]:
 
 
 def real(path: Path) -> Path:
-    """Give a path with its symbolic links followed, as far as they lead anywhere."""
+    """Resolve the symbolic links of a path, as far as they lead anywhere."""
     try:
         return path.resolve()
     except (OSError, RuntimeError, ValueError):
@@ -105,7 +105,7 @@ def real(path: Path) -> Path:
 
 
 def stays_inside(path: Path, root: Path) -> bool:
-    """Tell whether a path, its symbolic links followed, stays in a folder."""
+    """Whether a path, its symbolic links followed, stays in a folder."""
     try:
         return path.resolve().is_relative_to(real(root))
     except (OSError, RuntimeError, ValueError):
@@ -113,19 +113,19 @@ def stays_inside(path: Path, root: Path) -> bool:
 
 
 def contained(relative: str) -> bool:
-    """Tell whether a path as written stays below the folder it starts from."""
+    """Whether a path as written stays below the folder it starts from."""
     path = PurePosixPath(relative)
     hostile = not relative or "\0" in relative or "\\" in relative
     return not hostile and not path.is_absolute() and ".." not in path.parts
 
 
 def printable(text: str) -> str:
-    """Give a name that can be printed and stored, whatever bytes it was made of."""
+    """Escape a name so that it can be printed and stored, whatever bytes it consists of."""
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
 
 
 def reason(error: BaseException) -> str:
-    """Give the system's words for a failure."""
+    """Return the system's description of a failure."""
     text = error.strerror if isinstance(error, OSError) else str(error)
     return (text or type(error).__name__).lower()
 
@@ -134,7 +134,7 @@ def _read_regular(path: Path) -> bytes | Refusal:
     kind = path.stat().st_mode
     if not stat.S_ISREG(kind):
         return Refusal(SHUT_FOLDER if stat.S_ISDIR(kind) else NOT_A_FILE)
-    # It may have been replaced since: not waiting for a pipe's writer and not following a link keep that harmless.
+    # It may have been replaced since: O_NONBLOCK and O_NOFOLLOW make a pipe or a link harmless.
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY | os.O_CLOEXEC)
     with os.fdopen(handle, "rb") as file:
         if not stat.S_ISREG(os.fstat(handle).st_mode):

@@ -1,4 +1,4 @@
-"""The built-in library as the compiler wants it: texts by path, each read when it is first asked for."""
+"""The built-in library in the form the compiler needs: texts by path, each read on first use."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -56,14 +56,14 @@ class LibraryFiles(Mapping[str, SourceText]):
 
 
 def library_root() -> Path:
-    """Give the folder of the library inside the installed package."""
-    # importlib.resources would do the same for zipped packages too, at a third of a short command's start-up.
+    """Return the folder of the library inside the installed package."""
+    # importlib.resources would support zipped packages too, but takes a third of a short command's start-up.
     return Path(str(library.__file__)).parent
 
 
 @cache
 def builtins() -> "Builtins":
-    """Give the library by id."""
+    """Return the library by id."""
     from handrail.compiler.builtins import Builtins  # noqa: PLC0415 (finding workflows needs only the folder)
 
     return Builtins(LibraryFiles(library_root()))

@@ -1,4 +1,4 @@
-"""Opens what was found: reads its files and gives the Document, or says at which line it cannot be used."""
+"""Opens a workflow that was found: reads its files into a Document, or reports at which line it cannot be used."""
 
 import shlex
 from contextlib import suppress
@@ -43,7 +43,7 @@ def open_workflow(
 ) -> Opened:
     """Read a workflow; bad content is reported, never raised.
 
-    Python runs only if the user has trusted the bytes that were read; `trusted` answers in place of the record.
+    Python runs only if the user has trusted the bytes that were read; `trusted` overrides the record.
     """
     report = Report()
     if found.problem is not None:
@@ -67,12 +67,12 @@ def open_workflow(
 
 def files_of(found: Found) -> Snapshot:
     """Read the files of a workflow that was found."""
-    # A user may keep workflows elsewhere and link to them; a repository's links were checked when it was found.
+    # Users may store workflows elsewhere and link to them; a repository's links were checked when it was found.
     return take(found.main.resolve() if found.tier is Tier.USER else found.main)
 
 
 def catalog_for(place: Place, context: "ResolveContext | None" = None) -> "Catalog":
-    """Give what compiling may draw on here; other workflows are found and read when they are first asked for."""
+    """Build the catalog for compiling here; other workflows are found and read on first use."""
     from handrail.compiler.catalog import Catalog  # noqa: PLC0415 (a list need not compile)
     from handrail.sources.library import builtins  # noqa: PLC0415
 
@@ -80,14 +80,14 @@ def catalog_for(place: Place, context: "ResolveContext | None" = None) -> "Catal
 
 
 def bindings_for(place: Place) -> SourceText | None:
-    """Read the bindings of the project: its repository's, or those of a folder that is in none."""
+    """Read the bindings of the project: its repository's, or those of a folder outside any repository."""
     root = place.repository or place.cwd
     path = bindings_in(root) if root is not None else None
     return _text_of(path, place) if path is not None else None
 
 
 def bindings_content(place: Place, bindings: SourceText | None) -> FileContent | None:
-    """Give the bindings file with the bytes that were read."""
+    """Return the bindings file with the bytes that were read."""
     root = place.repository or place.cwd
     path = bindings_in(root) if root is not None else None
     if bindings is None or path is None:
@@ -96,7 +96,7 @@ def bindings_content(place: Place, bindings: SourceText | None) -> FileContent |
 
 
 class PlaceShelf:
-    """The workflows of a place by name, each opened at most once; what was read is what trust is asked about."""
+    """The workflows of a place by name, each opened at most once; trust is checked on the bytes that were read."""
 
     def __init__(self, place: Place, context: "ResolveContext | None" = None) -> None:
         self._place = place
@@ -105,16 +105,16 @@ class PlaceShelf:
         self._opened: dict[Path, Opened | None] = {}
 
     def find(self, asker: str, name: str) -> Document | None:
-        """Give a workflow that can be read; untrusted Python stays closed."""
+        """Return a workflow that can be read; untrusted Python is not opened."""
         opened = self.open(asker, name)
         return None if opened is None else opened.document
 
     def names(self, asker: str) -> tuple[str, ...]:
-        """Name every workflow that the asker may use, whether or not it can be read."""
+        """List the names of all workflows that the asker may use, whether or not they can be read."""
         return tuple(dict.fromkeys(found.name for found in visible_to(asker, self._every())))
 
     def obstacle(self, asker: str, name: str) -> "Obstacle | None":
-        """Say why a workflow that is there is not used."""
+        """Explain why an existing workflow is not used."""
         from handrail.compiler.catalog import Obstacle  # noqa: PLC0415 (a list need not compile)
 
         found, opened = self._found(asker, name), self.open(asker, name)
@@ -131,7 +131,7 @@ class PlaceShelf:
         return Obstacle("invalid-routine", f"the workflow '{name}' cannot be read{why}", f"handrail validate {path}")
 
     def qualify(self, asker: str, name: str) -> str:
-        """Put the tier in front of a name that means another workflow for other askers."""
+        """Prefix a name with its tier where it means another workflow for other askers."""
         found = self._found(asker, name)
         return name if found is None or found is self._found("", name) else f"{found.tier}:{name}"
 
@@ -141,7 +141,7 @@ class PlaceShelf:
         if found is None:
             return None
         if found.main not in self._opened:
-            self._opened[found.main] = None  # A workflow that asks for itself while it is opened gets nothing.
+            self._opened[found.main] = None  # A workflow that refers to itself while it is being opened finds nothing.
             with suppress(HandrailError):
                 self._opened[found.main] = open_workflow(found, self._place, context=self._context)
         return self._opened[found.main]
@@ -176,7 +176,7 @@ def _open_python(opened: Opened, place: Place, trusted: bool | None, context: "R
 
 
 def _named(opened: Opened) -> Opened:
-    """Check that a native workflow is called as its folder; a single file only should be."""
+    """Check that a native workflow has the name of its folder; for a single file this is only a recommendation."""
     document, found = opened.document, opened.found
     name = document.root.get("name") if document is not None and document.dialect == "native" else None
     if not isinstance(name, Scalar) or not isinstance(name.value, str) or name.value == found.name:
@@ -192,7 +192,7 @@ def _named(opened: Opened) -> Opened:
 
 
 def _report_refused(bundle: Bundle, report: Report) -> None:
-    """Report what hurts even where nothing refers to it: the main file, and whole folders of companions."""
+    """Report files that matter even where nothing refers to them: the main file, and whole companion folders."""
     for name in (bundle.main, *COMPANION_FOLDERS):
         why = bundle.refused.get(name)
         if why is not None:

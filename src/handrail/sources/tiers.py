@@ -1,4 +1,4 @@
-"""Which workflows there are: three tiers, the first that has the name wins, nothing that is broken disappears."""
+"""Which workflows exist: three tiers, the first that has the name wins, and nothing that is broken disappears."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -19,7 +19,7 @@ from handrail.sources.workflow_files import Candidate, from_path, routines_in, w
 
 ENDINGS = (".yaml", ".yml", ".json", ".py")
 DEVELOPING = ("HANDRAIL_DEV", "WORKRAIL_DEV")
-"""Variables that, set to 1, show what is of use to whoever maintains the catalogue."""
+"""Variables that, set to 1, show what is useful to maintainers of the catalogue."""
 
 
 class Tier(StrEnum):
@@ -32,7 +32,7 @@ class Tier(StrEnum):
 
 @frozen
 class Found:
-    """One workflow file with its standing among those of the same name."""
+    """One workflow file and its rank among those of the same name."""
 
     name: str
     tier: Tier
@@ -42,10 +42,10 @@ class Found:
     """Whether it has a folder of its own."""
     wins: bool = True
     shadows: tuple[str, ...] = ()
-    """What it hides: tiers, and inside its own tier files."""
+    """What it hides: tiers, and files inside its own tier."""
     shadowed_by: str | None = None
     problem: str | None = None
-    """Why it cannot be used whatever it holds, as the end of a sentence about it."""
+    """Why it cannot be used whatever it contains, as the end of a sentence about it."""
 
 
 _TIERS = frozenset(Tier)
@@ -60,10 +60,10 @@ class Place:
     repository: Path | None
     cwd: Path | None = None
     developing: bool = False
-    """Whether somebody maintains the catalogue, and wants to see what is of no use to others."""
+    """Whether the user maintains the catalogue, and wants to see what is of no use to others."""
 
     def shown(self, path: Path) -> str:
-        """Give a path as people want to see it: from the current folder when it is inside it."""
+        """Format a path for people: relative to the current folder when it is inside it."""
         base = self.cwd or Path.cwd()
         return printable(str(path.relative_to(base) if path.is_relative_to(base) else path))
 
@@ -76,13 +76,13 @@ class Place:
 
 
 def here(cwd: Path, environ: Mapping[str, str]) -> Place:
-    """Give the place of a command that is called in a folder."""
+    """Return the place of a command that is called in a folder."""
     developing = any(environ.get(name, "0") not in ("", "0") for name in DEVELOPING)
     return Place(user_folders(environ), repository_root(cwd), cwd.absolute(), developing)
 
 
 def discover(place: Place, report: Report) -> tuple[Found, ...]:
-    """List every workflow of the three tiers, by name and then by tier; looks into the tiers' folders only."""
+    """List every workflow of the three tiers, by name and then by tier; searches the tiers' folders only."""
     found = [
         Found(each.name, tier, each.form, each.main, each.folder, problem=each.problem or _strays(each, root))
         for tier, folder, root in _tier_folders(place, report)
@@ -94,7 +94,7 @@ def discover(place: Place, report: Report) -> tuple[Found, ...]:
 
 
 def find(place: Place, name_or_path: str, report: Report) -> Found:
-    """Find a workflow by path or by name; raise NotFound with near names and the places that were searched."""
+    """Find a workflow by path or by name; raise NotFound with similar names and the places that were searched."""
     if "/" in name_or_path or name_or_path.endswith(ENDINGS):
         return _by_path(place, name_or_path)
     every = discover(place, report)
@@ -119,16 +119,16 @@ def meant(every: Iterable[Found], asker: str, name: str) -> Found | None:
 
 
 def visible_to(asker: str, every: Iterable[Found]) -> Iterator[Found]:
-    """Give the workflows that a document of some origin sees by their plain names, the strongest of each name first.
+    """Return the workflows that a document of some origin sees by their plain names, the strongest of each name first.
 
     A person who starts one, and a workflow of the repository, see all three tiers. Any other workflow does not see the
-    repository's: else whoever writes a repository could put commands into what is trusted by nature.
+    repository's: else the author of a repository could put commands into workflows that need no trust.
     """
     return (each for each in every if asker in ("", Tier.REPOSITORY) or each.tier is not Tier.REPOSITORY)
 
 
 def origin_of(found: Found, place: Place) -> str:
-    """Say whose a workflow is; one that was given by its path may lie in another repository, or in none."""
+    """Return whose a workflow is; one that was given by its path may be in another repository, or in none."""
     if found.tier is not Tier.REPOSITORY:
         return str(found.tier)
     root = repository_root(found.main.parent)
@@ -137,7 +137,7 @@ def origin_of(found: Found, place: Place) -> str:
 
 
 def same_name(name: str) -> str:
-    """Give the form under which names are compared: a routine is the same with and without `wr.`."""
+    """Normalize a name for comparison: a routine is the same with and without `wr.`."""
     return name.removeprefix("wr.") if name.startswith("wr.routine-") else name
 
 
@@ -158,12 +158,12 @@ def _tier_of(main: Path, place: Place) -> Tier:
 
 
 def folders_of(place: Place) -> tuple[Path, ...]:
-    """Give the folders in which workflows are looked for."""
+    """List the folders that are searched for workflows."""
     return tuple(folder for _, folder, _ in _tier_folders(place, Report()))
 
 
 def _tier_folders(place: Place, report: Report) -> Iterable[tuple[Tier, Path, Path | None]]:
-    """Give tier, folder and the folder that nothing may leave; a folder that serves two tiers counts once."""
+    """Return tier, folder and the folder that nothing may leave; a folder that serves two tiers counts once."""
     listed: list[tuple[Tier, Path, Path | None]] = [(Tier.USER, place.folders.workflows, None)]
     config = place.config(report)
     if config is not None:
@@ -198,7 +198,7 @@ def _strays(candidate: Candidate, root: Path | None) -> str | None:
 
 
 def _ranked(group: Iterable[Found]) -> list[Found]:
-    """Say of all workflows with one name who wins and what it hides."""
+    """Mark which of the workflows with one name wins and what it hides."""
     first, *others = group
     if not others:
         return [first]
@@ -207,7 +207,7 @@ def _ranked(group: Iterable[Found]) -> list[Found]:
 
 
 def _described(each: Found, seen_from: Found) -> str:
-    """Name a workflow by its tier, and inside one tier by its file."""
+    """Describe a workflow by its tier, and inside one tier by its file."""
     if each.tier is not seen_from.tier:
         return str(each.tier)
     return f"{each.tier}: {printable('/'.join(each.main.parts[-2:]))}"

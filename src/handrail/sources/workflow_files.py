@@ -1,4 +1,4 @@
-"""Which files of a folder are workflows, and what they are called."""
+"""Which files of a folder are workflows, and what their names are."""
 
 import json
 import os
@@ -16,7 +16,7 @@ VARIANTS = (".agentic.", ".v2.", ".lean.")
 NOT_WORKFLOWS = ("hooks.py", "conftest.py")
 LONGEST_NAME = 128
 MOST_ENTRIES = 2000
-"""In one folder of workflows. Each single file is read with what lies beside it, so that time grows with the square."""
+"""The most entries of a folder of workflows: each file is read with its neighbours, so time grows quadratically."""
 
 
 @frozen
@@ -60,7 +60,7 @@ def routines_below(folder: Path) -> list[Candidate]:
 
 
 def from_path(path: Path) -> Candidate | None:
-    """Take a file, or a folder with a workflow file, that was named by its path."""
+    """Return the workflow at a path: a file, or a folder with a workflow file."""
     try:
         if path.is_dir():
             return _folder_candidate(path)
@@ -105,7 +105,7 @@ def _homeless(path: Path) -> Candidate:
 
 
 def _json_id(path: Path) -> str | None:
-    """Read a JSON workflow's id; None where there is none to read, which opening the file will report."""
+    """Read a JSON workflow's id; None where it cannot be read, which opening the file will report."""
     data = read_bytes(path, Path(path.anchor or "."))
     text = data if isinstance(data, Refusal) else decode(data)
     if isinstance(text, Refusal):
@@ -126,7 +126,7 @@ def _unusable(path: Path) -> str | None:
 
 
 def is_dir(entry: os.DirEntry[str]) -> bool:
-    """Tell whether an entry is a folder, links followed; one that leads in a circle is none."""
+    """Whether an entry is a folder, links followed; one that leads in a circle is not."""
     try:
         return entry.is_dir()
     except OSError:
@@ -145,6 +145,6 @@ def _strength(candidate: Candidate) -> tuple[bool, bool, int, str]:
 
 
 def variant_rank(file_name: str) -> int:
-    """Give a file's rank among the variants of one workflow; the highest is used."""
+    """Return a file's rank among the variants of one workflow; the highest is used."""
     ranks = (rank for rank, mark in enumerate(VARIANTS, start=1) if mark in file_name)
     return max(ranks, default=0)

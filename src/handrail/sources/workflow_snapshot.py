@@ -1,4 +1,4 @@
-"""A workflow's files as bytes, read once: what is fingerprinted, what is compiled and what is imported are the same."""
+"""A workflow's files as bytes, read once: what is fingerprinted, compiled and imported is the same."""
 
 from collections.abc import Callable, Iterator
 from itertools import chain, islice
@@ -18,7 +18,7 @@ DEEPEST = 3
 
 @frozen
 class Snapshot:
-    """The files of one workflow at one moment, by path relative to its folder; `refused` says why others are not."""
+    """The files of one workflow at one moment, by path relative to its folder; `refused` says why others are absent."""
 
     main: Path
     files: dict[str, bytes]
@@ -50,7 +50,7 @@ class Snapshot:
         return tuple(FileContent(folder / path, data) for path, data in (*self.files.items(), *refused))
 
     def bundle(self, shown: Callable[[Path], str]) -> Bundle:
-        """Give the texts that reading and compiling may use; the main file is always there, if need be empty."""
+        """Build the texts that reading and compiling may use; the main file is always included, if need be empty."""
         bundle = Bundle(self.main.name, refused=dict(self.refused))
         for path, data in self.files.items():
             if path == self.main.name or _is_companion(path):
@@ -77,7 +77,7 @@ def take(main: Path) -> Snapshot:
 
 
 def is_folder_form(main: Path) -> bool:
-    """Tell whether the file is the main file of a folder of its own."""
+    """Whether the file is the main file of a folder of its own."""
     return main.name in MAIN_NAMES
 
 
@@ -88,12 +88,12 @@ def _read_named(folder: Path, path: str) -> bytes | Refusal:
 
 
 def _paths(main: Path) -> Iterator[tuple[str, Refusal | None]]:
-    """The main file, what it may refer to, and in a folder of its own also the rest, which trust covers."""
+    """Yield the main file, what it may refer to, and in a folder of its own also the rest, which trust covers."""
     yield main.name, None
     walked = (walk(main.parent, name, DEEPEST) for name in _existing(main.parent))
     yield from _limited(chain(chain.from_iterable(walked), _beside(main, ".md")))
     if main.suffix == ".py" and (main.parent / VERSIONS).exists():
-        # Its resolve() may choose any version, so that trusting it means trusting them too.
+        # Its resolve() may choose any version, so trusting it means trusting all of them.
         yield from _limited(walk(main.parent, VERSIONS, DEEPEST))
     if is_folder_form(main):
         yield from _limited(path for path in _rest(main) if not _is_companion(path) and path != main.name)

@@ -1,1 +1,1 @@
-"""Where the work is done: processes, work trees, snapshots."""
+"""Where the work is done: worktrees, snapshots, commits and their delivery."""

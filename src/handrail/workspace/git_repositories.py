@@ -1,4 +1,4 @@
-"""The port `Repositories`, by asking git and by reading its files."""
+"""Implements the port `Repositories`, by running git and by reading its files."""
 
 import atexit
 import tempfile
@@ -24,42 +24,42 @@ _AUTHOR = Identity("Test", "test@localhost")
 
 
 class GitRepositories:
-    """Repositories on this machine, looked at through views in a folder of ours."""
+    """Repositories on this machine, accessed through views in a folder of ours."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def find_root(self, folder: Path) -> Path:
-        """Give the root of the checkout that a folder lies in."""
+        """Find the root of the checkout around a folder."""
         return repositories.find_root(folder)
 
     def list_checkouts(self, folder: Path) -> tuple[Path, ...]:
-        """Give the root of the checkout that a folder lies in, and those that share its git folder."""
+        """List the root of the checkout around a folder, and those that share its git folder."""
         return repositories.list_checkouts(repositories.find_root(folder))
 
     def is_repository(self, root: Path) -> bool:
-        """Tell whether git itself takes a root for a repository."""
-        # Only where the git folder is: this reads no setting that starts anything.
+        """Whether git itself accepts a root as a repository."""
+        # Only asks where the git folder is: this reads no setting that starts anything.
         return Git(root).asks("rev-parse", "--git-dir") is not None
 
     def head(self, root: Path) -> Head:
-        """Give the commit and the branch of a checkout; one without a commit is refused."""
+        """Return the commit and the branch of a checkout; one without a commit is refused."""
         return repositories.head(self._git(root))
 
     def current_branch(self, root: Path) -> str:
-        """Give the branch that is checked out; empty when HEAD is detached."""
+        """Return the branch that is checked out; empty when HEAD is detached."""
         return (self._git(root).asks("symbolic-ref", "-q", "HEAD") or "").removeprefix("refs/heads/")
 
     def default_branch(self, root: Path) -> str:
-        """Give the branch that work usually starts from."""
+        """Return the branch that work usually starts from."""
         return repositories.default_branch(self._git(root))
 
     def commit_of(self, root: Path, name: str) -> str:
-        """Give the commit that a name stands for."""
+        """Resolve a name to a commit."""
         return repositories.commit_of(self._git(root), name)
 
     def branch_commit(self, root: Path, branch: str) -> str:
-        """Give the commit of a branch; empty when there is no such branch."""
+        """Return the commit of a branch; empty when there is no such branch."""
         return self._git(root).asks("rev-parse", "--verify", "-q", f"refs/heads/{branch}") or ""
 
     def count_commits(self, root: Path, since: str, branch: str) -> int:
@@ -71,21 +71,21 @@ class GitRepositories:
         return repositories.uncommitted(self._git(root))
 
     def ignored_folders(self, root: Path, names: Sequence[str]) -> tuple[str, ...]:
-        """Give those of the names that git ignores as folders."""
+        """Return those of the names that git ignores as folders."""
         given = "\0".join(f"{name}/" for name in names).encode()
         found = split(self._git(root).run("check-ignore", "-z", "--stdin", stdin=given, ok=(0, 1)).out)
         return tuple(entry.decode().rstrip("/") for entry in found)
 
     def ignored_files(self, root: Path, globs: Sequence[str]) -> tuple[str, ...]:
-        """List the files that git ignores and that a pattern names."""
+        """List the files that git ignores and that match a pattern."""
         return tuple(start_point.ignored_files(self._git(root), globs))
 
     def observe(self, folder: Path) -> dict[str, str]:
-        """Give what can be seen of a checkout without asking git; empty for none."""
+        """Return what can be read of a checkout without running git; empty where there is none."""
         return checkout_state.observed(folder)
 
     def create(self, folder: Path, branch: str) -> str:
-        """Make a folder a repository with one commit of all its files, and give that commit."""
+        """Turn a folder into a repository with one commit of all its files, and return that commit."""
         git = Git(folder, identity=_AUTHOR)
         git.run("init", "-q", "--template=", "-b", branch)
         git.run("add", "-A", "-f")
@@ -96,13 +96,13 @@ class GitRepositories:
         try:
             return Places(self._folder).git(root)
         except PermissionError:
-            # A data folder that cannot be written keeps nobody from looking.
+            # Reading must be possible even if the data folder cannot be written.
             return Places(_passing_folder()).git(root)
 
 
 @cache
 def _passing_folder() -> Path:
-    """A folder for the views of one process, where there is no other."""
+    """Create a temporary folder for the views of one process, where there is no other."""
     folder = tempfile.TemporaryDirectory(prefix="handrail-views-")
     atexit.register(folder.cleanup)
     return Path(folder.name)

@@ -1,4 +1,4 @@
-"""Workspaces in real git: worktrees below the data folder, snapshots in the user's repository."""
+"""Implements workspaces with real git: worktrees below the data folder, snapshots in the user's repository."""
 
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
@@ -47,62 +47,62 @@ else:
 
 
 class GitWorkspaces:
-    """The port `Delivery`, with everything of ours in one data folder."""
+    """The port `Delivery`, with all our files in one data folder."""
 
     def __init__(self, folder: Path) -> None:
         self.places = Places(folder.absolute())
         self._commits = Commits()
 
     def prepare(self, source: Source) -> Tree:
-        """Make the worktree of a run, or find the one that was made."""
+        """Make the worktree of a run, or find the existing one."""
         return worktrees.prepare(self.places, source)
 
     def record_settings(self, tree: Tree) -> None:
-        """Record what makes the user's git start programs, once a worktree is set up; what is recorded stays."""
+        """Record what makes the user's git start programs, once a worktree is set up; an existing record stays."""
         settings_record.record_settings(self.places, tree)
 
     def note_step(self, tree: Tree) -> None:
-        """Note that a step begins, after which the settings are to be looked at, by whomever."""
+        """Note that a step begins, after which somebody has to check the settings."""
         settings_record.note_step(self.places, tree)
 
     def look_at_settings(self, tree: Tree) -> tuple[str, ...]:
-        """Say what of that has changed, after a step; quick where nothing was written."""
+        """Return what of that has changed, after a step; quick where nothing was written."""
         return settings_record.look_at_settings(self.places, tree)
 
     def unused_filters(self, tree: Tree) -> tuple[str, ...]:
-        """Say which filters of the repository are not run, so that files of theirs cannot be committed."""
+        """Describe the filters of the repository that are not run, so that their files cannot be committed."""
         if not settings_record.has_filters(self.places, tree):
             return ()
         return unused_filters.describe_unused(self.places.git(Path(tree.path)))
 
     def _require_ours(self, tree: Tree) -> None:
-        """Refuse to change files of a work tree that is called owned and was not made here."""
+        """Refuse to change files of a worktree that claims to be owned and was not made here."""
         if tree.owned:
             records.require_ours(self.places, Path(tree.path))
 
     def is_there(self, tree: Tree) -> bool:
-        """Tell whether a work tree can be worked in."""
+        """Whether a worktree can be used."""
         return worktrees.is_there(tree)
 
     def snapshot(self, tree: Tree, run: str, since: str = "") -> Snapshot:
-        """Keep the work tree as it stands, borrowed or owned; by the rules of a snapshot, where one is named."""
+        """Take a snapshot of the worktree, borrowed or owned; by the rules of a snapshot, where one is named."""
         path = Path(tree.path)
         with self.places.locked(path) as lock:
             private = PrivateIndex(self.places.git(path).holding(lock), self.places.private(path))
             return take(private, tree, run, self._commits, since)
 
     def restore(self, tree: Tree, run: str, snapshot: str) -> str:
-        """Bring an owned work tree back; gives the ref that keeps what stood there."""
+        """Restore an owned worktree; return the ref that saves what was there before."""
         self._require_ours(tree)
         return restoring.restore(self.places, tree, run, snapshot)
 
     def commit(self, tree: Tree, message: str, paths: tuple[str, ...] | None = None) -> str:
-        """Commit what changed on the run's branch and give the commit of HEAD."""
+        """Commit what changed on the run's branch and return the commit of HEAD."""
         self._require_ours(tree)
         return committing.commit(self.places, tree, message, paths)
 
     def commit_before_merge(self, tree: Tree, message: str) -> str:
-        """Commit what changed unless a merge is under way already, and give the commit of HEAD."""
+        """Commit what changed unless a merge is under way already, and return the commit of HEAD."""
         self._require_ours(tree)
         return merging.commit_before(self.places, tree, message)
 
@@ -117,15 +117,15 @@ class GitWorkspaces:
         return merging.conclude(self.places, tree, message)
 
     def changes(self, tree: Tree, since: str, until: str | None = None) -> tuple[FileChange, ...]:
-        """List what differs between two commits or snapshots; None is the work tree as it stands."""
+        """List what differs between two commits or snapshots; None means the current files."""
         return changes.changes(self.places, tree, since, until)
 
     def ignored(self, tree: Tree, below: tuple[str, ...]) -> tuple[str, ...]:
-        """List the files as they stand that are skipped as ignored, below some paths; a new cache is one entry."""
+        """List the current files below some paths that are skipped as ignored; a new cache is one entry."""
         return changes.ignored(self.places, tree, below)
 
     def record_files(self, tree: Tree, chosen: FileRange, known: str = "") -> str:
-        """Record the files that are in no snapshot, and give the record's name; one that is still there is kept."""
+        """Record the files that are in no snapshot, and return the record's name; a known one that exists is reused."""
         return recorded_files.record(self.places, tree, chosen, known)
 
     def differing_files(self, tree: Tree, chosen: FileRange, record: str) -> tuple[str, ...]:
@@ -133,48 +133,48 @@ class GitWorkspaces:
         return recorded_files.differing(self.places, tree, chosen, record)
 
     def readable_diff(self, tree: Tree, since: str, until: str) -> str:
-        """Give what differs, for readers."""
+        """Return the difference in a form for readers."""
         return changes.readable_diff(self.places, tree, since, until)
 
     def diff(self, tree: Tree, since: str, until: str | None = None, *, stat: bool = False) -> str:
-        """Give the same as a patch."""
+        """Return the difference as a patch."""
         return changes.diff(self.places, tree, since, until, stat=stat)
 
     def remote(self, tree: Tree) -> str:
-        """Name the remote that the repository's branches are pushed to; empty where there is none."""
+        """Return the remote to which the repository's branches are pushed; empty where there is none."""
         return repository_view.find_remote(Path(tree.repository), tree.base)
 
     def throw_away(self, repository: Path, run: str) -> None:
-        """Remove a worktree that was only made to try something, with its branch; nothing of it is kept."""
+        """Remove a worktree that was only made to try something, with its branch; nothing of it is saved."""
         removal.throw_away(self.places, repository, run)
 
     def worktree_path(self, repository: Path, run: str) -> Path:
-        """Give the folder in which the worktree of a run is made."""
+        """Return the folder in which the worktree of a run is made."""
         root = find_root(repository)
         return self.places.worktrees(root, common_dir(root)) / plain(run)
 
     def snapshot_ref(self, run: str) -> str:
-        """Give the ref of a run's newest snapshot."""
+        """Return the ref of a run's newest snapshot."""
         return run_ref(run)
 
     def changed_settings(self, tree: Tree) -> tuple[str, ...]:
-        """Say what makes the user's git start programs and has changed since the run was set up."""
+        """Return what makes the user's git start programs and has changed since the run was set up."""
         return settings_record.changed_settings(self.places, tree)
 
     def accept_settings(self, tree: Tree, files: Collection[str] | None = None) -> None:
-        """Take such changes for known: all of them, or the hooks among some files of the checkout."""
+        """Accept such changes: all of them, or the hooks among some files of the checkout."""
         settings_record.accept_settings(self.places, tree, files)
 
     def apply_to_checkout(self, tree: Tree, run: str) -> tuple[str, ...]:
-        """Bring what a run changed into the user's checkout; gives the files that changed there."""
+        """Apply what a run changed to the user's checkout; return the files that changed there."""
         return applying.apply_to_checkout(self.places, tree, run).files
 
     def undo_apply(self, tree: Tree, run: str) -> tuple[str, ...]:
-        """Take the last application of a run back; gives the files that changed."""
+        """Undo the last application of a run; return the files that changed."""
         return applying.undo_apply(self.places, tree, run).files
 
     def applied_last(self, root: Path, runs: Iterable[str]) -> str | None:
-        """Give the run, out of some, whose changes were applied to a checkout last."""
+        """Return the run, out of some, whose changes were applied to a checkout last."""
         known = {plain(run): run for run in runs}
         cut_off = next((each.run for each in self.unfinished_applies() if Path(each.checkout) == root), "")
         if cut_off in known.values():
@@ -182,7 +182,7 @@ class GitWorkspaces:
         return next((known[name] for name in applying.applied_runs(self.places.git(root)) if name in known), None)
 
     def unfinished_applies(self) -> "tuple[UnfinishedApply, ...]":
-        """List the applications that were cut off, and that `apply` or `undo` of the same run finishes."""
+        """List the interrupted applications, which `apply` or `undo` of the same run finishes."""
         return tuple(
             delivery.UnfinishedApply(each.run, each.checkout, each.way == "undo")
             for each in journals.unfinished(self.places)
@@ -193,7 +193,7 @@ class GitWorkspaces:
         return delivering.merge_into_base(self.places, tree, message)
 
     def discard(self, tree: Tree, run: str) -> str:
-        """Remove a run's worktree and branch; gives the ref that keeps both."""
+        """Remove a run's worktree and branch; return the ref that preserves both."""
         return discarding.discard(self.places, tree, run)
 
     def require_discardable(self, tree: Tree, run: str) -> None:
@@ -201,19 +201,19 @@ class GitWorkspaces:
         discarding.require_discardable(self.places, tree, run)
 
     def set_aside(self, tree: Tree, run: str) -> str:
-        """Give a worktree up whose repository is gone; its files stay in a plain folder, which is named."""
+        """Give up a worktree whose repository is gone; return the plain folder in which its files stay."""
         return discarding.set_files_aside(self.places, tree, run)
 
     def repositories_of(self, run: str) -> tuple[Path, ...]:
-        """Give the repositories in which a worktree was made under the name of a run."""
+        """List the repositories in which a worktree was made under the name of a run."""
         return tuple(Path(record.repository) for record in records.all_records(self.places) if record.run == run)
 
     def survey_leftovers(
         self, life: "Callable[[str], Life]", repositories: Iterable[str], retention: "Retention"
     ) -> "tuple[Leftover, ...]":
-        """List what runs left, in the repositories of all worktrees and in those given."""
+        """List what runs left, in the repositories of all worktrees and in the given ones."""
         return janitor.survey(self.places, life, repositories, retention)
 
     def remove_leftover(self, leftover: "Leftover") -> tuple[str, ...]:
-        """Remove something unless it has a reason to stay; gives the refs that keep what was in it."""
+        """Remove something unless it has a reason to stay; return the refs that preserve its content."""
         return janitor.clean(self.places, [leftover])

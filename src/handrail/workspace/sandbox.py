@@ -1,9 +1,9 @@
-"""The sandbox of an agent: bubblewrap, with the machine read-only and the work tree writable.
+"""The sandbox of an agent: bubblewrap, with the machine read-only and the worktree writable.
 
-1. Git can commit, but its hooks and its settings cannot be changed, nor where a work tree looks for them: what is
-   written there would run later, outside of the sandbox.
-2. The temporary folder is the sandbox's own, and the sockets of services that start programs are out of sight.
-3. A sandbox that cannot be made here is a reason to refuse the call, never to make it without.
+1. Git can commit, but its hooks and its settings cannot be changed, nor where a worktree looks for them: what is
+written there would run later, outside of the sandbox.
+2. The temporary folder is private to the sandbox, and the sockets of services that start programs are hidden.
+3. If no sandbox can be made here the call is refused, never made without one.
 """
 
 import os
@@ -20,15 +20,15 @@ from handrail.ports.sandboxes import Confined
 from handrail.workspace.git.repositories import common_dir, git_dir
 
 PROGRAM = "bwrap"
-TEMPORARY = Path("/tmp")  # noqa: S108 - the one place that programs take for granted; the sandbox has its own
+TEMPORARY = Path("/tmp")  # noqa: S108 - programs expect this path; the sandbox has its own
 _OWN = (TEMPORARY, Path("/dev"))
-"""Folders that the sandbox has of its own: what lies there outside is not seen inside."""
+"""Folders that are private to the sandbox: their outside content is not visible inside."""
 _PATIENCE = 10.0
 _SERVICES = ("/run/user", "/run/dbus", "/run/podman", "/run/containerd")
 _SOCKETS = ("/run/docker.sock", "/run/systemd/private")
 _WRITTEN = ("objects", "refs", "logs", "reftable")
-"""What git writes in the folder that all work trees share, when it commits in one of them."""
-# Interrupts are for the agent: the processes of the sandbox around it would die of them before it could tidy up.
+"""What git writes in the folder that all worktrees share, when it commits in one of them."""
+# Interrupts are for the agent: the sandbox processes around it would die before it could clean up.
 _SPARED = 'trap "" INT TERM; exec "$@"'
 _HEEDED = (
     "import os,signal,sys; [signal.signal(n,signal.SIG_DFL) for n in (signal.SIGINT,signal.SIGTERM)]; "
@@ -41,27 +41,27 @@ class Bubblewrap:
     """The `Sandbox` of this machine."""
 
     def unusable(self, *, network: bool = True) -> str:
-        """Say why no sandbox can be made on this machine; empty where it can."""
+        """Explain why no sandbox can be made on this machine; empty where it can."""
         return unusable(network=network)
 
     def remedy(self) -> str:
-        """Say what helps where no sandbox can be made."""
+        """Explain what helps where no sandbox can be made."""
         return remedy()
 
     def wrap(self, argv: tuple[str, ...], confined: Confined) -> tuple[str, ...]:
-        """Give the arguments that run a command in a sandbox."""
+        """Build the arguments that run a command in a sandbox."""
         return sandboxed(argv, confined)
 
 
 def sandboxed(argv: tuple[str, ...], confined: Confined) -> tuple[str, ...]:
-    """Give the arguments that run a command in a sandbox."""
+    """Build the arguments that run a command in a sandbox."""
     around = ("/bin/sh", "-c", _SPARED, "sh", PROGRAM, *_room(network=confined.network), *_places(confined))
     inside = (sys.executable, "-I", "-S", "-c", _HEEDED, *argv)
     return (*around, "--chdir", str(confined.workspace), "--", *inside)
 
 
 def unusable(*, network: bool = True) -> str:
-    """Say why no sandbox can be made on this machine; nothing where it can."""
+    """Explain why no sandbox can be made on this machine; empty where it can."""
     program = shutil.which(PROGRAM)
     if program is None:
         return f"bubblewrap is not installed: there is no `{PROGRAM}` on the PATH"
@@ -80,18 +80,18 @@ def unusable(*, network: bool = True) -> str:
 
 
 def remedy() -> str:
-    """Say what helps where no sandbox can be made."""
+    """Explain what helps where no sandbox can be made."""
     if shutil.which(PROGRAM) is None:
         return "install it (Linux: apt install bubblewrap, dnf install bubblewrap), or write `sandbox: none`"
     return "allow user namespaces on this machine (`bwrap --ro-bind / / true` must work), or write `sandbox: none`"
 
 
 def _room(*, network: bool) -> Iterator[str]:
-    """Everything read-only, devices and processes of its own, no rights beyond those of the user."""
+    """Yield the options of every sandbox: all read-only, its own devices and processes, only the rights of the user."""
     yield from ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", str(TEMPORARY))
     yield from ("--unshare-pid", "--unshare-ipc", "--cap-drop", "ALL", "--setenv", "TMPDIR", str(TEMPORARY))
     for folder in _SERVICES:
-        yield from ("--tmpfs", folder) if os.path.isdir(folder) else ()  # noqa: PTH112 (texts all along)
+        yield from ("--tmpfs", folder) if os.path.isdir(folder) else ()  # noqa: PTH112 (the paths are strings)
     for socket in _SOCKETS:
         yield from ("--ro-bind", os.devnull, socket) if os.path.exists(socket) else ()  # noqa: PTH110
     yield from () if network else ("--unshare-net",)
@@ -108,14 +108,14 @@ def _places(confined: Confined) -> Iterator[str]:
 
 
 def _closed(workspace: Path) -> Iterator[str]:
-    """Let a work tree and its repository be read; they may lie in the temporary folder."""
+    """Make a worktree and its repository readable; they may be in the temporary folder."""
     yield from _bound("--ro-bind", workspace)
     with suppress(WorkspaceFault):
         yield from _bound("--ro-bind", common_dir(workspace)) if (workspace / ".git").exists() else ()
 
 
 def _git(workspace: Path) -> Iterator[str]:
-    """Let git commit in a work tree, and keep what it obeys."""
+    """Let git commit in a worktree, and protect the settings and hooks that it obeys."""
     dot = workspace / ".git"
     if not dot.exists():
         return
@@ -125,7 +125,7 @@ def _git(workspace: Path) -> Iterator[str]:
         yield from _bound("--ro-bind", dot)
         return
     if own != common:
-        # It may lie in what is writable, or in the temporary folder.
+        # It may be in a writable folder, or in the temporary folder.
         yield from _bound("--ro-bind", common)
     for path in (own,) if own == common else (own, *(common / name for name in _WRITTEN)):
         yield from _bound("--bind", path) if _is_there(path) else ()
@@ -134,22 +134,22 @@ def _git(workspace: Path) -> Iterator[str]:
 
 
 def _obeyed(own: Path, common: Path) -> Iterator[Path]:
-    """What decides which settings and hooks git uses, as far as it lies in what is writable."""
+    """Yield what decides which settings and hooks git uses, as far as it is in writable folders."""
     if own == common:
         for name in ("hooks", "info"):
             (own / name).mkdir(exist_ok=True)
-    # Settings of this work tree alone. Nobody but the user may make that file, even if git does not look for it yet:
-    # `git sparse-checkout` lets it. An empty one changes nothing.
+    # Settings of this worktree alone. Nobody but the user may create that file, even if git does not read it yet:
+    # `git sparse-checkout` makes git read it. An empty one changes nothing.
     (own / "config.worktree").touch()
     ours = common / "refs" / "handrail"
     names = ("hooks", "config", "commondir", "gitdir", "config.worktree", "modules")
-    # Those of a linked work tree are its own; of a checkout they are what all worktrees obey, and the others' folders.
+    # A linked worktree has its own; those of a checkout apply to all worktrees, and hold their folders.
     shared = ("info", "worktrees") if own == common else ()
     yield from (path for path in (*(own / name for name in (*names, *shared)), ours) if path.exists())
 
 
 def _is_there(path: Path) -> bool:
-    """Whether a folder is there; the one of the reflogs is made where it is not, since git would make it."""
+    """Whether a folder exists; the one of the reflogs is created where it does not, since git would create it."""
     if path.name == "logs":
         path.mkdir(exist_ok=True)
     return path.is_dir()

@@ -1,4 +1,4 @@
-"""Windows of tmux in which a person watches agents, on a server of Handrail's own: the user's tmux is left alone."""
+"""Windows of tmux in which a person watches agents, on Handrail's own server: the user's tmux is left alone."""
 
 import os
 import shutil
@@ -34,7 +34,7 @@ _OPTIONS = (
 
 @frozen
 class Window:
-    """One window: what it shows and how tmux names it."""
+    """One window: its id in tmux and what it shows."""
 
     id: str
     call: str
@@ -49,24 +49,24 @@ class Sessions:
 
     @property
     def server(self) -> str:
-        """The name of the server, as `tmux -L` takes it."""
+        """The name of the server for `tmux -L`."""
         return f"handrail-{short(self.folder.resolve())}"
 
     def missing(self) -> str:
-        """Say why there can be no windows on this machine; empty where there can."""
+        """Explain why there can be no windows on this machine; empty where there can."""
         return missing()
 
     def remedy(self) -> str:
-        """Say what helps where there can be none."""
+        """Explain what helps where there can be none."""
         return INSTALL
 
     def show(self, session: str, name: str, call: str, words: Sequence[str]) -> bool:
-        """See to it that a window shows a call, by a command line of Handrail; tells whether there is one."""
+        """Make sure that a window shows a call, with a command of Handrail; return whether there is one."""
         for _ in range(_TRIES):
             windows = self.windows(session)
             if any(each.call == call for each in windows):
                 return True
-            # A session that ends this very moment takes a new window with it: then it is made anew.
+            # A session that ends this very moment takes a new window with it: then it is created again.
             made = self._made(session, name, words, new=not windows)
             if made and self._asks("set-option", "-w", "-t", made, _CALL, call) is not None:
                 return True
@@ -91,7 +91,7 @@ class Sessions:
         return tuple(Window(number, call) for number, _, call in rows)
 
     def attaching(self, session: str, window: str) -> tuple[str, ...]:
-        """Give the arguments that show a window to a person."""
+        """Build the arguments that show a window to a person."""
         return (PROGRAM, "-L", self.server, "attach-session", "-t", f"={session}:{window}")
 
     def _made(self, session: str, name: str, words: Sequence[str], *, new: bool) -> str | None:
@@ -103,7 +103,7 @@ class Sessions:
         return self._asks("new-window", *told, "-t", f"={session}:", "--", *shown)
 
     def _asks(self, *words: str) -> str | None:
-        """Give what tmux answers; None where it fails."""
+        """Run a tmux command and return its output; None where it fails."""
         try:
             ran = subprocess.run(  # noqa: S603
                 [PROGRAM, "-L", self.server, "-f", os.devnull, *words],
@@ -122,26 +122,26 @@ class Sessions:
 
 
 def missing() -> str:
-    """Say why there can be no sessions on this machine; nothing where there can."""
+    """Explain why there can be no sessions on this machine; empty where there can."""
     return "" if shutil.which(PROGRAM) else f"tmux is not installed: there is no `{PROGRAM}` on the PATH"
 
 
 def environment() -> dict[str, str]:
-    """Give what the server and its windows see: no secrets, and no mark of a step that may have called us."""
+    """Build the environment of the server and its windows: no secrets, and no mark of a step that called us."""
     return {name: value for name, value in detach.own_environment(os.environ).items() if name != MARK}
 
 
 class Tmux:
-    """The port `WindowSystem`, by tmux."""
+    """Implements the port `WindowSystem` with tmux."""
 
     def missing(self) -> str:
-        """Say why there can be no windows on this machine; empty where there can."""
+        """Explain why there can be no windows on this machine; empty where there can."""
         return missing()
 
     def remedy(self) -> str:
-        """Say what helps where there can be none."""
+        """Explain what helps where there can be none."""
         return INSTALL
 
     def at(self, folder: Path) -> Sessions:
-        """Give the windows of a data folder."""
+        """Return the windows of a data folder."""
         return Sessions(folder)

@@ -1,7 +1,7 @@
-"""Any agent that speaks the Agent Client Protocol (version 1): a bridge of our own talks to it.
+"""Any agent that speaks the Agent Client Protocol (version 1): our own bridge program talks to it.
 
-The agent asks before it does something, and the bridge answers by the step's access. Whether it asks before all that it
-does is the agent's own affair: so it has the access `full` alone unless its definition claims more.
+The agent asks for permission before it acts, and the bridge answers by the step's access. Whether it asks before
+everything it does is up to the agent: so it has only the access `full` unless its definition claims more.
 """
 
 import json
@@ -34,7 +34,7 @@ class AcpAgent:
 
     @property
     def can(self) -> Abilities:
-        """The protocol has no lists of tools, no end after a turn, no shape of a result and no choice of a model."""
+        """Its abilities: the protocol has no tool lists, no single turn, no result schema and no choice of a model."""
         return Abilities(
             access=frozenset(level for level, _ in self._definition.access),
             resume=True,
@@ -45,19 +45,19 @@ class AcpAgent:
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """Those that the definition names."""
+        """The variables that the definition names."""
         return self._definition.variables
 
-    def project_files(self, access: Access) -> ProjectFiles:  # noqa: ARG002 - they count with any
-        """Name the files of a repository that count, as the definition does."""
+    def project_files(self, access: Access) -> ProjectFiles:  # noqa: ARG002 - the same for all levels
+        """Return the files of a repository that configure it, as the definition names them."""
         return ProjectFiles(self._definition.project_files)
 
     def require_program(self) -> None:
-        """Raise what to install where the program is missing."""
+        """Raise an error that says what to install where the program is missing."""
         find_described_program(self._definition)
 
     def launch(self, call: AgentCall, folder: str) -> Launch:
-        """Say how to start the bridge; what it has to know is written to `folder`."""
+        """Build the command that starts the bridge; its task is written to `folder`."""
         given = self._definition
         places = {"{workspace}": call.workspace, "{folder}": folder}
         bare = given.without_project_files if call.project.files == "untrusted" else ()
@@ -79,16 +79,16 @@ class AcpAgent:
         return Launch(argv, given.env, call.prompt.encode(errors="replace"))
 
     def lines(self) -> AcpLines:
-        """Give a reader for one call."""
+        """Return a reader for one call."""
         return AcpLines()
 
     def glimpse(self, line: bytes) -> str | None:
-        """Say what a line shows it doing: the title of a tool, or what it says."""
+        """Describe what a line shows it doing: the title of a tool, or its text."""
         return glimpse_of(line)
 
 
 def _servers(call: AgentCall) -> list[Message]:
-    """The tools of Handrail, as the protocol names a server that the agent starts."""
+    """Describe the server of Handrail's tools in the form of the protocol."""
     if call.server is None:
         return []
     command, *args = call.server.command

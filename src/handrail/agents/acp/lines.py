@@ -7,7 +7,7 @@ from handrail.ports.processes import Ended, Gone
 
 MOST_DENIALS = 5
 AUTHENTICATE = -32000
-"""The number of the error that says: log in first."""
+"""The code of the error that asks for a login."""
 _STOPS: dict[str, tuple[OutcomeStatus, str]] = {
     "end_turn": ("ok", ""),
     "max_tokens": ("limit", "its answer grew longer than the model can write"),
@@ -18,7 +18,7 @@ _STOPS: dict[str, tuple[OutcomeStatus, str]] = {
 
 
 class AcpLines:
-    """The reader of one call; lines that are none of the bridge are passed over."""
+    """The reader of one call; lines that are not from the bridge are ignored."""
 
     def __init__(self) -> None:
         self._session: str | None = None
@@ -31,7 +31,7 @@ class AcpLines:
         self._tools: set[str] = set()
 
     def feed(self, line: bytes) -> str:
-        """Take one line; give what to show of it on the screen, or nothing."""
+        """Read one line; return what to show of it on the screen, or an empty text."""
         said = skim(line)
         match said.get("type"):
             case "session":
@@ -52,7 +52,7 @@ class AcpLines:
         return ""
 
     def outcome(self, ended: Ended | Gone) -> AgentOutcome:
-        """Say how the call ended, from the lines first and from the exit status then."""
+        """Return how the call ended, from the lines first, then from the exit status."""
         status, message = self._status(ended)
         return AgentOutcome(
             status=status,
@@ -64,7 +64,7 @@ class AcpLines:
         )
 
     def so_far(self) -> SoFar:
-        """Give what the call has cost, where the agent tells that, and whether a tool runs."""
+        """Return what the call has cost so far, where the agent reports that, and whether a tool is running."""
         # The agent counts over the whole conversation.
         return SoFar(cost=None if self._resumed else self._cost, at_work=bool(self._tools) and self._final is None)
 
@@ -74,7 +74,7 @@ class AcpLines:
             case "agent_message_chunk":
                 words = text(part(update, "content"), "text")
                 self._words += words
-                # Not every agent tells the end of its tools; when the model speaks again, they are over.
+                # Not every agent reports the end of its tools; when the model speaks again, they have ended.
                 self._tools = set()
                 return words
             case "tool_call":
@@ -109,7 +109,7 @@ class AcpLines:
 
 
 def glimpse_of(line: bytes) -> str | None:
-    """Say in a few words what a line shows the agent doing; None for lines that show nothing."""
+    """Describe in a few words what a line shows the agent doing; None for lines that show nothing."""
     said = skim(line)
     update = part(said, "update") if said.get("type") == "update" else {}
     match update.get("sessionUpdate"):

@@ -7,13 +7,13 @@ from handrail.agents.claude.guard import outside
 READING = frozenset({"read", "search", "think", "fetch"})
 CHANGING = frozenset({"edit", "delete", "move"})
 NEVER = frozenset({"switch_mode"})
-"""A mode of the agent could do away with its questions."""
+"""Never granted: in another mode the agent might not ask any more."""
 
 Message = dict[str, Any]
 
 
 def refusal(access: str, workspace: str, call: Message) -> str:
-    """Say why a use of a tool is not granted; nothing where it is."""
+    """Return why a tool call is not granted; empty where it is."""
     kind = str(call.get("kind") or "other")
     if access == "full":
         return ""
@@ -27,7 +27,7 @@ def refusal(access: str, workspace: str, call: Message) -> str:
 
 
 def answer(params: Message, why: str, access: str) -> Message:
-    """Choose among the options that the agent gives: once and never for ever, since that would outlast the question."""
+    """Choose among the options that the agent offers: once and never always, since that would outlast the question."""
     kinds = (
         ("reject_once", "reject_always") if why else ("allow_once", *(("allow_always",) if access == "full" else ()))
     )
@@ -39,7 +39,7 @@ def answer(params: Message, why: str, access: str) -> Message:
 
 
 def _outside(workspace: str, call: Message) -> str:
-    """A change of which nobody says where it is made is not granted."""
+    """Return why a change is not granted: it is outside the workspace, or the agent does not say where it is."""
     places = [str(each.get("path") or "") for each in _maps(call.get("locations"))]
     places += [
         str(each["path"]) for each in _maps(call.get("content")) if each.get("type") == "diff" and "path" in each

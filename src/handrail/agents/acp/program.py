@@ -1,7 +1,7 @@
-"""The bridge to an agent of the Agent Client Protocol: one prompt, told in JSON lines, the last of them the end.
+"""The bridge to an agent of the Agent Client Protocol: runs one prompt and reports it in JSON lines, the end last.
 
 It imports next to nothing, so that it starts as fast as a process can. It offers the agent neither files nor terminals:
-the agent has its own. SIGINT asks the agent to stop, which then ends the prompt by itself.
+the agent has its own. SIGINT asks the agent to stop, which then ends the prompt itself.
 """
 
 import json
@@ -16,12 +16,12 @@ from handrail.agents.acp.permissions import Message, answer, refusal
 
 VERSION = 1
 PATIENCE = 5.0
-"""Seconds that the agent has to end after its answer."""
+"""Seconds within which the agent has to exit after its answer."""
 UNKNOWN_METHOD = -32601
 
 
 class Task(TypedDict):
-    """One call, as the adapter writes it for the bridge."""
+    """One call, as the adapter describes it to the bridge."""
 
     command: list[str]
     workspace: str
@@ -41,11 +41,11 @@ class _Failed(Exception):
 
 
 class _Ended(Exception):
-    """The agent's program ended in the middle."""
+    """The agent's program exited in the middle of the conversation."""
 
 
 class Bridge:
-    """Speaks to one agent."""
+    """Talks to one agent."""
 
     def __init__(self, task: Task, child: "subprocess.Popen[bytes]") -> None:
         self._task = task
@@ -58,7 +58,7 @@ class Bridge:
         self._session = task["session"] or ""
 
     def converse(self, prompt: str) -> None:
-        """Open the conversation, give the prompt, and tell what becomes of it."""
+        """Open the conversation, send the prompt, and report the result."""
         able = self._ask("initialize", protocolVersion=VERSION, clientCapabilities=_CLIENT, clientInfo=_WHO)
         self._open(_part(able, "agentCapabilities"))
         tell("session", session=self._session, resumed=bool(self._task["session"]))
@@ -99,7 +99,7 @@ class Bridge:
                 return _part(said, "result")
 
     def _next(self) -> Message:
-        """Give the next message; what is none, such as a greeting, is passed over."""
+        """Return the next message; anything else, such as a greeting, is ignored."""
         for line in cast("IO[bytes]", self._child.stdout):
             try:
                 said = json.loads(line)
@@ -122,11 +122,11 @@ class Bridge:
     def _updated(self, update: Message) -> None:
         if update.get("sessionUpdate") in ("tool_call", "tool_call_update"):
             self._remember(update)
-        if self._prompting:  # what comes before is the past of a conversation that goes on
+        if self._prompting:  # earlier updates are the history of a continued conversation
             tell("update", update=update)
 
     def _remember(self, call: Message) -> Message:
-        """Keep what is known of a use of a tool: later words on it name only what is new."""
+        """Merge what is known of a tool call: later updates contain only what is new."""
         name = str(call.get("toolCallId", ""))
         known = {**self._tools.get(name, {}), **{key: value for key, value in call.items() if value is not None}}
         self._tools[name] = known
@@ -156,7 +156,7 @@ _WHO: Message = {"name": "handrail", "title": "Handrail", "version": "1"}
 
 
 def main() -> NoReturn:
-    """Perform the call that the file named by the first argument describes, its prompt on the standard input."""
+    """Perform the call described by the file that the first argument names, with its prompt on standard input."""
     task: Task = json.loads(Path(sys.argv[1]).read_bytes())
     prompt = sys.stdin.buffer.read().decode(errors="replace")
     pipe = subprocess.PIPE
@@ -177,7 +177,7 @@ def _converse(bridge: Bridge, prompt: str, child: "subprocess.Popen[bytes]") -> 
         tell("failed", during=failed.during, error=failed.error)
         return 1
     except (_Ended, BrokenPipeError):
-        if bridge.stopped:  # whoever stops us may have stopped the agent as well
+        if bridge.stopped:  # the signal that stops us may have stopped the agent as well
             tell("end", stopReason="cancelled")
             return 0
         tell("error", message="the agent's program ended in the middle of the conversation")
@@ -194,7 +194,7 @@ def tell(kind: str, **what: Any) -> None:
 
 
 def _leave(child: "subprocess.Popen[bytes]") -> None:
-    """Let the agent end by itself, else end it."""
+    """Wait for the agent to exit, else terminate it."""
     cast("IO[bytes]", child.stdin).close()
     try:
         child.wait(PATIENCE)

@@ -1,10 +1,11 @@
-"""Claude Code: how it is started, and held to what a step grants.
+"""Claude Code: how it is started, and restricted to what a step grants.
 
-What a step may do is decided by our own hook, before each use of a tool: Claude Code runs in the mode in which nobody
-is asked and nothing is granted beside, so that a hook that fails is a denial. `full` alone bypasses that.
+What a step may do is decided by our own hook, before each tool call: Claude Code runs in the mode in which nobody
+is asked and nothing else is granted, so that a failing hook is a denial. Only `full` bypasses that.
+
 A step that may only read leaves out the settings of the repository, and so does any step in a repository whose files
-for Claude Code are not all trusted: hooks in them are commands, and an earlier step may have put them there. What the
-repository tells every agent in words (CLAUDE.md), which goes with them, is told in the system prompt.
+for Claude Code are not all trusted: hooks in them are commands, and an earlier step may have put them there. The
+repository's instructions to every agent (CLAUDE.md), which are left out with them, go into the system prompt.
 """
 
 import json
@@ -28,9 +29,9 @@ from handrail.ports.agents import Abilities, AgentCall, Launch, TranscriptReader
 SERVER = "handrail"
 """Name of the server with Handrail's own tools."""
 RETRIES = 2
-"""How often it asks the service again by itself; Handrail waits and asks after that."""
+"""How often Claude Code itself retries a request; after that, Handrail waits and retries."""
 MEMORY = (("CLAUDE.md", ".claude/CLAUDE.md", ".claude/rules/**", "CLAUDE.local.md"), ("AGENTS.md",))
-"""Where a repository tells Claude Code something in words; the second counts where there is nothing of the first."""
+"""Where a repository has instructions for Claude Code; the second counts where there is nothing of the first."""
 HOOK_TIMEOUT = 6 * claude_guard.DEADLINE
 _PROXY = tuple(name for each in ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY") for name in (each, each.lower()))
 _OURS = (
@@ -39,15 +40,15 @@ _OURS = (
     ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
 )
 _BOOT = "import sys; sys.path.append(sys.argv.pop(1)); import guard; guard.main()"
-"""Loads the module as it was compiled before, which a program of its own never is."""
+"""Loads the module from its compiled cache, which a script run directly never uses."""
 _NEVER = ("EnterWorktree", "ExitWorktree", "CronCreate", "CronDelete", "CronList", "ScheduleWakeup", "Monitor")
-"""Tools that lead out of the work tree, or go on after the answer."""
+"""Tools that lead out of the worktree, or continue after the answer."""
 
 
 _LISTENS = ("--input-format=stream-json", "--replay-user-messages")
-"""Lets it read lines while it works, and say which of them it took up."""
+"""Makes it read lines while it works, and report which of them it received."""
 _DONE = '"type":"result"'
-"""Found by chance in another line it only closes the input too early: what was not said is told by the next call."""
+"""Found by chance in another line it only closes the input too early: what was not sent goes into the next call."""
 
 
 class ClaudeAgent:
@@ -64,7 +65,7 @@ class ClaudeAgent:
 
     @property
     def can(self) -> Abilities:
-        """All of it."""
+        """Its abilities: all of them."""
         return Abilities(
             tools=True,
             single_turn=True,
@@ -79,23 +80,23 @@ class ClaudeAgent:
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """Anthropic's, and the way there."""
+        """The variables of Anthropic, and those of a proxy."""
         return (*PROFILE.variables, *_PROXY)
 
     def variables_in(self, environ: Mapping[str, str]) -> tuple[str, ...]:
-        """The same, and those of a cloud where Claude Code was told to work through it."""
+        """The same, and those of a cloud where Claude Code is configured to use it."""
         return (*PROFILE.variables_in(environ), *_PROXY)
 
     def project_files(self, access: Access) -> ProjectFiles:
-        """Name the files of a repository that count; a step that may only read heeds none of them."""
+        """Return the files of a repository that configure it; a step that may only read uses none of them."""
         return ProjectFiles() if access == "read" else PROFILE.files
 
     def require_program(self) -> None:
-        """Raise what to install where the program is missing."""
+        """Raise an error that says what to install where the program is missing."""
         find_program(PROFILE, self.program)
 
     def launch(self, call: AgentCall, folder: str) -> Launch:
-        """Say how to start it; the rules of the call are written to `folder` for its hook."""
+        """Build the command that starts it; the rules of the call are written to `folder` for its hook."""
         files = (*_settings(call, Path(folder)), *_system_prompt(call, Path(folder)), *_server(call, Path(folder)))
         program = find_program(PROFILE, self.program, call.path)
         argv = (program, "-p", "--output-format=stream-json", "--verbose", *files, *_words(call))
@@ -107,13 +108,13 @@ class ClaudeAgent:
         return Launch(argv, env, prompt.encode(errors="replace"))
 
     def said(self, text: str, mark: str) -> bytes:
-        """Give a line of its input: it takes that up after the tool that runs, or else when its answer is done."""
+        """Format a line of its input: it reads that after the running tool, or else when its answer is done."""
         message = {"role": "user", "content": text.encode(errors="replace").decode()}
         line = {"type": "user", "message": message, "parent_tool_use_id": None, **({"uuid": mark} if mark else {})}
         return f"{json.dumps(line)}\n".encode()
 
     def lines(self) -> ClaudeLines:
-        """Give a reader for one call."""
+        """Return a reader for one call."""
         return ClaudeLines(self._clock)
 
     def transcript(self) -> TranscriptReader:
@@ -123,12 +124,12 @@ class ClaudeAgent:
         return ClaudeTranscript()
 
     def glimpse(self, line: bytes) -> str | None:
-        """Say what a line shows it doing: a tool with its argument, or what it says."""
+        """Describe what a line shows it doing: a tool with its argument, or its text."""
         return glimpse_of(line)
 
 
 def _words(call: AgentCall) -> tuple[str, ...]:
-    """Give the options of a call, each with its value in one word, so that no value can be taken for an option."""
+    """Build the options of a call, each with its value in one word, so that no value can be taken for an option."""
     denied = (*_NEVER, *call.disallowed_tools)
     options: tuple[tuple[str, str | None], ...] = (
         ("--setting-sources", "user" if _is_bare(call) else None),
@@ -145,7 +146,7 @@ def _words(call: AgentCall) -> tuple[str, ...]:
 
 
 def _system_prompt(call: AgentCall, folder: Path) -> tuple[str, ...]:
-    """Write the system prompt, which may be longer than an argument."""
+    """Write the system prompt to a file, since it may be longer than an argument, and return its option."""
     told = "\n\n".join(filter(None, [call.system_prompt, _memory(call)]))
     if not told:
         return ()
@@ -155,22 +156,22 @@ def _system_prompt(call: AgentCall, folder: Path) -> tuple[str, ...]:
 
 
 def _is_bare(call: AgentCall) -> bool:
-    """Whether the settings of the repository are left out, with all that goes with them."""
+    """Whether the settings of the repository are left out, with everything that comes with them."""
     return call.access == "read" or call.project.files == "untrusted"
 
 
 def _memory(call: AgentCall) -> str:
-    """Give what the repository tells every agent, where Claude Code is not let to read it by itself."""
+    """Return the repository's instructions to every agent, where Claude Code must not read them itself."""
     return read_instructions(call, MEMORY) if _is_bare(call) else ""
 
 
 def _environment(call: AgentCall) -> tuple[tuple[str, str], ...]:
-    """Give the variables by which a call's access and its private folder are told."""
+    """Return the variables that convey a call's access and its private folder."""
     home = call.options.get("home")
     return (
         *((("CLAUDE_CONFIG_DIR", home),) if home else ()),
         *((("GIT_OPTIONAL_LOCKS", "0"),) if call.access == "read" else ()),
-        # Claude Code refuses to bypass its checks as root unless it is told so; only `full` asks for that.
+        # As root, Claude Code refuses to bypass its checks without this variable; only `full` needs it.
         *((("IS_SANDBOX", "1"),) if _bypasses(call) and os.geteuid() == 0 else ()),
     )
 
@@ -180,7 +181,7 @@ def _bypasses(call: AgentCall) -> bool:
 
 
 def _is_object(schema: JsonValue) -> bool:
-    """Whether a result can be asked for as the input of a tool, which is how Claude Code does it."""
+    """Whether a result can be requested as the input of a tool, which is how Claude Code does it."""
     return isinstance(schema, dict) and schema.get("type") == "object"
 
 
@@ -193,7 +194,7 @@ def _built_in(tools: tuple[str, ...]) -> list[str]:
 
 
 def _partly(call: AgentCall) -> list[str]:
-    """The tools that are allowed only with certain inputs, as `Bash(npm test:*)`."""
+    """Return the tools that are allowed only with certain inputs, such as `Bash(npm test:*)`."""
     return [each for each in call.allowed_tools or () if "(" in each]
 
 
@@ -213,23 +214,23 @@ def _settings(call: AgentCall, folder: Path) -> tuple[str, ...]:
     folder.mkdir(parents=True, exist_ok=True)
     asked = folder / "guard.json"
     _write(asked, rules)
-    # A hook that fails in any other way than with 2 would let the tool pass.
+    # Claude Code would allow the tool if the hook failed with any other code than 2.
     here = str(Path(claude_guard.__file__).parent)
     command = shlex.join([sys.executable, "-I", "-S", "-c", _BOOT, here, str(asked)]) + " || exit 2"
     hook = {"type": "command", "command": command, "timeout": HOOK_TIMEOUT}
-    # Settings of the repository could switch all hooks off; these here count more.
+    # Settings of the repository could disable all hooks; these take precedence.
     hooks = {"disableAllHooks": False, "hooks": {"PreToolUse": [{"matcher": "", "hooks": [hook]}]}}
     _write(folder / "settings.json", {**hooks, **_of_skills(call)})
     return (f"--settings={folder / 'settings.json'}",)
 
 
 def _of_skills(call: AgentCall) -> dict[str, bool]:
-    """Keep commands in skills from running: Claude Code also finds skills in folders below, whoever wrote them."""
+    """Disable commands in skills: Claude Code also finds skills in folders below, whoever wrote them."""
     return {} if call.project.files == "trusted" else {"disableSkillShellExecution": True}
 
 
 def _server(call: AgentCall, folder: Path) -> tuple[str, ...]:
-    """Write where the tools of Handrail are, for a call that may use them."""
+    """Write where Handrail's tools are, for a call that may use them."""
     server = call.server
     if server is None:
         return ()
@@ -240,7 +241,7 @@ def _server(call: AgentCall, folder: Path) -> tuple[str, ...]:
 
 
 def _write(path: Path, value: object) -> None:
-    """Write a file whole: a process of this call that a crash left alive may be reading it."""
+    """Write a file atomically: a process of this call that survived a crash may be reading it."""
     draft = path.with_name(f"{path.name}.tmp")
     draft.write_text(json.dumps(value), encoding="utf-8")
     draft.replace(path)

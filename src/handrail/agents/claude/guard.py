@@ -1,8 +1,8 @@
-"""The program that Claude Code asks before each use of a tool: what the step does not grant is denied.
+"""The hook that Claude Code runs before each tool call: what the step does not grant is denied.
 
-1. It is run by `python -I -S` for every tool, and so imports nothing of ours and little of anybody's.
-2. Only what it allows in words happens: Claude Code runs in a mode in which nobody is asked and nothing is granted.
-3. It reads one document and not until the end of its input, it has a deadline, and however it fails, that is a denial.
+1. It is run by `python -I -S` for every tool call, and so imports nothing of ours and little else.
+2. Only what it explicitly allows happens: Claude Code runs in a mode in which nobody is asked and nothing is granted.
+3. It reads one document and not until the end of its input, it has a deadline, and any failure of it is a denial.
 """
 
 import json
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 DEADLINE = 10
-"""Seconds; Claude Code lets a tool pass whose hook does not answer, so this one is always quicker than that."""
+"""Seconds; Claude Code runs a tool whose hook does not answer in time, so this deadline is always shorter."""
 MOST = 64 << 20
-"""Bytes of a question."""
+"""The largest question, in bytes."""
 PATHS = ("file_path", "notebook_path", "path")
 WRITING = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
 READING = frozenset(
@@ -27,7 +27,7 @@ READING = frozenset(
     | {"Task", "Agent", "TaskOutput", "TaskStop", "BashOutput", "StructuredOutput", "ReportFindings", "ExitPlanMode"}
     | {"TaskCreate", "TaskGet", "TaskList", "TaskUpdate"}
 )
-"""Tools that change nothing but the conversation; what a sub-agent does is asked about too."""
+"""Tools that change nothing but the conversation; tool calls of a sub-agent are checked too."""
 SKILLS = frozenset({"Skill", "SlashCommand"})
 """Tools that load a skill or a command, and with it the hooks that its front matter declares."""
 _NESTED = re.compile(r"/\.claude/(?:skills|commands)/")
@@ -45,13 +45,13 @@ _PLAIN = r"[A-Za-z0-9_./:=@%+,^-][A-Za-z0-9_./:=@%+,^~-]*"
 _WORD = re.compile(rf"""(?:{_PLAIN}|'[^'\n\r\0]*'|"[^"$`\\!\n\r\0]*")+""")
 _PIECE = re.compile(r"""'([^']*)'|"([^"]*)"|([^'"]+)""")
 _IGNORED = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
-"""Characters that some file systems pass over in names."""
+"""Characters that some file systems ignore in names."""
 
 Given = dict[str, "Any"]
 
 
 def verdict(rules: Given, asked: Given) -> tuple[str, str]:
-    """Say `allow`, `deny` or `pass` (Claude Code's own rules decide) about one use of a tool, and why."""
+    """Decide `allow`, `deny` or `pass` (Claude Code's own rules decide) for one tool call, and why."""
     tool, given = str(asked["tool_name"]), asked["tool_input"]
     listed = _listed(rules, tool)
     if listed:
@@ -67,7 +67,7 @@ def verdict(rules: Given, asked: Given) -> tuple[str, str]:
 
 
 def _listed(rules: Given, tool: str) -> str:
-    """Say why the step's lists of tools do not let a tool be used."""
+    """Return why the step's lists of tools forbid a tool; empty where they allow it."""
     if tool in rules["disallowed"]:
         return f"this step does not allow the tool {tool}"
     if tool in rules.get("own", ()):
@@ -79,7 +79,7 @@ def _listed(rules: Given, tool: str) -> str:
 
 
 def _refusal(rules: Given, tool: str, given: Given, cwd: str) -> str:
-    """Say why a step's access does not let a tool be used."""
+    """Return why a step's access forbids a tool call; empty where it allows it."""
     if rules["access"] == "full" or tool in rules.get("own", ()):
         return ""
     if given.get("isolation"):
@@ -94,10 +94,10 @@ def _refusal(rules: Given, tool: str, given: Given, cwd: str) -> str:
 
 
 def conflicting_skill(wanted: str, workspace: str) -> str:
-    """Find a skill or command below the worktree's root to which a name may lead; Claude Code finds those itself.
+    """Find a skill or command below the worktree's root that a name may refer to; Claude Code finds those itself.
 
-    What `.claude` has at the root is part of the trusted files. Below that, a file is taken for the wanted one when its
-    path or its text has the name, or when its front matter could spell the name in another way.
+    `.claude` at the root is part of the trusted files. Below that, a file counts as the wanted one when its path or its
+    text contains the name, or when its front matter could spell the name in another way.
     """
     name = wanted.lstrip("/").split(None, 1)[0].rpartition(":")[2].casefold() if wanted.strip("/ ") else ""
     for path in _nested_files(workspace):
@@ -108,7 +108,7 @@ def conflicting_skill(wanted: str, workspace: str) -> str:
 
 
 def _nested_files(workspace: str) -> "Iterator[str]":
-    """Walk the files of skills and commands below the root, as paths from there; a link is not followed but given."""
+    """Yield the files of skills and commands below the root, as relative paths; a link is not followed but yielded."""
     own = os.path.join(workspace, ".claude")  # noqa: PTH118
     for folder, folders, files in os.walk(workspace):
         folders[:] = [each for each in folders if each != ".git" and os.path.join(folder, each) != own]  # noqa: PTH118
@@ -121,7 +121,7 @@ def _nested_files(workspace: str) -> "Iterator[str]":
 
 
 def _may_name(path: str, name: str) -> bool:
-    """Whether a file has a name in its text, or cannot be read, or escapes characters in its front matter."""
+    """Whether a file contains a name, or cannot be read, or escapes characters in its front matter."""
     try:
         with open(path, encoding="utf-8") as file:  # noqa: PTH123 - pathlib takes twice as long to load
             text = file.read(MOST)
@@ -132,7 +132,7 @@ def _may_name(path: str, name: str) -> bool:
 
 
 def _writes(tool: str, given: Given) -> bool:
-    """Whether a tool writes a file; one that is not known and names a file is taken for one that does."""
+    """Whether a tool writes a file; an unknown tool that names a file is assumed to."""
     return tool in WRITING or (tool not in READING and not tool.startswith("mcp__") and bool(_target(given)))
 
 
@@ -141,7 +141,7 @@ def _target(given: Given) -> str:
 
 
 def outside(path: str, cwd: str, workspace: str) -> str:
-    """Say why a file may not be written: it lies outside the work tree, or belongs to git; nothing where it may."""
+    """Return why a file may not be written: it is outside the worktree, or belongs to git; empty where it may."""
     if not path or "\0" in path:
         return "no path of a file was given"
     named = os.path.join(cwd, os.path.expanduser(path))  # noqa: PTH111, PTH118 - pathlib takes twice as long to load
@@ -160,7 +160,7 @@ def _parts(path: str) -> list[str]:
 
 
 def unread(command: str) -> str:
-    """Say why a command is not known to only read; nothing where it is."""
+    """Return why a command is not known to only read; empty where it is."""
     hint = f"this step may only read (`access: read`): use one of {', '.join(COMMANDS)}"
     words = _words(command)
     if words is None:
@@ -175,7 +175,7 @@ def unread(command: str) -> str:
 
 
 def _words(command: str) -> list[str] | None:
-    """Split a command that has no meaning to the shell but its words; None where it has more."""
+    """Split a command that consists of plain words only; None where the shell would do more with it."""
     left, words = command.strip(" \t"), list[str]()
     while left:
         found = _WORD.match(left)
@@ -190,7 +190,7 @@ def _words(command: str) -> list[str] | None:
 
 
 def _means(word: str, option: str) -> bool:
-    """Whether a word is an option, in full, with a value, or shortened as far as git and GNU programs take it."""
+    """Whether a word is an option, in full, with a value, or abbreviated as git and GNU programs allow."""
     name = word.partition("=")[0]
     return name.startswith(option) or (len(name) > 3 and option.startswith(name))
 
@@ -211,13 +211,13 @@ def read_one(source: int) -> Given:
 
 
 def main() -> "NoReturn":
-    """Answer the question on the standard input by the rules in the file that the first argument names."""
+    """Answer the question on standard input by the rules in the file that the first argument names."""
     signal.alarm(DEADLINE)
     try:
         with open(sys.argv[1], encoding="utf-8") as file:  # noqa: PTH123 - pathlib takes twice as long to load
             rules = json.load(file)
         decision, why = verdict(rules, read_one(0))
-    except Exception as error:  # noqa: BLE001 - whatever it is, it must not let the tool pass
+    except Exception as error:  # noqa: BLE001 - whatever it is, the tool must not be allowed
         decision, why = "deny", f"Handrail's check of this tool failed: {type(error).__name__}: {error}"
     if decision != "pass":
         said = {"hookEventName": "PreToolUse", "permissionDecision": decision, "permissionDecisionReason": why}

@@ -1,4 +1,4 @@
-"""When a usage limit of Claude ends, from words: an epoch after a bar, `resets 3pm (Europe/Berlin)`, `resets Oct 9`."""
+"""When a usage limit of Claude ends, from text: an epoch after a bar, `resets 3pm (Europe/Berlin)`, `resets Oct 9`."""
 
 import re
 from datetime import datetime, timedelta, tzinfo
@@ -21,12 +21,12 @@ _HALF_YEAR = timedelta(days=183)
 
 
 def names_a_limit(text: str) -> bool:
-    """Whether an error's words speak of a limit of the account, which only time lifts."""
+    """Whether the text of an error names a limit of the account, which only time lifts."""
     return _LIMIT.search(text) is not None
 
 
 def ends_at(text: str, said: float) -> float | None:
-    """Give the time at which a limit ends, in seconds since 1970, by words of the time `said`; None without one."""
+    """Parse the time at which a limit ends, in seconds since 1970, from a text of the time `said`; None without one."""
     epoch = _EPOCH.search(text)
     if epoch is not None:
         return float(epoch.group(1))
@@ -40,7 +40,7 @@ def ends_at(text: str, said: float) -> float | None:
 
 
 def _zone(name: str | None) -> tzinfo | None:
-    """Give a zone by its name; the machine's own, in which Claude Code speaks, for none and for an unknown one."""
+    """Return a time zone by name; the machine's own, which Claude Code uses, for none or an unknown one."""
     try:
         return ZoneInfo(name) if name else None
     except (ZoneInfoNotFoundError, ValueError, OSError):

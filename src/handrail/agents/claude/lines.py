@@ -14,7 +14,7 @@ from handrail.ports.agents import AgentOutcome, OutcomeStatus, SoFar
 from handrail.ports.processes import Ended, Gone
 
 SHOWN = ("command", "file_path", "notebook_path", "path", "pattern", "query", "url", "description", "skill")
-"""What of a tool's input says most, the best first."""
+"""The most informative keys of a tool's input, the best first."""
 MOST_DENIALS = 5
 INTERRUPTED = "[Request interrupted by user"
 STOPPED = "it was stopped in the middle of its work"
@@ -30,7 +30,7 @@ _ERRORS: dict[str, OutcomeStatus] = {
     "max_output_tokens": "api_error",
     "model_not_found": "api_error",
 }
-"""What Claude Code calls an error for which there is no answer of the service with a status."""
+"""Claude Code's names for errors without an HTTP status."""
 _TOLD = re.compile(rb'\{"type": ?"user"')
 _SPECIAL = (b'"isReplay":true', b'"is_error":true', b'"is_error": true', INTERRUPTED.encode())
 _USED = re.compile(rb'"tool_use_id": ?"([^"\\]*)"')
@@ -38,7 +38,7 @@ _GAVE_UP = frozenset({"refusal", "max_tokens"})
 
 
 class ClaudeLines:
-    """The reader of one call; events that it does not know are passed over."""
+    """The reader of one call; unknown events are ignored."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
@@ -49,7 +49,7 @@ class ClaudeLines:
         self._delay: float | None = None
         self._resets: float | None = None
         self._said = ""
-        """When the model answered last, in the words of the agent."""
+        """When the model answered last, as the agent's timestamp."""
         self._interrupted = False
         self._heard: list[str] = []
         self._took = Took()
@@ -57,7 +57,7 @@ class ClaudeLines:
         self._model = ""
 
     def feed(self, line: bytes) -> str:
-        """Take one line; give what to show of it on the screen, or nothing."""
+        """Read one line; return what to show of it on the screen, or an empty text."""
         if _is_plain(line):
             self._tools -= {each.decode(errors="replace") for each in _USED.findall(line)}
             return ""
@@ -80,7 +80,7 @@ class ClaudeLines:
         return ""
 
     def outcome(self, ended: Ended | Gone) -> AgentOutcome:
-        """Say how the call ended."""
+        """Return how the call ended."""
         result = self._result
         if result is None:
             return self._unfinished(ended)
@@ -100,7 +100,7 @@ class ClaudeLines:
         )
 
     def so_far(self) -> SoFar:
-        """Give what the call has taken at least, and whether a tool runs."""
+        """Return what the call has used at least, and whether a tool is running."""
         return SoFar(self._took.usage, self._took.cost, self._model, at_work=bool(self._tools))
 
     def _system(self, said: Line) -> None:
@@ -108,7 +108,7 @@ class ClaudeLines:
             self._session = text(said, "session_id") or self._session
         elif said.get("subtype") == "api_retry":
             delay = number(said.get("retry_delay_ms")) or 0
-            # Whole seconds are what the service asked for; its own pauses are never so round, and tell nothing.
+            # Whole seconds come from the service; Claude Code's own delays are never so round, and mean nothing.
             self._delay = delay / 1000 if delay and delay % 1000 == 0 else None
 
     def _assistant(self, said: Line) -> str:
@@ -136,10 +136,10 @@ class ClaudeLines:
         return "\n".join([*([spoken] if spoken else ()), *map(tool_words, uses)])
 
     def _user(self, said: Line) -> str:
-        """Take what the agent was told: words that it took up, how its tools failed, and that it was interrupted."""
+        """Read the agent's input: messages that it received, failures of its tools, and an interruption."""
         if said.get("isReplay") is True:
             self._heard.append(text(said, "uuid"))
-            # What it takes up after its answer is answered anew.
+            # A message that it receives after its answer gets another answer.
             self._result = None
         self._tools -= {text(each, "tool_use_id") for each in blocks(said, "tool_result")}
         if any(text(each, "text").startswith(INTERRUPTED) for each in blocks(said, "text")):
@@ -148,7 +148,7 @@ class ClaudeLines:
         return "\n".join(f"failed: {each.strip().partition(chr(10))[0]}" for each in failed if each.strip())
 
     def _unfinished(self, ended: Ended | Gone) -> AgentOutcome:
-        """Say how a call ended that gave no result; a signal may end it with 0 and without one."""
+        """Return how a call without a result ended; a signal may end it with 0 and without one."""
         return AgentOutcome(
             status="cancelled" if self._interrupted else "crashed",
             text=self._words,
@@ -166,7 +166,7 @@ class ClaudeLines:
             case "success":
                 return self._api_error(result), text(result, "result") or _wordless(result)
             case "error_max_turns":
-                # One turn is the only number that is ever asked for: what came in it is what was wanted.
+                # A limit is only set for a single turn: then the answer of that turn is the result.
                 single = errors.endswith("(1)")
                 return ("ok", _denials(result)) if single else ("limit", errors or "it used all turns it may take")
             case "error_max_budget_usd":
@@ -193,7 +193,7 @@ class ClaudeLines:
         return "auth" if _LOGIN.search(words) else "network"
 
     def _after(self, status: OutcomeStatus, message: str) -> float | None:
-        """Give the seconds from now on until another try is worth it, as far as Claude Code names them."""
+        """Return the seconds until another try is worth it, as far as Claude Code reports them."""
         if status == "quota":
             ends = self._resets or ends_at(message, _moment(self._said) or self._clock())
             return None if ends is None else max(0.0, ends - self._clock())
@@ -201,7 +201,7 @@ class ClaudeLines:
 
 
 def _is_plain(line: bytes) -> bool:
-    """Whether a line only gives what a tool found, which may be megabytes that nobody here reads."""
+    """Whether a line only contains the output of a tool, which may be megabytes that nobody here reads."""
     if _TOLD.match(line) is None:
         return False
     for each in _SPECIAL:  # noqa: SIM110 - twice as fast as `any`
@@ -211,7 +211,7 @@ def _is_plain(line: bytes) -> bool:
 
 
 def glimpse_of(line: bytes) -> str | None:
-    """Say in a few words what a line shows the agent doing; None for lines that show nothing."""
+    """Describe in a few words what a line shows the agent doing; None for lines that show nothing."""
     said = {} if _TOLD.match(line) else read_line(line)
     if said.get("type") != "assistant":
         return None
@@ -233,14 +233,14 @@ def _list(said: Line, name: str) -> list[JsonValue]:
 
 
 def tool_words(use: Line) -> str:
-    """A tool with what says most of its input, on one line."""
+    """Format a tool with the most informative part of its input, on one line."""
     given = part(use, "input")
     what = next((text(given, name) for name in SHOWN if text(given, name)), "")
     return " ".join([text(use, "name"), *what.split()])
 
 
 def _denials(result: Line) -> str:
-    """Name the uses of tools that were denied; nothing where none was."""
+    """List the tool calls that were denied; empty where none was."""
     denied = [each for each in _list(result, "permission_denials") if isinstance(each, dict)]
     if not denied:
         return ""

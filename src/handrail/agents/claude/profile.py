@@ -33,7 +33,7 @@ PROFILE = AgentProfile(
     config=ConfigFolders(
         (".claude", ".claude.json", ".cache/claude-cli-nodejs", ".local/state/claude"), variable="CLAUDE_CONFIG_DIR"
     ),
-    # What it reads below .claude beside these is text (CLAUDE.md, rules) or its own notes.
+    # Everything else it reads below .claude is text (CLAUDE.md, rules) or its own notes.
     project_files=(
         *(".mcp.json", ".claude/settings.json", ".claude/settings.local.json", ".claude/launch.json"),
         *(".claude/scheduled_tasks.json", ".claude/loop.md", ".claude/hooks/**/*", ".claude/commands/**/*"),

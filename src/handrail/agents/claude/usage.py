@@ -1,7 +1,7 @@
-"""What a call of Claude Code took: the sum of what its results say they took since the one before.
+"""What a call of Claude Code used: the sum of what its results report since the one before.
 
-A result also names the cost and the tokens of the whole conversation; those are passed over, for a conversation that
-goes on was charged for them already.
+A result also has the cost and the tokens of the whole conversation; those are ignored, since a conversation that
+is continued was charged for them already.
 """
 
 from handrail.agents.json_lines import Line, count, number, part, text
@@ -13,28 +13,28 @@ Names = tuple[str, str, str, str]
 
 
 class Took:
-    """Adds up what a call took."""
+    """Adds up what a call used."""
 
     def __init__(self) -> None:
         self._settled = Usage()
         self._open: dict[str, Line] = {}
         self.cost: float | None = None
-        """In US dollars, as far as results name it."""
+        """In US dollars, as far as results report it."""
 
     @property
     def usage(self) -> Usage:
-        """All of it; at least so much, where the call ended without a result."""
+        """The total; a lower bound where the call ended without a result."""
         total = self._settled
         for each in self._open.values():
             total = _sum(total, each, _OF_MESSAGE)
         return total
 
     def answered(self, message: Line) -> None:
-        """Take an answer of the model, which comes in several lines of one id, each with the same usage."""
+        """Add an answer of the model, which comes in several lines of one id, each with the same usage."""
         self._open[text(message, "id")] = part(message, "usage")
 
     def settled(self, result: Line) -> None:
-        """Take a result, which counts all answers before it."""
+        """Add a result, which includes all answers before it."""
         self._open.clear()
         if "model_usage_since_last_result" not in result:
             self._settled = _sum(self._settled, part(result, "usage"), _OF_MESSAGE)

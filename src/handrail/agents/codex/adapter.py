@@ -1,4 +1,4 @@
-"""Codex: `codex exec`, kept to a step's access by its own sandbox."""
+"""Codex: `codex exec`, restricted to a step's access by its own sandbox."""
 
 import json
 import os
@@ -19,18 +19,20 @@ _TRIED = """codex=$1 mode=$2 trust=$3; shift 3
   code=$?; [ "$code" = 2 ] || printf '{"type":"handrail.sandbox","exit_code":%d}\\n' "$code"; }) &
 exec "$codex" "$@"
 """
-"""Where the sandbox cannot work every command fails, the events show none of it and the call ends well all the same:
-so it is tried beside the call, which does not wait for that. 2 is a Codex that knows no such trial."""
+"""Where the sandbox cannot work every command fails, yet the events show none of it and the call succeeds all the same:
+so the sandbox is tried beside the call, which does not wait for that. Code 2 is a Codex without such a command.
+"""
 
 _INSTRUCTIONS = (("AGENTS.override.md",), ("AGENTS.md",))
-"""What Codex reads in each folder of a trusted project, the first that is there."""
+"""What Codex reads in each folder of a trusted project, the first that exists."""
 _APART = 0.3
-"""Seconds between two that start. Each makes a folder with the names by which it calls itself, and one that looks for
-old ones just then takes it away: its commands fail from then on. The trial comes in the middle between two."""
+"""Seconds between two starts. Each start makes a folder with links to itself, and another that cleans up old folders
+at that moment removes it: its commands fail from then on. The trial comes in the middle between two starts.
+"""
 
 
 class CodexAgent:
-    """The `Agent` that is OpenAI's Codex on the command line."""
+    """The `Agent` for OpenAI's Codex on the command line."""
 
     def __init__(self, program: str = "") -> None:
         self.program = program
@@ -42,25 +44,25 @@ class CodexAgent:
 
     @property
     def can(self) -> Abilities:
-        """Its sandbox keeps it to the access; it has no list of tools, no end after a turn, and tells no cost."""
+        """Its abilities: its sandbox enforces the access; it has no tool lists, no single turn, and reports no cost."""
         return Abilities(resume=True, mcp=True, without_project_files=True)
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """Its vendor's, and the way there."""
+        """The variables of its vendor, and those of a proxy."""
         return (*PROFILE.variables, *PROXY)
 
-    def project_files(self, access: Access) -> ProjectFiles:  # noqa: ARG002 - they count with any
-        """Name the files of a repository that count."""
+    def project_files(self, access: Access) -> ProjectFiles:  # noqa: ARG002 - the same for all levels
+        """Return the files of a repository that configure it."""
         return PROFILE.files
 
     def require_program(self) -> None:
-        """Raise what to install where the program is missing."""
+        """Raise an error that says what to install where the program is missing."""
         find_program(PROFILE, self.program)
 
     def launch(self, call: AgentCall, folder: str) -> Launch:
-        """Say how to start it, with the prompt on its input; the schema of a result is written to `folder`."""
-        # Inside of Handrail's sandbox, which keeps it to the same, its own one seldom works.
+        """Build the command that starts it, with the prompt on its input; a result's schema is written to `folder`."""
+        # Inside Handrail's sandbox, which enforces the same, its own one seldom works.
         within = call.access == "full" or call.options.get("sandbox") == "bwrap"
         codex = find_program(PROFILE, self.program, call.path)
         mode = f'sandbox_mode="{_SANDBOX["full" if within else call.access]}"'
@@ -74,7 +76,7 @@ class CodexAgent:
         return Launch((*(tried or (codex,)), *given), env, _prompt(call).encode(errors="replace"), apart=_APART)
 
     def lines(self) -> CodexLines:
-        """Give a reader for one call."""
+        """Return a reader for one call."""
         return CodexLines()
 
     def transcript(self) -> TranscriptReader:
@@ -84,15 +86,15 @@ class CodexAgent:
         return CodexTranscript()
 
     def glimpse(self, line: bytes) -> str | None:
-        """Say what a line shows it doing: a command, an edit, or what it says."""
+        """Describe what a line shows it doing: a command, an edit, or its text."""
         return glimpse_of(line)
 
 
 def _trust(call: AgentCall) -> str:
-    """Tell Codex whether the project is trusted, for this call alone.
+    """Build the option that tells Codex whether the project is trusted, for this call alone.
 
-    Where it is told nothing it writes the repository into the user's own configuration as a trusted one. It looks up
-    the folder, each folder above it and the main checkout, without links; and it heeds this as one table alone.
+    Without it Codex adds the repository to the user's own configuration as a trusted one. It looks up the folder,
+    each folder above it and the main checkout, with links resolved; and it accepts this only as one table.
     """
     trusted = call.project.files != "untrusted"
     folders = call.project.folders or (os.path.realpath(call.workspace),)
@@ -103,7 +105,7 @@ def _trust(call: AgentCall) -> str:
 
 
 def _prompt(call: AgentCall) -> str:
-    """Give the prompt, after what the repository tells every agent where Codex is not let to read it by itself."""
+    """Return the prompt, after the repository's instructions to every agent where Codex must not read them itself."""
     left_out = call.project.files == "untrusted" and not call.session
     told = read_instructions(call, _INSTRUCTIONS) if left_out else ""
     return f"{told}\n\n{call.prompt}" if told else call.prompt
@@ -114,7 +116,7 @@ def _model(call: AgentCall) -> tuple[str, ...]:
 
 
 def _server(call: AgentCall) -> tuple[str, ...]:
-    """The tools of Handrail; what the server needs comes from the environment, since everybody can see arguments."""
+    """Build the options for Handrail's tools; secrets go through the environment, since everybody can see arguments."""
     server = call.server
     if server is None:
         return ()
@@ -122,7 +124,7 @@ def _server(call: AgentCall) -> tuple[str, ...]:
         "command": server.command[0],
         "args": list(server.command[1:]),
         "env_vars": [name for name, _ in server.env],
-        # Without it the model is asked before the tools are there.
+        # Without it the model is called before the tools are available.
         "required": True,
         "startup_timeout_sec": 60,
         "tool_timeout_sec": 90,
@@ -132,12 +134,12 @@ def _server(call: AgentCall) -> tuple[str, ...]:
 
 
 def _toml(value: object) -> str:
-    """Texts, numbers and lists are written alike in JSON and TOML."""
+    """Format a text, number or list as TOML, which is the same as JSON for these."""
     return json.dumps(value)
 
 
 def _schema(call: AgentCall, folder: Path) -> tuple[str, ...]:
-    """The schema of the result, where OpenAI takes it; any other stands in the prompt alone, and is checked by us."""
+    """Write the schema of the result, where OpenAI accepts it; any other is only in the prompt, and checked by us."""
     schema = strict(call.schema)
     if schema is None:
         return ()

@@ -1,4 +1,4 @@
-"""What Codex says went wrong, which it tells in words alone: the kind of it, and how long it lasts."""
+"""What went wrong according to Codex, which reports it as text only: the kind of error, and how long it lasts."""
 
 import re
 from datetime import datetime, timedelta
@@ -14,13 +14,13 @@ _WHEN = re.compile(r"try again at (?:(\w{3}) (\d{1,2})\w\w, (\d{4}) )?(\d{1,2}:\
 
 
 def kind_of(message: str) -> OutcomeStatus:
-    """Say what kind of error a message tells."""
+    """Determine the kind of error from a message."""
     status = _STATUS.search(message)
     return status_of(None if status is None else int(status[1]), message)
 
 
 def seconds_left(message: str, now: datetime) -> float | None:
-    """Give the seconds until it is worth another try, where a message says that; `now` is the local time."""
+    """Return the seconds until another try is worth it, where a message says so; `now` is the local time."""
     span = _SPAN.search(message.lower())
     if span is not None:
         return round(sum(float(many) * _UNITS[unit] for many, unit in _PIECE.findall(span[1])), 3)
@@ -29,14 +29,14 @@ def seconds_left(message: str, now: datetime) -> float | None:
 
 
 def _moment(message: str, now: datetime) -> datetime | None:
-    """The minute that is told is not over when it begins: the next one is sure to be late enough."""
+    """Parse the time in a message, plus one minute: the limit may end at any second of the given minute."""
     found = _WHEN.search(message)
     if found is None:
         return None
     month, day, year, clock = found.groups()
     date = f"{month} {day} {year}" if month else f"{now:%b} {now.day} {now.year}"
     try:
-        told = datetime.strptime(f"{date} {clock}", "%b %d %Y %I:%M %p")  # noqa: DTZ007 - it is told in local time
+        told = datetime.strptime(f"{date} {clock}", "%b %d %Y %I:%M %p")  # noqa: DTZ007 - it is in local time
     except ValueError:
         return None
     return told + timedelta(minutes=1)

@@ -1,8 +1,8 @@
 """Reads the JSON lines of `codex exec --json`, and how the call ended.
 
-1. A turn that was completed or failed decides; `error` lines are notices, such as that it connects again.
-2. Codex counts tokens over the whole conversation: what a call took is the difference, which the caller takes.
-3. A result is the last message; whether it has the shape that was asked for is the caller's to check.
+1. A completed or failed turn decides; `error` lines are notices, such as that it reconnects.
+2. Codex counts tokens over the whole conversation: what a call used is the difference, which the caller computes.
+3. A result is the last message; whether it has the requested shape is checked by the caller.
 """
 
 import re
@@ -21,11 +21,11 @@ _NO_SANDBOX = (
 )
 _SHELL = re.compile(r"\S+ -l?c '([^']*)'")
 _AGAIN = "Reconnecting..."
-"""How notices begin that it tries to reach its service again, without an end where there is no network."""
+"""How notices begin that say that it tries to reach its service again, endlessly where there is no network."""
 
 
 class CodexLines:
-    """The reader of one call; events that are not known are passed over."""
+    """The reader of one call; unknown events are ignored."""
 
     def __init__(self) -> None:
         self._session: str | None = None
@@ -38,7 +38,7 @@ class CodexLines:
         self._items: set[str] = set()
 
     def feed(self, line: bytes) -> str:
-        """Take one line; give what to show of it on the screen, or nothing."""
+        """Read one line; return what to show of it on the screen, or an empty text."""
         said = skim(line)
         match said.get("type"):
             case "item.completed":
@@ -62,7 +62,7 @@ class CodexLines:
         return ""
 
     def outcome(self, ended: Ended | Gone) -> AgentOutcome:
-        """Say how the call ended, from the lines first and from the exit status then."""
+        """Return how the call ended, from the lines first, then from the exit status."""
         match self._final.get("type"):
             case "turn.completed":
                 return self._completed()
@@ -76,7 +76,7 @@ class CodexLines:
                 return AgentOutcome(status="crashed", text=self._words, session=self._session, message=message)
 
     def so_far(self) -> SoFar:
-        """Say whether a tool runs; what the call takes is told at its end."""
+        """Return whether a tool is running; usage is reported at the end only."""
         return SoFar(at_work=bool(self._items))
 
     def _item(self, item: Line) -> str:
@@ -106,7 +106,7 @@ class CodexLines:
 
 
 def glimpse_of(line: bytes) -> str | None:
-    """Say in a few words what a line shows the agent doing; None for lines that show nothing."""
+    """Describe in a few words what a line shows the agent doing; None for lines that show nothing."""
     said = skim(line)
     match said.get("type"):
         case "item.started" | "item.completed":
@@ -135,7 +135,7 @@ def doing(item: Line) -> str | None:
 
 
 def _command(item: Line) -> str:
-    """The command as the agent meant it, without the shell that Codex puts around."""
+    """Return the command as the agent meant it, without the shell that Codex puts around it."""
     given = text(item, "command")
     plain = _SHELL.fullmatch(given)
     if plain is not None:
@@ -154,7 +154,7 @@ def _files(item: Line) -> list[str]:
 
 
 def _ran(item: Line) -> str:
-    """A command, and how one that failed ended."""
+    """Format a command, with its exit code and output if it failed."""
     shown, code = f"$ {_command(item)}", item.get("exit_code")
     if not isinstance(code, int) or code == 0:
         return shown
@@ -162,7 +162,7 @@ def _ran(item: Line) -> str:
 
 
 def _usage(told: Line) -> Usage:
-    """Codex counts what came from its cache as input, too."""
+    """Convert the usage; Codex counts cached tokens as input, too."""
     cached = count(told.get("cached_input_tokens"))
     read = max(0, count(told.get("input_tokens")) - cached)
     return Usage(read, count(told.get("output_tokens")), cached)

@@ -39,7 +39,7 @@ PROFILE = AgentProfile(
         table="mcp_servers",
         user=UserPath((".codex/config.toml",), "CODEX_HOME", ("config.toml",)),
         project=".codex/config.toml",
-        # A server that is not required may come up after the model has begun.
+        # A server that is not required may start after the model has begun.
         more={"required": True, "startup_timeout_sec": 30},
         way=("codex", "mcp", "add", "handrail", "--"),
         skills=UserPath((".codex/skills",), "CODEX_HOME", ("skills",)),

@@ -1,4 +1,4 @@
-"""JSON Schemas as OpenAI takes them for structured results: closed maps of which every entry is required."""
+"""JSON Schemas that OpenAI accepts for structured results: closed objects in which every property is required."""
 
 from handrail.model.workflow.values import JsonValue
 
@@ -11,11 +11,11 @@ _LEFT_OUT = frozenset(
         *("minItems", "maxItems", "uniqueItems", "additionalProperties"),
     }
 )
-"""What only narrows: the result is checked against all of the schema afterwards."""
+"""Keys that only narrow: the result is checked against the whole schema afterwards."""
 
 
 def strict(schema: JsonValue) -> JsonValue:
-    """Give a schema that OpenAI takes and whose results fit the one that is asked for; None where there is none."""
+    """Convert a schema to one that OpenAI accepts and whose results fit the original; None where there is none."""
     if not isinstance(schema, dict) or schema.get("type") != "object":
         return None
     return _strict(schema)
@@ -35,7 +35,7 @@ def _strict(schema: JsonValue) -> JsonValue:
 
 
 def _record(schema: _Map, made: _Map) -> JsonValue:
-    """A map: an entry that may be missing, and entries that are not named, cannot be said strictly."""
+    """Convert an object; optional and unnamed properties cannot be expressed strictly."""
     parts, needed = schema.get("properties"), schema.get("required")
     if (
         not isinstance(parts, dict)

@@ -1,1 +1,1 @@
-"""Any program described by a table."""
+"""Any program that is described by a table."""

@@ -1,6 +1,6 @@
-"""Any program as an agent, described by data: its words, where the prompt goes, and what its answer means.
+"""Any program as an agent, described by data: its arguments, where the prompt goes, and what its answer means.
 
-Nothing is known of such a program: what it may do is what its definition says that it keeps to, by itself.
+Nothing is known of such a program: its definition states which access levels the program itself enforces.
 """
 
 import re
@@ -15,7 +15,7 @@ from handrail.ports.agent_profiles import ProjectFiles
 from handrail.ports.agents import Abilities, AgentCall, Launch
 
 LONGEST = (128 << 10) - 1
-"""Bytes that Linux takes in one word of a command."""
+"""The longest argument that Linux accepts, in bytes."""
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 
 
@@ -32,7 +32,7 @@ class CommandAgent:
 
     @property
     def can(self) -> Abilities:
-        """What the definition has words for; `full` alone where it says nothing about access."""
+        """What the definition has arguments for; only `full` where it says nothing about access."""
         given = self._definition
         names = {each.name for each in given.mapped}
         return Abilities(
@@ -48,19 +48,19 @@ class CommandAgent:
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """Those that the definition names."""
+        """The variables that the definition names."""
         return self._definition.variables
 
-    def project_files(self, access: Access) -> ProjectFiles:  # noqa: ARG002 - they count with any
-        """Name the files of a repository that count, as the definition does."""
+    def project_files(self, access: Access) -> ProjectFiles:  # noqa: ARG002 - the same for all levels
+        """Return the files of a repository that configure it, as the definition names them."""
         return ProjectFiles(self._definition.project_files)
 
     def require_program(self) -> None:
-        """Raise what to install where the program is missing."""
+        """Raise an error that says what to install where the program is missing."""
         find_described_program(self._definition)
 
     def launch(self, call: AgentCall, folder: str) -> Launch:
-        """Put the prompt and the options into the command; every place is within one word, and no shell reads it."""
+        """Fill the prompt and the options into the command, each within one argument; no shell reads it."""
         given = self._definition
         values = {"prompt": call.prompt.replace("\0", ""), "workspace": call.workspace, "folder": folder}
         if any("{prompt_file}" in word for word in given.command):
@@ -72,16 +72,16 @@ class CommandAgent:
         return Launch(argv, given.env, prompt)
 
     def lines(self) -> CommandLines:
-        """Give a reader for one call."""
+        """Return a reader for one call."""
         return CommandLines(self._definition)
 
     def glimpse(self, line: bytes) -> str | None:
-        """Say what a line says, where that is text."""
+        """Return the first line of text in a line, where there is any."""
         return next((each.strip() for each in shown(self._definition, line).splitlines() if each.strip()), None)
 
 
 def _options(given: AgentDefinition, call: AgentCall) -> Words:
-    """The words for what a call asks beside its prompt; the values are put in here, once, and never read again."""
+    """Build the arguments for what a call asks besides its prompt; values are filled in here, once, and not again."""
     asked = (
         (given.model, "model", call.model),
         (given.resume, "session", call.session),
@@ -95,7 +95,7 @@ def _options(given: AgentDefinition, call: AgentCall) -> Words:
 
 
 def _spliced(words: Words, options: Words) -> tuple[str | tuple[str], ...]:
-    """Put the options in the place that the command has for them, else at its end; they are complete, hence wrapped."""
+    """Insert the options at their place in the command, else at its end; they are complete, hence wrapped."""
     whole = tuple((word,) for word in options)
     if "{options}" not in words:
         return (*words, *whole)

@@ -1,4 +1,4 @@
-"""Reads what a program printed: text, one JSON document, or JSON lines, as its definition says."""
+"""Reads the output of a program: text, one JSON document, or JSON lines, as its definition says."""
 
 from handrail.agents.json_lines import Line, amount, count, read_line, without_result
 from handrail.model.workflow.values import JsonValue
@@ -19,7 +19,7 @@ class CommandLines:
         self._complete = definition.final is None
 
     def feed(self, line: bytes) -> str:
-        """Take one line; give what to show of it on the screen, or nothing."""
+        """Read one line; return what to show of it on the screen, or an empty text."""
         if self._definition.output == "jsonl":
             said = read_line(line)
             self._take(said)
@@ -29,7 +29,7 @@ class CommandLines:
         return shown(self._definition, line)
 
     def outcome(self, ended: Ended | Gone) -> AgentOutcome:
-        """Say how the call ended, from the answer first and from the exit status then."""
+        """Return how the call ended, from the answer first, then from the exit status."""
         if self._definition.output == "json":
             self._take(_document(self._lines))
         status, message = self._status(ended)
@@ -45,7 +45,7 @@ class CommandLines:
         )
 
     def so_far(self) -> SoFar:
-        """Give what the lines so far say of tokens and cost."""
+        """Return the tokens and the cost in the lines so far."""
         usage = Usage(*(count(self._found.get(name)) for name in TOKENS))
         return SoFar(usage, amount(self._found.get("cost")))
 
@@ -77,7 +77,7 @@ class CommandLines:
 
 
 def shown(definition: AgentDefinition, line: bytes) -> str:
-    """Give what a line says to a person."""
+    """Return what a line says to a person."""
     match definition.output:
         case "text":
             return line.decode(errors="replace")
@@ -90,12 +90,12 @@ def shown(definition: AgentDefinition, line: bytes) -> str:
 
 
 def valued(said: Line, mapped: Mapped) -> JsonValue:
-    """Give the value that stands where a definition says; None where there is none."""
+    """Return the value at the place that a definition names; None where there is none."""
     return at(said, mapped.path) if said and matches(said, mapped.where) else None
 
 
 def matches(said: Line, where: Where) -> bool:
-    """Tell whether a line is of a kind."""
+    """Whether a line is of a kind."""
     return all(at(said, path) == text for path, text in where)
 
 
@@ -112,7 +112,7 @@ def at(value: JsonValue, path: JsonPath) -> JsonValue:
 
 
 def _document(lines: list[bytes]) -> Line:
-    """The one document; what is printed before it is passed over."""
+    """Parse the one document; output before it is ignored."""
     begin = next((place for place, line in enumerate(lines) if line.lstrip().startswith(b"{")), 0)
     return read_line(b"\n".join(lines[begin:]))
 
@@ -128,7 +128,7 @@ def _added(before: JsonValue, value: JsonValue) -> JsonValue:
 
 
 def _trouble(value: JsonValue) -> str:
-    """What went wrong, where something did: `false` and an empty text say that nothing did."""
+    """Return what went wrong, if anything: `false` and an empty text mean that nothing did."""
     if isinstance(value, dict):
         return _plain(value.get("message")) or str(value)
     if value is True:

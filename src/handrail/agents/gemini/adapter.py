@@ -1,4 +1,4 @@
-"""Gemini CLI: `gemini` without a terminal, kept to a step's access by a policy that counts more than all others."""
+"""Gemini CLI: `gemini` without a terminal, restricted to a step's access by a policy that overrides all others."""
 
 import json
 from pathlib import Path
@@ -13,9 +13,9 @@ from handrail.ports.agent_profiles import ProjectFiles
 from handrail.ports.agents import Abilities, AgentCall, Launch
 
 SYSTEM = Path("/etc/gemini-cli")
-"""Where the owner of a machine keeps policies and settings for everybody."""
+"""Where the owner of a machine stores policies and settings for everybody."""
 TRIES = 3
-"""How often it asks the service by itself, unless the user's settings say otherwise; Handrail waits and asks after."""
+"""How often it calls the service by default, unless the user's settings differ; after that, Handrail retries."""
 COMMON: dict[str, tuple[str, ...]] = {
     "Bash": ("run_shell_command",),
     "Write": ("write_file",),
@@ -37,11 +37,11 @@ READING = (
     *("write_todos", "get_internal_docs"),
 )
 HARMLESS = ("update_topic", "complete_task")
-"""Tools by which it only orders its own talk."""
+"""Tools that only organize its own conversation."""
 
 
 class GeminiAgent:
-    """The `Agent` that is Google's Gemini on the command line, with the user's own settings and login."""
+    """The `Agent` for Google's Gemini on the command line, with the user's own settings and login."""
 
     def __init__(self, program: str = "", system: Path = SYSTEM) -> None:
         self.program = program
@@ -54,32 +54,32 @@ class GeminiAgent:
 
     @property
     def can(self) -> Abilities:
-        """Policies keep it to access and tools; it has no end after a turn, no shape of a result, and tells no cost.
+        """Its abilities: policies enforce access and tools; it has no single turn or result schema and reports no cost.
 
-        A server for one call could only stand in a file that belongs to root, or in the user's own settings.
+        A server for one call could only be configured in a file that belongs to root, or in the user's own settings.
         """
         return Abilities(tools=True, resume=True)
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """What its vendor and its own settings are named."""
+        """The variables of its vendor and of its own settings, and those of a proxy."""
         return (*PROFILE.variables, *PROXY)
 
-    def project_files(self, access: Access) -> ProjectFiles:  # noqa: ARG002 - they count with any
-        """Name the files of a repository that count."""
+    def project_files(self, access: Access) -> ProjectFiles:  # noqa: ARG002 - the same for all levels
+        """Return the files of a repository that configure it."""
         return PROFILE.files
 
     def require_program(self) -> None:
-        """Raise what to install where the program is missing."""
+        """Raise an error that says what to install where the program is missing."""
         find_program(PROFILE, self.program)
 
     def launch(self, call: AgentCall, folder: str) -> Launch:
-        """Say how to start it, with the prompt on its input; the policy of the call is written to `folder`."""
+        """Build the command that starts it, with the prompt on its input; its policy is written to `folder`."""
         program, home = find_program(PROFILE, self.program, call.path), call.options.get("home")
         policy = self._policy(call, Path(folder))
         options = (("--model", call.model), ("--resume", call.session), ("--admin-policy", policy))
         asked = tuple(f"{name}={value}" for name, value in options if value)
-        # Without `--skip-trust` it refuses to work in a folder that nobody opened with it before.
+        # Without `--skip-trust` it refuses to work in a folder that was never opened with it.
         argv = (program, "--output-format=stream-json", "--approval-mode=yolo", "--skip-trust", *asked)
         env = (
             ("GEMINI_CLI_NO_RELAUNCH", "true"),
@@ -91,11 +91,11 @@ class GeminiAgent:
         return Launch(argv, env, call.prompt.encode(errors="replace"))
 
     def lines(self) -> GeminiLines:
-        """Give a reader for one call."""
+        """Return a reader for one call."""
         return GeminiLines()
 
     def glimpse(self, line: bytes) -> str | None:
-        """Say what a line shows it doing: a tool with its argument, or what it says."""
+        """Describe what a line shows it doing: a tool with its argument, or its text."""
         return glimpse_of(line)
 
     def _policy(self, call: AgentCall, folder: Path) -> str | None:
@@ -108,7 +108,7 @@ class GeminiAgent:
         return _written(folder / "policy.toml", "\n".join(rules))
 
     def _defaults(self, folder: Path) -> tuple[tuple[str, str], ...]:
-        """Settings that count less than all others; those of the machine, where there are any, stay in place."""
+        """Return settings with the lowest precedence; those of the machine, where there are any, stay in place."""
         if (self._system / "system-defaults.json").exists():
             return ()
         settings = json.dumps({"general": {"maxAttempts": TRIES, "enableAutoUpdate": False}})
@@ -116,7 +116,7 @@ class GeminiAgent:
 
 
 def _rules(call: AgentCall) -> list[str]:
-    """The rules that keep a call to its access and its lists, the strongest first; `edit` is its own confinement."""
+    """Build the rules for a call's access and tool lists, the strongest first; Gemini itself enforces `edit`."""
     denied = own_names(PROFILE.name, call.disallowed_tools, COMMON)
     allowed = None if call.allowed_tools is None else own_names(PROFILE.name, call.allowed_tools, COMMON)
     if call.access == "read":
@@ -133,7 +133,7 @@ def _rule(tools: tuple[str, ...], decision: str, priority: int) -> str:
 
 
 def _written(path: Path, text: str) -> str:
-    """Write a file whole: a process of this call that a crash left alive may be reading it."""
+    """Write a file atomically: a process of this call that survived a crash may be reading it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f"{path.name}.tmp")
     draft.write_text(text, encoding="utf-8")

@@ -9,19 +9,19 @@ from handrail.ports.processes import Ended, Gone
 
 MOST_DENIALS = 5
 SHOWN = ("command", "file_path", "path", "dir_path", "pattern", "query", "url", "prompt", "description")
-"""What of a tool's input says most, the best first."""
+"""The most informative keys of a tool's input, the best first."""
 _CODE = re.compile(r'"code":\s*(\d{3})')
 _INNER = re.compile(r'"message":\s*"((?:[^"\\]|\\.)*)"')
 _DELAY = re.compile(r'"retryDelay":\s*"([\d.]+)s"')
 _WRAPPED = re.compile(r"^\[API Error: (.*)\]", re.DOTALL)
 _ADVICE = "\nPlease wait and try again later"
-"""What it adds to every limit, quotas or not."""
+"""What it appends to every limit, whether a quota or not."""
 _STOPPED = re.compile(r"loop detected|turn limit|max(?:imum)? session turns", re.IGNORECASE)
 _NUMBERS = {number % 256: number for number in (400, 401, 402, 403, 404, 408, 413, 429, 500, 502, 503, 504, 529)}
-"""The HTTP status in what is left of it in an exit code."""
+"""HTTP statuses by what is left of them in an exit code."""
 _DENIED = frozenset({"tool_not_registered", "policy_violation"})
 _OUTSIDE = "Path not in workspace"
-"""How it tells that a tool was to write where it may not; that has no kind of its own."""
+"""How it reports that a tool was to write where it may not; that has no error type of its own."""
 _EXITS: dict[int, tuple[OutcomeStatus, str]] = {
     41: ("auth", "Gemini CLI is not logged in; run `gemini` once, or set GEMINI_API_KEY"),
     42: ("api_error", "Gemini CLI did not take the call: it does not know the conversation that was to go on"),
@@ -30,11 +30,11 @@ _EXITS: dict[int, tuple[OutcomeStatus, str]] = {
     55: ("denied", "Gemini CLI does not trust the folder"),
     130: ("cancelled", "it was interrupted"),
 }
-"""How it ends where it says nothing on its output."""
+"""The meaning of exit codes where it prints nothing."""
 
 
 class GeminiLines:
-    """The reader of one call; events that it does not know are passed over."""
+    """The reader of one call; unknown events are ignored."""
 
     def __init__(self) -> None:
         self._session: str | None = None
@@ -47,7 +47,7 @@ class GeminiLines:
         self._running: set[str] = set()
 
     def feed(self, line: bytes) -> str:
-        """Take one line; give what to show of it on the screen, or nothing."""
+        """Read one line; return what to show of it on the screen, or an empty text."""
         said = skim(line)
         match said.get("type"):
             case "init":
@@ -73,7 +73,7 @@ class GeminiLines:
         return ""
 
     def outcome(self, ended: Ended | Gone) -> AgentOutcome:
-        """Say how the call ended."""
+        """Return how the call ended."""
         status, message = self._status(ended)
         delay = _DELAY.search(message)
         return AgentOutcome(
@@ -86,7 +86,7 @@ class GeminiLines:
         )
 
     def so_far(self) -> SoFar:
-        """Say whether a tool runs; what the call takes is told at its end."""
+        """Return whether a tool is running; usage is reported at the end only."""
         return SoFar(at_work=bool(self._running))
 
     def _ended(self, said: Line) -> None:
@@ -110,7 +110,7 @@ class GeminiLines:
         return status_of(int(number[1]) if number else left, message), message
 
     def _succeeded(self) -> tuple[OutcomeStatus, str]:
-        """It calls a success what it broke off by itself, and what came to nothing."""
+        """Check a reported success: it may have been broken off, or have come to nothing."""
         if self._stopped:
             return "limit", self._stopped
         if not any(self._words) and not self._tools:
@@ -119,7 +119,7 @@ class GeminiLines:
 
 
 def glimpse_of(line: bytes) -> str | None:
-    """Say in a few words what a line shows the agent doing; None for lines that show nothing."""
+    """Describe in a few words what a line shows the agent doing; None for lines that show nothing."""
     said = skim(line)
     match said.get("type"):
         case "tool_use":
@@ -131,7 +131,7 @@ def glimpse_of(line: bytes) -> str | None:
 
 
 def _unwrapped(message: str) -> str:
-    """The words of the service, without what was put around them."""
+    """Extract the message of the service from its wrapping."""
     inner, wrapped = _INNER.search(message), _WRAPPED.search(message)
     return inner[1] if inner else wrapped[1] if wrapped else message
 
@@ -143,6 +143,6 @@ def _tool(said: Line) -> str:
 
 
 def _usage(stats: Line) -> Usage:
-    """Gemini counts what came from its cache as input, too."""
+    """Convert the usage; Gemini counts cached tokens as input, too."""
     cached = count(stats.get("cached"))
     return Usage(max(0, count(stats.get("input_tokens")) - cached), count(stats.get("output_tokens")), cached)

@@ -1,4 +1,4 @@
-"""opencode: `opencode run`, kept to a step's access by the permissions of an agent that is made for the call."""
+"""opencode: `opencode run`, restricted to a step's access by the permissions of an agent created for the call."""
 
 import json
 import secrets
@@ -16,7 +16,7 @@ from handrail.ports.agents import Abilities, AgentCall, Launch
 SERVER = "handrail"
 """Name of the server with Handrail's own tools."""
 CONTENT = "OPENCODE_CONFIG_CONTENT"
-"""The variable by which it is given settings that count more than those of a repository."""
+"""The variable for settings that take precedence over those of a repository."""
 COMMON: dict[str, tuple[str, ...]] = {
     "Bash": ("bash",),
     "Write": ("edit",),
@@ -38,7 +38,7 @@ READING = ("read", "glob", "grep", "list", "webfetch", "websearch", "todowrite",
 
 
 class OpencodeAgent:
-    """The `Agent` that is opencode on the command line, with the user's own settings and login."""
+    """The `Agent` for opencode on the command line, with the user's own settings and login."""
 
     def __init__(self, program: str = "") -> None:
         self.program = program
@@ -50,24 +50,24 @@ class OpencodeAgent:
 
     @property
     def can(self) -> Abilities:
-        """Permissions keep it to access and tools; it has no end after a turn and no shape of a result."""
+        """Its abilities: permissions enforce access and tools; it has no single turn and no result schema."""
         return Abilities(tools=True, resume=True, cost=True, mcp=True)
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """Its own, and those of the vendors that it works with."""
+        """Its own variables, and those of the vendors that it works with."""
         return (*PROFILE.variables, *PROXY)
 
-    def project_files(self, access: Access) -> ProjectFiles:  # noqa: ARG002 - they count with any
-        """Name the files of a repository that count."""
+    def project_files(self, access: Access) -> ProjectFiles:  # noqa: ARG002 - the same for all levels
+        """Return the files of a repository that configure it."""
         return PROFILE.files
 
     def require_program(self) -> None:
-        """Raise what to install where the program is missing."""
+        """Raise an error that says what to install where the program is missing."""
         find_program(PROFILE, self.program)
 
     def launch(self, call: AgentCall, folder: str) -> Launch:  # noqa: ARG002 - it needs no file
-        """Say how to start it, with the prompt on its input."""
+        """Build the command that starts it, with the prompt on its input."""
         options = (("--model", call.model), ("--session", call.session))
         asked = tuple(f"{name}={value}" for name, value in options if value)
         how, env = _held(call)
@@ -79,23 +79,23 @@ class OpencodeAgent:
         )
 
     def lines(self) -> OpencodeLines:
-        """Give a reader for one call."""
+        """Return a reader for one call."""
         return OpencodeLines()
 
     def glimpse(self, line: bytes) -> str | None:
-        """Say what a line shows it doing: a tool with its argument, or what it says."""
+        """Describe what a line shows it doing: a tool with its argument, or its text."""
         return glimpse_of(line)
 
 
 def _held(call: AgentCall) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
-    """Give the words and variables that keep a call to its access; plugins could get around them."""
+    """Return the options and variables that enforce a call's access; without `--pure`, plugins could bypass them."""
     denied = own_names(PROFILE.name, call.disallowed_tools, COMMON)
     allowed = None if call.allowed_tools is None else own_names(PROFILE.name, call.allowed_tools, COMMON)
     if call.access == "full" and allowed is None and not denied:
         return ("--auto",), ((CONTENT, json.dumps({**_given(call), **_server(call)})),) if call.server else ()
     own = {} if call.server is None else {f"{SERVER}_{each}": "allow" for each in call.server.tools}
     permissions = {**_permissions(call, allowed, denied), **own}
-    # Nobody can know the name beforehand, and so no file of a repository can grant it more.
+    # The name cannot be predicted, so no file of a repository can grant this agent more.
     agent = f"handrail-{secrets.token_hex(4)}"
     given = _given(call)
     settings = {**given, **_server(call), "agent": {**given.get("agent", {}), agent: _agent(permissions)}}
@@ -104,7 +104,7 @@ def _held(call: AgentCall) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]
 
 
 def _permissions(call: AgentCall, allowed: tuple[str, ...] | None, denied: tuple[str, ...]) -> dict[str, str]:
-    """The last rule that fits counts; an agent within the agent has rules of its own, and is part of no list."""
+    """Build the permissions; the last matching rule counts, and a sub-agent would have rules of its own."""
     listed = allowed is not None or bool(denied)
     if call.access == "read":
         granted = tuple(each for each in allowed or READING if each in READING) if allowed != () else ()
@@ -119,7 +119,7 @@ def _permissions(call: AgentCall, allowed: tuple[str, ...] | None, denied: tuple
 
 
 def _server(call: AgentCall) -> dict[str, Any]:
-    """The tools of Handrail, beside the servers that the user gives in the same way."""
+    """Describe Handrail's tools, besides the servers that the user configures in the same variable."""
     if call.server is None:
         return {}
     started = {"type": "local", "command": list(call.server.command), "environment": dict(call.server.env)}
@@ -131,7 +131,7 @@ def _agent(permissions: dict[str, str]) -> dict[str, Any]:
 
 
 def _given(call: AgentCall) -> dict[str, Any]:
-    """The settings that the user gives in the same way."""
+    """Return the settings that the user passes in the same variable."""
     try:
         given = json.loads(call.environ.get(CONTENT) or "{}")
     except ValueError as error:

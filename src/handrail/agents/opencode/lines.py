@@ -1,6 +1,6 @@
 """Reads the JSON lines of opencode, and how the call ended.
 
-It has no event for the end: a step that was finished for another reason than to use tools is the last one.
+It has no event for the end: the last step is the one that finished for another reason than to use tools.
 """
 
 import re
@@ -12,7 +12,7 @@ from handrail.ports.processes import Ended, Gone
 
 MOST_DENIALS = 5
 SHOWN = ("command", "filePath", "path", "pattern", "query", "url", "description")
-"""What of a tool's input says most, the best first."""
+"""The most informative keys of a tool's input, the best first."""
 _DENIED = re.compile(r"rule which prevents|unavailable tool|rejected permission|permission was denied", re.IGNORECASE)
 _NAMES: dict[str, OutcomeStatus] = {
     "ProviderAuthError": "auth",
@@ -27,7 +27,7 @@ _REASONS: dict[str, tuple[OutcomeStatus, str]] = {
 
 
 class OpencodeLines:
-    """The reader of one call; events that it does not know are passed over."""
+    """The reader of one call; unknown events are ignored."""
 
     def __init__(self) -> None:
         self._session: str | None = None
@@ -39,7 +39,7 @@ class OpencodeLines:
         self._cost = 0.0
 
     def feed(self, line: bytes) -> str:
-        """Take one line; give what to show of it on the screen, or nothing."""
+        """Read one line; return what to show of it on the screen, or an empty text."""
         said = skim(line)
         self._session = text(said, "sessionID") or self._session
         match said.get("type"):
@@ -59,7 +59,7 @@ class OpencodeLines:
         return ""
 
     def outcome(self, ended: Ended | Gone) -> AgentOutcome:
-        """Say how the call ended, from the lines first and from the exit status then."""
+        """Return how the call ended, from the lines first, then from the exit status."""
         status, message = self._status(ended)
         took = self.so_far()
         return AgentOutcome(
@@ -73,14 +73,14 @@ class OpencodeLines:
         )
 
     def so_far(self) -> SoFar:
-        """Give what the finished steps took; a tool is told of when it has ended, so whether one runs is not known."""
+        """Return what the finished steps used; tools are reported when they end, so no running one is known."""
         used = Usage(self._input, self._output, self._cached)
-        # A model without a price costs nothing in its words.
+        # For a model without a price it reports a cost of 0.
         return SoFar(used, self._cost if self._cost or not used.tokens else None)
 
     def _tool(self, used: Line) -> str:
         state = part(used, "state")
-        # A tool that it was not given is told as a use of `invalid`, with the tool and the reason as the input.
+        # A tool that it does not have is reported as a use of `invalid`, with the tool and the reason as the input.
         given = part(state, "input") if text(used, "tool") == "invalid" else {}
         name = text(given, "tool") or text(used, "tool")
         if _DENIED.search(text(state, "error") or text(given, "error")):
@@ -109,7 +109,7 @@ class OpencodeLines:
 
 
 def glimpse_of(line: bytes) -> str | None:
-    """Say in a few words what a line shows the agent doing; None for lines that show nothing."""
+    """Describe in a few words what a line shows the agent doing; None for lines that show nothing."""
     said = skim(line)
     match said.get("type"):
         case "tool_use":

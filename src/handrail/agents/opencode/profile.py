@@ -4,7 +4,7 @@ from handrail.model.workflow.agent_names import Known
 from handrail.ports.agent_profiles import AgentProfile, ConfigFolders, ConnectedClient, Login, UserPath
 
 XDG_VARIABLES = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
-"""They say where its folders are."""
+"""Variables that name its folders."""
 
 _KINDS = ("plugin", "tool", "command", "agent", "mode", "skill", "theme", "workflow")
 
@@ -24,7 +24,7 @@ PROFILE = AgentProfile(
         files=(".local/share/opencode/auth.json",),
     ),
     config=ConfigFolders((".config/opencode", ".local/share/opencode", ".local/state/opencode", ".cache/opencode")),
-    # It writes .gitignore, package.json and node_modules into .opencode by itself.
+    # opencode itself writes .gitignore, package.json and node_modules into .opencode.
     project_files=(
         *("opencode.json", "opencode.jsonc", ".opencode/opencode.json", ".opencode/opencode.jsonc"),
         *(".opencode/tui.json", ".opencode/tui.jsonc"),

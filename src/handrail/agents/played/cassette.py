@@ -1,4 +1,4 @@
-"""The cassette agent: plays what an agent did in a recorded run, as a real process; the agent's own reader reads it."""
+"""The cassette agent: replays a recorded agent as a real process; the recorded agent's own reader reads it."""
 
 from dataclasses import replace
 
@@ -12,7 +12,7 @@ from handrail.ports.processes import Ended, Gone
 
 
 class CassetteAgent:
-    """An `Agent` that repeats what others did."""
+    """An `Agent` that repeats what other agents did."""
 
     @property
     def name(self) -> str:
@@ -21,7 +21,7 @@ class CassetteAgent:
 
     @property
     def can(self) -> Abilities:
-        """All that the recorded agents were held to."""
+        """Everything that the recorded agents may have supported."""
         return EVERYTHING
 
     @property
@@ -30,7 +30,7 @@ class CassetteAgent:
         return ()
 
     def launch(self, call: AgentCall, folder: str) -> Launch:
-        """Find the recorded call, write it to `folder`, and say how to play it."""
+        """Find the recorded call, write it to `folder`, and build the command that plays it."""
         path = call.options.get("script")
         if not path:
             raise UsageError("the cassette agent needs a cassette", next_step="add `--script FILE`")
@@ -42,16 +42,16 @@ class CassetteAgent:
         return play("cassette_program", task, call, folder, call.workspace)
 
     def lines(self) -> "CassetteLines":
-        """Give a reader for one call."""
+        """Return a reader for one call."""
         return CassetteLines()
 
     def glimpse(self, line: bytes) -> str | None:
-        """Say what a line shows, in the words of whichever agent understands it."""
+        """Describe what a line shows, by whichever agent understands it."""
         return next((said for each in _recordable() if (said := each.glimpse(line)) is not None), None)
 
 
 class CassetteLines:
-    """Gives the lines to the reader of the agent that was recorded."""
+    """Passes the lines to the reader of the agent that was recorded."""
 
     def __init__(self) -> None:
         self._reader: Lines | None = None
@@ -59,7 +59,7 @@ class CassetteLines:
         self._strict = False
 
     def feed(self, line: bytes) -> str:
-        """Take one line; give what to show of it on the screen, or nothing."""
+        """Read one line; return what to show of it on the screen, or an empty text."""
         if self._reader is not None:
             return self._reader.feed(line)
         said = read_line(line)
@@ -69,7 +69,7 @@ class CassetteLines:
         return f"warning: {self._drift}" if self._drift else ""
 
     def outcome(self, ended: Ended | Gone) -> AgentOutcome:
-        """Say how the recorded call ended; under `--strict` a prompt that differs is a failure."""
+        """Return how the recorded call ended; under `--strict` a prompt that differs is a failure."""
         if self._strict:
             return AgentOutcome(status="api_error", message=self._drift, drift=self._drift)
         if self._reader is None:
@@ -77,7 +77,7 @@ class CassetteLines:
         return replace(self._reader.outcome(ended), drift=self._drift)
 
     def so_far(self) -> SoFar:
-        """Give what the recorded agent's lines show."""
+        """Return what the recorded agent's lines show."""
         return SoFar() if self._reader is None else so_far(self._reader)
 
 
@@ -94,7 +94,7 @@ def _task(recorded: RecordedCall, head: dict[str, object]) -> dict[str, object]:
 
 
 def _reader_of(name: str) -> Lines | None:
-    """The reader of the agent that was recorded; none where that is not known here."""
+    """Return the reader of the agent that was recorded; None where that is not known here."""
     known = {each.name: each for each in _recordable()}
     return known[name].lines() if name in known else None
 

@@ -1,4 +1,4 @@
-"""The cassette agent's process: changes the work tree as the recorded call did, prints its lines, ends as it did."""
+"""The cassette agent's process: changes the worktree as the recorded call did, prints its lines, ends as it did."""
 
 import json
 import os

@@ -15,7 +15,7 @@ else:
 
 
 def read_script(path: str) -> Script:
-    """Read a script file; what is wrong in it is raised with every place."""
+    """Read a script file; its errors are raised, each with its position."""
     try:
         with Path(path).open("rb") as file:
             data = file.read(MAX_BYTES + 1)
@@ -27,7 +27,7 @@ def read_script(path: str) -> Script:
 
 
 def read_cassette(path: str) -> "cassette.Cassette":
-    """Read a cassette; raises what a person can act on."""
+    """Read a cassette; raises errors that a person can act on."""
     try:
         data = Path(path).read_bytes()
     except FileNotFoundError as error:
@@ -38,13 +38,13 @@ def read_cassette(path: str) -> "cassette.Cassette":
 
 
 def load_script(path: str) -> bytes:
-    """Read and check a script, as it is kept with its run."""
+    """Read and check a script, in the form that is stored with its run."""
     read_script(path)
     return Path(path).read_bytes()
 
 
 def load_cassette(path: str, *, strict: bool) -> bytes:
-    """Read and check a cassette, as it is kept with its run; a strict one refuses other prompts."""
+    """Read and check a cassette, in the form that is stored with its run; a strict one refuses other prompts."""
     read_cassette(path)
     data = Path(path).read_bytes()
     return cassette.as_strict(data) if strict else data

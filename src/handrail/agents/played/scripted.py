@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class ScriptedAgent:
-    """An `Agent` whose answers stand in a file, for tests, trials and demonstrations."""
+    """An `Agent` whose answers come from a file, for tests, trials and demonstrations."""
 
     @property
     def name(self) -> str:
@@ -32,7 +32,7 @@ class ScriptedAgent:
         return ()
 
     def launch(self, call: AgentCall, folder: str) -> Launch:
-        """Choose the turn, write it to `folder`, and say how to play it."""
+        """Choose the turn, write it to `folder`, and build the command that plays it."""
         script = read_script(_script_of(call))
         task: Task = {
             "workspace": call.workspace,
@@ -47,7 +47,7 @@ class ScriptedAgent:
         return play("scripted_program", task, call, folder)
 
     def lines(self) -> ScriptedLines:
-        """Give a reader for one call."""
+        """Return a reader for one call."""
         return ScriptedLines()
 
     def transcript(self) -> TranscriptReader:
@@ -57,12 +57,12 @@ class ScriptedAgent:
         return ScriptedTranscript()
 
     def glimpse(self, line: bytes) -> str | None:
-        """Say what a line shows it doing: a tool with its argument, or what it says."""
+        """Describe what a line shows it doing: a tool with its argument, or its text."""
         return glimpse_of(line)
 
 
 def session_of(call: AgentCall) -> str:
-    """Give the id of the conversation that a call begins: the same for the same call."""
+    """Return the id of the conversation that a call begins: the same for the same call."""
     words = "\0".join((call.run, call.address, str(call.turn)))
     return f"scripted-{sha256(words.encode(errors='replace')).hexdigest()[:16]}"
 

@@ -1,4 +1,4 @@
-"""How the scripted agent really calls tools of Handrail: it starts their server, as every agent does, and asks it.
+"""How the scripted agent really calls Handrail's tools: it starts their server, as every agent does, and asks it.
 
 It speaks the Model Context Protocol in JSON lines and imports next to nothing.
 """
@@ -16,7 +16,7 @@ Message = dict[str, Any]
 
 
 class ToolClient:
-    """A server that was started, and the questions to it."""
+    """A running server, and the requests to it."""
 
     def __init__(self, command: list[str]) -> None:
         pipe = subprocess.PIPE
@@ -27,14 +27,14 @@ class ToolClient:
         self._send({"method": "notifications/initialized"})
 
     def call(self, name: str, arguments: "JsonValue") -> "tuple[str, dict[str, JsonValue], bool]":
-        """Call a tool; give its words, its data, and whether it did what was asked."""
+        """Call a tool; return its text, its data, and whether it succeeded."""
         said = self._ask("tools/call", name=name, arguments=arguments or {})
         parts = cast("list[Message]", said.get("content") or [])
         words = "\n".join(str(part.get("text", "")) for part in parts)
         return words, said.get("structuredContent") or {}, not said.get("isError")
 
     def close(self) -> None:
-        """Let the server go."""
+        """Stop the server."""
         cast("IO[bytes]", self._child.stdin).close()
         try:
             self._child.wait(PATIENCE)
@@ -61,7 +61,7 @@ class ToolClient:
 
 
 def filled(value: "JsonValue", known: "dict[str, dict[str, JsonValue]]") -> "JsonValue":
-    """Put what earlier calls gave in the place of texts such as `{child.run}`."""
+    """Replace texts such as `{child.run}` by the results of earlier calls."""
     if isinstance(value, dict):
         return {name: filled(each, known) for name, each in value.items()}
     if isinstance(value, str):

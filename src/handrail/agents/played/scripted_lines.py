@@ -11,7 +11,7 @@ _STATUSES = frozenset(get_args(OutcomeStatus))
 
 
 class ScriptedLines:
-    """The reader of one call; lines that are none of the protocol are passed over."""
+    """The reader of one call; lines outside the protocol are ignored."""
 
     def __init__(self) -> None:
         self._session: str | None = None
@@ -21,7 +21,7 @@ class ScriptedLines:
         self._runs = False
 
     def feed(self, line: bytes) -> str:
-        """Take one line; give what to show of it on the screen, or nothing."""
+        """Read one line; return what to show of it on the screen, or an empty text."""
         said = skim(line)
         match said.get("type"):
             case "session":
@@ -44,7 +44,7 @@ class ScriptedLines:
         return ""
 
     def outcome(self, ended: Ended | Gone) -> AgentOutcome:
-        """Say how the call ended, from the lines first and from the exit status then."""
+        """Return how the call ended, from the lines first, then from the exit status."""
         result = self._result
         if result is None:
             message = self._trouble or without_result(ended)
@@ -67,12 +67,12 @@ class ScriptedLines:
         )
 
     def so_far(self) -> SoFar:
-        """Give what the call says it has taken, and whether a command runs."""
+        """Return what the call reports to have used, and whether a command is running."""
         return SoFar(self._took.usage, self._took.cost, at_work=self._runs)
 
 
 def glimpse_of(line: bytes) -> str | None:
-    """Say in a few words what a line shows the agent doing; None for lines that show nothing."""
+    """Describe in a few words what a line shows the agent doing; None for lines that show nothing."""
     said = read_line(line)
     match said.get("type"):
         case "tool" | "doing":
@@ -89,7 +89,7 @@ def _usage(value: JsonValue) -> Usage:
 
 
 def _tool(said: Line) -> str:
-    """A tool with what it was called with, and how a command that failed ended."""
+    """Format a tool with its input, and the exit code and output of a command that failed."""
     shown = call_words(said)
     code = said.get("exit_code")
     if not isinstance(code, int) or code == 0:
@@ -98,12 +98,12 @@ def _tool(said: Line) -> str:
 
 
 def call_words(said: Line) -> str:
-    """Give a tool with what it was called with."""
+    """Format a tool with its input."""
     words = _words(said.get("input"))
     return " ".join([f"{text(said, 'name')}:", *words]) if words else text(said, "name")
 
 
 def _words(given: JsonValue) -> list[str]:
-    """What a tool was called with, as far as it is plain."""
+    """Return the plain values of a tool's input."""
     values = given.values() if isinstance(given, dict) else ()
     return [str(each) for each in values if isinstance(each, str | int | float)]

@@ -1,4 +1,4 @@
-"""The scripted agent's process: plays one turn and tells of it in JSON lines, the last of them the result.
+"""The scripted agent's process: plays one turn and reports it in JSON lines, the last of them the result.
 
 It imports next to nothing, so that it starts as fast as a process can.
 """
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from handrail.model.workflow.values import JsonValue
 
 WRITE, SHELL = "Write", "Bash"
-"""The tools by which it writes files and runs commands: forbidding them forbids that."""
+"""The tools with which it writes files and runs commands: forbidding them forbids that."""
 READ_ONLY_REFUSES = (WRITE, "Edit", "MultiEdit", "NotebookEdit", SHELL)
 OWN = ("report_progress", "ask_person", "create_child_run", "give_feedback", "list_runs")
-"""The tools of Handrail itself."""
+"""Handrail's own tools."""
 PREFIX = "mcp__handrail__"
-"""What Claude Code puts before the names of these tools."""
+"""The prefix that Claude Code gives these tools."""
 LONGEST_OUTPUT = 1 << 20
 INTERRUPTED = 130
 
 
 class _Over(Exception):
-    """The call ends here, not well."""
+    """The call ends here without success."""
 
     def __init__(self, status: str, message: str, retry_after: float | None = None, text: str = "") -> None:
         super().__init__(message)
@@ -36,7 +36,7 @@ class _Over(Exception):
         self.message = message
         self.retry_after = retry_after
         self.text = text
-        """What it had said before."""
+        """Its text before that."""
 
 
 def main() -> NoReturn:
@@ -83,7 +83,7 @@ def _result(turn: "Turn") -> "dict[str, JsonValue]":
 
 def _fail(task: "Task", over: _Over) -> NoReturn:
     if over.status == "crashed":
-        # A crash is played as one: no result, a bad exit status.
+        # A crash is played without a result and with a bad exit status.
         _tell("error", message=over.message)
         sys.exit(1)
     said: dict[str, JsonValue] = {"status": over.status, "text": over.text, "message": over.message}
@@ -134,7 +134,7 @@ def _use(task: "Task", call: "ToolCall") -> None:
 
 
 def _use_tools(task: "Task", calls: "list[ToolCall]") -> None:
-    """Say which tools are used; those of Handrail are really called, by one client for all of them."""
+    """Report which tools are used; those of Handrail are really called, by one client for all of them."""
     client: ToolClient | None = None
     known: dict[str, dict[str, JsonValue]] = {}
     try:
@@ -158,7 +158,7 @@ def _client(task: "Task", name: str) -> "ToolClient":
 
 
 def _call(client: "ToolClient", call: "ToolCall", known: "dict[str, dict[str, JsonValue]]") -> None:
-    """Call a tool of Handrail; one that fails is shown, and the turn goes on."""
+    """Call a tool of Handrail; a failure is shown, and the turn goes on."""
     from handrail.agents.played.scripted_client import filled  # noqa: PLC0415 (few turns call such a tool)
 
     given = filled(call.get("input"), known)
@@ -175,7 +175,7 @@ def _call(client: "ToolClient", call: "ToolCall", known: "dict[str, dict[str, Js
 
 
 def _put(path: Path, form: "FileForm | None") -> None:
-    """Make a file what the script says, whatever stood there; a link is replaced and never followed."""
+    """Write a file as the script says, whatever was there; a link is replaced and never followed."""
     if not path.parent.resolve().is_relative_to(Path.cwd().resolve()):
         raise _Over("denied", f"{path} leads out of the workspace")
     if form is None:
@@ -211,16 +211,16 @@ def _delete(path: Path) -> None:
 
 
 def _run(task: "Task", command: str, folder: Path) -> None:
-    """Run a command to its end; its output goes through a file, so that what it leaves running holds nobody up."""
+    """Run a command to its end; its output goes through a file, so that what it leaves running blocks nobody."""
     import subprocess  # noqa: PLC0415 (many turns run nothing)
 
     _refuse_unless_allowed(task, SHELL)
-    # Whoever watches sees what runs while it runs; how it ended is told afterwards.
+    # Report the command while it runs; its result is reported afterwards.
     _tell("doing", name=SHELL, input={"command": command})
-    # In a sandbox the folder of the call cannot be written to; the temporary one is the sandbox's own there.
+    # In a sandbox the folder of the call cannot be written to; the temporary folder is private there.
     place = (folder if os.access(folder, os.W_OK) else Path("/tmp")) / "command.out"  # noqa: S108
     with place.open("w+b") as out:
-        # Without a name, so that nothing of what it prints is left there.
+        # Unlinked at once, so that nothing of its output is left there.
         place.unlink()
         words = ["/bin/sh", "-c", command]
         code = subprocess.call(words, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)  # noqa: S603
@@ -235,7 +235,7 @@ def _leave_running(task: "Task", command: str) -> None:
     nowhere = subprocess.DEVNULL
     words = ["/bin/sh", "-c", command]
     child = subprocess.Popen(words, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True)  # noqa: S603
-    child.returncode = 0  # so that nothing warns of a child that is meant to be left
+    child.returncode = 0  # prevents the warning about a child that is left running on purpose
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What the scripted agent's program is given for one call: a turn, and the limits of the call."""
+"""The input of the scripted agent's program for one call: a turn, and the limits of the call."""
 
 from typing import Literal, TypedDict
 
@@ -6,7 +6,7 @@ from handrail.authoring.scripts.turn import Turn
 
 
 class Task(TypedDict):
-    """One call, as the adapter writes it for the program."""
+    """One call, as the adapter describes it to the program."""
 
     workspace: str
     """Where it is played, wherever the program is started: a turn may delete files and run commands."""
@@ -15,7 +15,7 @@ class Task(TypedDict):
     allowed_tools: list[str] | None
     disallowed_tools: list[str]
     server: list[str]
-    """The command that serves the tools of Handrail; nothing where the step offers none."""
+    """The command that serves Handrail's tools; empty where the step offers none."""
     own_tools: list[str]
-    """Those of them that the step offers."""
+    """The tools that the step offers."""
     turn: Turn

@@ -1,4 +1,4 @@
-"""Compiles what a flow asks for: a workflow of one step, which knows the flow's inputs and the values of the call."""
+"""Compiles a call of a flow: a workflow of one step, which knows the flow's inputs and the values of the call."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from handrail.compiler.builtins import Builtins
 
 _ITSELF = "this-call"
-"""The name of a step while it is compiled that goes on in a conversation of its own name."""
+"""The temporary name of a step that continues a conversation with the same name as the step."""
 
 
 class RefusedCall(Exception):
-    """A call of a dynamic flow cannot be performed as it is written."""
+    """A call of a dynamic flow cannot be performed as written."""
 
 
 @frozen
 class Talk:
-    """An earlier call of an agent, whose conversation a later one may go on with."""
+    """An earlier call of an agent, whose conversation a later call may continue."""
 
     name: str
     agent: JsonValue = None
@@ -35,10 +35,10 @@ class Talk:
 
 
 class _AnyWorkflow(EmptyShelf):
-    """Takes every name of a workflow: which one it means is found out, and asked for trust, as its run is started."""
+    """Accepts every workflow name: what it means is found out, and its trust is checked, when its run is started."""
 
     def find(self, asker: str, name: str) -> Document | None:  # noqa: ARG002 (the protocol's parameters)
-        """Find a workflow of which nothing is known, so that nothing of it is checked."""
+        """Find a workflow about which nothing is known, so that nothing of it is checked."""
         nowhere = SourceText(name, "")
         return Document("json", "workrail", Node({}, Span(nowhere, 0, 0)), Bundle(name, {name: nowhere}))
 
@@ -50,7 +50,7 @@ def compile_call(
     builtins: "Callable[[], Builtins]",
     talks: Sequence[Talk],
 ) -> Plan:
-    """Give the plan of one step that a flow asks for; raises RefusedCall with what is wrong about it."""
+    """Compile the plan of the one step that a flow asks for; raises RefusedCall with what is wrong with it."""
     from handrail.authoring.python.objects import Workflow, to_document  # noqa: PLC0415 (few runs are dynamic)
 
     report = Report()
@@ -68,14 +68,14 @@ def compile_call(
 
 
 def _bundle(flow: Plan) -> Bundle:
-    """The files of a flow as they were pinned with it."""
+    """Return the files of a flow as they were pinned with it."""
     action = next(each.action for each in flow.steps if isinstance(each.action, DynamicAction))
     files = {each.path: SourceText(each.path, each.text) for each in action.files}
     return Bundle(action.file, {**files, action.file: SourceText(action.file, action.source)})
 
 
 def _earlier(talks: Sequence[Talk]) -> list[dict[str, JsonValue]]:
-    """The calls of agents before, as steps that a session may name; of a name that was called twice, the last."""
+    """Convert earlier agent calls to steps that a session may name; of a name that was called twice, the last."""
     last: dict[str, Talk] = {}
     for talk in talks:
         last.pop(talk.name, None)

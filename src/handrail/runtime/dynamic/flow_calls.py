@@ -1,9 +1,9 @@
-"""The calls of a flow: what Python asked for, compiled as a step of any workflow.
+"""The calls of a flow: what Python asked for, compiled like a step of any workflow.
 
-1. A call is told from another by the request as Python made it, never by what becomes of it: the rendered prompt and
-   what an agent is told of the run differ from run to run.
+1. Calls are told apart by the request as Python made it, never by what becomes of it: the rendered prompt and what an
+agent learns about the run differ from run to run.
 2. Commands, plain checks and approvals are steps of the flow's own run. Everything else is a run of its own with a plan
-   of one step, in the same work tree, so that proofs, budgets, conversations and transcripts are as for any step.
+of one step, in the same worktree, so that proofs, budgets, conversations and transcripts work as for any step.
 """
 
 import re
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 _MOST_WORDS = 120
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _SAYS = ("message", "command", "checks", "prompt", "workflow")
-"""Keys of a step of which one says best what it is about."""
+"""Keys of a step, the first of which that is set describes it best."""
 Data = dict[str, JsonValue]
 
 
 @frozen
 class Scene:
-    """Where a call is made."""
+    """The context in which a call is made."""
 
     state: RunState
     address: str
@@ -55,24 +55,24 @@ class Call:
     name: str
     kind: str
     step: Data
-    """What Python asked for."""
+    """The step as Python asked for it."""
     values: Data
     hash: str
     plan: Plan | None = None
-    """The one step that it is; none where a flow only asks a question or lets time pass."""
+    """A plan of one step; None where a flow only asks a question or sleeps."""
     talk: Talk | None = None
-    """The conversation that later calls may go on with."""
+    """The conversation that later calls may continue."""
 
     @property
     def words(self) -> str:
-        """The call in a few words."""
+        """Describe the call in a few words."""
         said = next((_text(self.step[key]) for key in _SAYS if self.step.get(key)), "")
-        # A message and a question are handed over as values: their text is no template.
+        # A message and a question are passed as values: their text is not a template.
         said = str(self.values.get("message") or self.values.get("question") or self.values.get("seconds") or said)
         return f"{self.kind} '{self.name}' ({' '.join(said.split())[:_MOST_WORDS]})"
 
     def begin(self, scene: Scene, keep: Callable[[bytes], str]) -> Event:
-        """Give the event that begins it; `keep` keeps its plan, where it is a run of its own."""
+        """Build the event that begins the call; `keep` stores its plan, where it is a run of its own."""
         if self.plan is None:
             return self._wait(scene)
         event = begin_step(self.plan, scene, self.values)
@@ -101,7 +101,7 @@ class Call:
         return StepBegan(address=scene.address, action=SLEEP, attempt=1, spec=spec, at=scene.now)
 
     def _until(self, scene: Scene) -> float:
-        """When it is over; a pause in the middle does not make it longer."""
+        """Return when the sleep is over; an interruption in the middle does not make it longer."""
         known = scene.state.steps.get(scene.address)
         if known is not None and known.status in ("running", "waiting") and isinstance(known.output, int | float):
             return float(known.output)
@@ -109,7 +109,7 @@ class Call:
         return scene.now + float(seconds)
 
     def result(self, step: StepState) -> dict[str, object]:
-        """Give what the log has of its outcome, as the flow is told it."""
+        """Return the recorded outcome in the form that the flow receives."""
         if self.kind in ("approval", "question"):
             return {"decided" if self.kind == "approval" else "answered": step.output, "now": step.ended_at}
         told = ("output", "exit_code", "stdout", "stderr", "error")
@@ -118,7 +118,7 @@ class Call:
 
 
 def is_direct(step: Step) -> bool:
-    """Tell whether a step is performed in the flow's own run: nothing but what its intent says belongs to it."""
+    """Whether a step is performed in the flow's own run: it has nothing beyond what its intent says."""
     plain = not step.done_when and not step.retry.more and step.budget is None
     match step.action:
         case ScriptAction() | ApprovalAction():
@@ -130,7 +130,7 @@ def is_direct(step: Step) -> bool:
 
 
 def begin_step(plan: Plan, scene: Scene, values: Mapping[str, JsonValue]) -> Event | None:
-    """Give the event that begins a step of the flow's own run, or a workflow; None for what is a run of its own."""
+    """Build the event that begins a step of the flow's own run, or a workflow; None for what needs a run of its own."""
     step = plan.steps[0]
     if not is_direct(step) and not isinstance(step.action, CallAction):
         return None
@@ -144,16 +144,16 @@ def begin_step(plan: Plan, scene: Scene, values: Mapping[str, JsonValue]) -> Eve
 
 @frozen
 class Desk:
-    """What understanding calls needs beside the request."""
+    """What is needed to interpret calls, besides the request."""
 
     flow: Plan
     builtins: "Callable[[], Builtins]"
     talks: tuple[Talk, ...] = ()
-    """The conversations of the calls before, the newest last."""
+    """The conversations of earlier calls, the newest last."""
 
 
 def call_of(scene: Scene, asked: Mapping[str, Any], desk: Desk) -> Call:
-    """Understand what a flow asks for; raises RefusedCall with what is wrong about it."""
+    """Interpret what a flow asks for; raises RefusedCall with what is wrong with it."""
     step: Data = asked["step"]
     values: Data = asked["values"]
     name, kind = str(step.get("name", "")), str(step.get("type", ""))
@@ -166,14 +166,14 @@ def call_of(scene: Scene, asked: Mapping[str, Any], desk: Desk) -> Call:
     action = made.steps[0].action
     if isinstance(action, EndAction):
         raise RefusedCall(f"step '{name}' ends a workflow: return from run() instead")
-    # What cannot begin is refused before it is recorded.
+    # Refuse a step that cannot begin before it is recorded.
     begin_step(made, scene, values)
     talk = Talk(name, step.get("agent"), step.get("model")) if action.kind == "agent" else None
     return Call(name, action.kind, step, values, digest, made, talk)
 
 
 def _digest(state: RunState, request: Data) -> str:
-    """The hash of a request; where the run works and what it is called is another matter in a copy of it."""
+    """Compute the hash of a request without the run's id and workspace, which differ in a copy of the run."""
     text = rfc8785.dumps(request).decode()
     for place, word in ((state.workspace, "<workspace>"), (state.run, "<run>")):
         text = text.replace(place, word) if place else text

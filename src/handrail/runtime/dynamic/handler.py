@@ -1,14 +1,14 @@
 """Performs dynamic steps: a coroutine that calls steps, replayed from its recorded calls.
 
 1. The coroutine runs in a process of its own and its calls are requests on a socket. Python cannot end
-   a thread: an exception thrown into it from outside waits for the next line of Python and can be caught, so an
-   endless loop, a sleep or a huge power would hold the driver for ever. A process can be ended at any moment. It also
-   keeps the flow's imports, threads, memory and crashes away from the other runs, and costs a start of Python for
-   each time that the run is taken up.
-2. A call that has its outcome in the log gets it from there; it is never performed again.
-3. A call must be what was recorded under its number, else the run is blocked and says where they part.
+a thread: an exception thrown into it from outside waits for the next line of Python and can be caught, so an
+endless loop, a sleep or a huge power would block the driver forever. A process can be ended at any moment. It also
+isolates the flow's imports, threads, memory and crashes from the other runs, and costs a start of Python each time
+that the run is resumed.
+2. A call whose outcome is in the log gets it from there; it is never performed again.
+3. A call must be what was recorded under its number, else the run is blocked and says where they differ.
 4. Calls have the names that the flow gives them: `flow/coding`, and `flow/coding#2` for the second of a name.
-5. Between two calls it has a bounded time. What takes longer is ended, and blocks the run with the bound.
+5. The time between two calls is limited. A flow that takes longer is ended, and the run is blocked with the limit.
 """
 
 import asyncio
@@ -42,21 +42,21 @@ LONGEST = 30.0
 
 @frozen
 class Returned:
-    """The coroutine is over."""
+    """The coroutine returned."""
 
     value: JsonValue
 
 
 @frozen
 class Raised:
-    """The coroutine failed; the words name the file and the line."""
+    """The coroutine raised an error; `words` names the file and the line."""
 
     words: str
 
 
 @frozen
 class Lost:
-    """There is no coroutine any more, and that is not its own doing."""
+    """The coroutine is gone, for a reason outside of its code."""
 
     words: str
 
@@ -66,7 +66,7 @@ Asked: TypeAlias = Call | Returned | Raised | Lost
 
 @dataclass(slots=True)
 class Flow:
-    """A coroutine somewhere in its course."""
+    """A coroutine that is running or being replayed."""
 
     action: DynamicAction
     state: RunState
@@ -74,13 +74,13 @@ class Flow:
     process: FlowProcess
     desk: Desk
     number: int = 0
-    """Calls it has asked for."""
+    """How many calls it has made."""
     named: "Counter[str]" = field(default_factory=Counter[str])
     """How often each name was called."""
     asked: Asked | None = None
 
     async def go_on(self, result: Mapping[str, object] | None) -> Asked:
-        """Give it the result of its last call and let it run to the next."""
+        """Pass it the result of its last call and let it run to the next."""
         try:
             async with asyncio.timeout(LONGEST):
                 self.asked = await self._next(result or self._beginning())
@@ -92,7 +92,7 @@ class Flow:
         return self.asked
 
     def remember(self, call: Call) -> None:
-        """Keep the conversation of a call that is over, with which later ones may go on."""
+        """Remember the conversation of a finished call, which later calls may continue."""
         if call.talk is not None:
             self.desk = replace(self.desk, talks=(*self.desk.talks, call.talk))
 
@@ -132,19 +132,19 @@ class Flow:
 
 @dataclass(slots=True)
 class FlowHandler:
-    """Performs the dynamic steps of one run; what it keeps alive only saves replaying."""
+    """Performs the dynamic steps of one run; a live process only saves the replay."""
 
     clock: Clock
     environment: RunEnvironment
     flows: Flows
     folder: Path
-    """Where the files of all effects are; a flow has none, but what it calls is known by the place."""
+    """The folder of the files of all effects; a flow has none, but its processes are marked with the path."""
     keep: Callable[[bytes], str]
-    """Keeps the plan of a call that is a run of its own; gives its digest."""
+    """Stores the plan of a call that is a run of its own; returns its digest."""
     _live: tuple[int, Flow] | None = None
 
     async def perform(self, plan: Plan, state: RunState, pending: Pending) -> tuple[Event, ...]:
-        """Let the coroutine run to a call that was not performed yet, or to its end; give what that means."""
+        """Let the coroutine run to a call that was not performed yet, or to its end; return the resulting events."""
         try:
             events = await self._advance(await self._flow(plan, state, pending), state, pending)
         except BaseException:
@@ -155,7 +155,7 @@ class FlowHandler:
         return events
 
     def close(self) -> None:
-        """End the coroutine that is alive; the log has all that it needs to come back."""
+        """End the live coroutine; the log has everything needed to bring it back."""
         if self._live is not None:
             self._live[1].process.end()
             self._live = None
@@ -188,7 +188,7 @@ class FlowHandler:
             raise EnvironmentFault(f"step '{pending.address}' is no dynamic one", next_step="report this")
         words = (f"flow of {state.run}", state.workspace)
         mark = mark_of(f"{state.run}:{pending.seq}:flow", str(self.folder / state.run / str(pending.seq) / "flow"))
-        # Each time it is started `hash()` of a text must be the same.
+        # `hash()` of a text must be the same at each start, so that a replay makes the same calls.
         variables = {**self.environment.variables(), MARK: mark, "PYTHONHASHSEED": "0"}
         process = await self.flows.start(words, variables)
         flow = Flow(action, state, pending, process, Desk(plan, self.flows.builtins))
@@ -212,7 +212,7 @@ class FlowHandler:
         )
 
     def _parted(self, flow: Flow, calls: Mapping[int, FlowCall], pending: Pending) -> RunBlocked | None:
-        """Where the replay is not what was recorded: say which call, what it was, and what it is now."""
+        """Return the block for a replay that differs from the record: which call, what it was, and what it is now."""
         number = flow.number if isinstance(flow.asked, Call) else flow.number + 1
         if number > len(calls):
             return None
@@ -233,7 +233,7 @@ class FlowHandler:
         )
 
     def _outcome(self, asked: Returned | Raised, pending: Pending) -> StepEnded:
-        # What it took is what its calls took, which are counted by themselves.
+        # It costs what its calls cost, and those are counted separately.
         ended = StepEnded(
             address=pending.address, began=pending.seq, status="succeeded", details={"spent": {}}, at=self.clock()
         )
@@ -248,7 +248,7 @@ def _calls(state: RunState, pending: Pending) -> Mapping[int, FlowCall]:
 
 
 def _address(flow: Flow, call: Call, calls: Mapping[int, FlowCall], pending: Pending) -> str:
-    """Where a call stands: where it was recorded, else under its name."""
+    """Return the address of a call: the recorded one, else one built from its name."""
     if flow.number <= len(calls):
         return calls[flow.number - 1].address
     return call_address(pending.address, call.name, flow.named[call.name])

@@ -1,4 +1,4 @@
-"""The hash of a call as versions before calls had names recorded it: over what a command or an approval came to."""
+"""The hash of a call as recorded before calls had names: over the resolved command or approval."""
 
 from hashlib import sha256
 from typing import cast
@@ -16,7 +16,7 @@ Data = dict[str, JsonValue]
 
 
 def is_same_as_older(call: Call, recorded: FlowCall, scene: Scene, number: int) -> bool:
-    """Tell whether a call is the one that an older version recorded under its number."""
+    """Whether a call is the one that an older version recorded under its number."""
     if recorded.address != f"{scene.around.address}#{number}" or call.plan is None:
         return False
     step = call.plan.steps[0]
@@ -33,7 +33,7 @@ def is_same_as_older(call: Call, recorded: FlowCall, scene: Scene, number: int) 
 
 
 def _whole(spec: Data, step: Step) -> Data:
-    """Give a spec with what is left out where it is as mostly: a hash that a log has covers all of it."""
+    """Return a spec with its omitted defaults filled in: a recorded hash covers all of them."""
     nothing: Data = {"values": {}, "files": [], "sources": {}}
     commands = cast("list[Data]", spec.get("commands") or [])
     whole: Data = {"env": {}, "timeout": None}

@@ -1,1 +1,1 @@
-"""One file per effect: each takes a recorded intent and gives the event of its outcome."""
+"""One file per effect: each takes a recorded intent and returns the event of its outcome."""

@@ -1,4 +1,4 @@
-"""Starts the child run of a `workflow` step; starting it again finds the one that was started, and how it ended."""
+"""Starts the child run of a `workflow` step; doing so again finds the child that was started, and its outcome."""
 
 import json
 from dataclasses import asdict
@@ -32,12 +32,12 @@ OVER = frozenset({"succeeded", "failed", "cancelled"})
 
 
 def is_over(log: Log, run: str) -> bool:
-    """Tell whether a run has come to an end."""
+    """Whether a run is over."""
     return state_of(log, run).status in OVER
 
 
 def outcome_of(log: Log, pending: Pending, now: float) -> StepEnded | None:
-    """Give the outcome of a step whose child run is over; None while it is not."""
+    """Build the outcome of a step whose child run is over; None while it is not."""
     try:
         child = state_of(log, pending.child)
     except NotFound:
@@ -59,7 +59,7 @@ def outcome_of(log: Log, pending: Pending, now: float) -> StepEnded | None:
 
 
 def _outcome_of_call(pending: Pending, child: RunState, now: float) -> StepEnded:
-    """Give the outcome of a flow's call, which is that of the one step of its run."""
+    """Build the outcome of a flow's call, which is that of the one step of its run."""
     step = child.steps.get(pending.address)
     good = child.status == "succeeded" and step is not None and step.status == "succeeded"
     said = child.message or "its step was not performed"
@@ -82,7 +82,7 @@ def _outcome_of_call(pending: Pending, child: RunState, now: float) -> StepEnded
 
 
 def _files(child: RunState) -> dict[str, JsonValue]:
-    """It works in the tree of its caller, which stands now where the child left it."""
+    """Return where the child left the files: it works in the worktree of its caller."""
     return {"snapshot": child.snapshot, "files": child.files} if child.tree is not None and child.snapshot else {}
 
 
@@ -92,7 +92,7 @@ def _not_started(pending: Pending, error: HandrailError, now: float) -> StepEnde
 
 @frozen
 class ChildHandler:
-    """Performs calls of other workflows."""
+    """Performs steps that call other workflows."""
 
     log: Log
     environments: RunEnvironments
@@ -100,7 +100,7 @@ class ChildHandler:
     clock: Clock
 
     def perform(self, state: RunState, pending: Pending, began: ChildStarted) -> StepEnded | None:
-        """Bring the child into being; None while it runs, an outcome when it is over or cannot be started."""
+        """Start the child; None while it runs, an outcome when it is over or cannot be started."""
         if self.log.last(began.child).seq:
             self._release(state, pending)
             return outcome_of(self.log, pending, self.clock())
@@ -147,12 +147,12 @@ class ChildHandler:
         try:
             self.log.append([beginning(self.log, redactor, began.child, started)], [])
         except VersionConflict:
-            # Whoever held the lease before us was a moment ahead: it is the same child.
+            # The previous holder of the lease was faster: it started the same child.
             return None
         return None
 
     def _release(self, state: RunState, pending: Pending) -> None:
-        """Let a child that was imported with its caller go on in the caller's work tree, once that was released."""
+        """Let a child that was imported with its caller go on in the caller's worktree, once that was released."""
         child = state_of(self.log, pending.child)
         if state.foreign or not child.foreign or child.status in OVER:
             return
@@ -180,7 +180,7 @@ class ChildHandler:
         return admission.admission_here(plan, child, state.admission or Admission(place))
 
     def _called(self, state: RunState, began: ChildStarted) -> "_Called":
-        """Give the workflow that was pinned when the run started; what was not there then is looked for now."""
+        """Find the workflow that was pinned when the run started; one that was missing then is looked up now."""
         name = began.workflow
         if began.plan:
             scope = json.dumps(call_scope.scope_of_call(state, began.address)).encode()
@@ -189,7 +189,7 @@ class ChildHandler:
         known = pinned_call(self.log, state.calls, name)
         if known is not None:
             return _Called(self.log.put_blob(known[0]), known[1], state.calls)
-        # Found and trusted in the user's checkout: what an agent writes into a work tree is no workflow of ours.
+        # Found and trusted in the user's checkout: what an agent writes into a worktree is never run as a workflow.
         found = self._found(name, state)
         return _Called(self.log.put_blob(written_plan(found.plan)), found.definition, put_calls(self.log, found.calls))
 
@@ -199,7 +199,7 @@ class ChildHandler:
         origins = {each.origin for each in actions if isinstance(each, DynamicAction)}
         if ":" in name or origins <= {"", "repository"}:
             return self.workflows(name, place)
-        # As everywhere: a plain name in a flow that is not the repository's means no file of the repository.
+        # As everywhere: a plain name in a flow from outside the repository never means a file of the repository.
         try:
             return self.workflows(f"user:{name}", place)
         except NotFound:
@@ -208,11 +208,11 @@ class ChildHandler:
 
 @frozen
 class _Called:
-    """A workflow that is called: the digests of its plan and of those that it may call, and its version."""
+    """A called workflow: the digests of its plan and of those that it may call, and its version."""
 
     plan: str
     definition: str
     calls: str
     scope: str = ""
-    """What the call of a flow sees of the calls before it."""
+    """What the call of a flow sees of earlier calls."""
     prefix: str = ""

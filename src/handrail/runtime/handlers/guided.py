@@ -1,4 +1,4 @@
-"""Performs a guided step by an agent of the engine's own: what it gives is held to the same as from outside."""
+"""Performs a guided step with an agent of the engine's own, by the same demands as for an agent from outside."""
 
 from dataclasses import replace
 
@@ -37,7 +37,7 @@ class GuidedHandler:
     async def perform(
         self, plan: Plan, state: RunState, pending: Pending, began: StepBegan, refused: StepRefused | None
     ) -> tuple[Event, ...]:
-        """Call the agent, and take what it gives or tell it what that lacks."""
+        """Call the agent, and accept its result or ask it for what is missing."""
         spent = None if refused is None else budgets.reached(plan, state, current(plan, state)[0], pending.address)
         if spent is not None:
             return (budgets.at_limit(spent, pending.address, self.agents.clock()),)
@@ -46,7 +46,7 @@ class GuidedHandler:
             return (ended,)
         completion = complete_guided(plan, state, pending.seq, given_by(ended.output), ended.at)
         details = {name: ended.details[name] for name in _KEPT if name in ended.details}
-        # Whether the next call of the agent goes on with this one, or the step begins anew after a person was asked.
+        # Whether the next call continues this one, or the step begins again after a person was asked.
         details["again"] = not any(_begins_anew(event) for event in completion.events)
         return tuple(_with(event, details, ended.printed) for event in completion.events)
 
@@ -56,7 +56,7 @@ class GuidedHandler:
 
 
 def as_call(state: RunState, began: StepBegan, refused: StepRefused | None) -> StepBegan:
-    """Give the call of a guided step; after a refusal its conversation goes on with what is missing."""
+    """Build the agent call of a guided step; after a refusal its conversation continues with what is missing."""
     call = call_of(began) or {}
     if refused is not None:
         turns = {"turn": state.turns[turn_key(began.address)], "turn_in_round": state.turns[began.address]}
@@ -65,12 +65,12 @@ def as_call(state: RunState, began: StepBegan, refused: StepRefused | None) -> S
 
 
 def given_by(output: JsonValue) -> Given:
-    """Read what an agent gave; words that are no record are its notes."""
+    """Read the result of an agent; text that is not a record becomes its notes."""
     if not isinstance(output, dict):
         return Given(by="", notes="" if output is None else str(output))
     inner = output.get("output")
     if isinstance(inner, dict):
-        # Written as a connected agent writes it.
+        # The agent used the format of connected agents.
         output = {**output, **inner}
     artifacts, context = output.get("artifacts"), output.get("context")
     return Given(
@@ -82,13 +82,13 @@ def given_by(output: JsonValue) -> Given:
 
 
 def conclude(plan: Plan, state: RunState, pending: Pending, report: WorkReported, now: float) -> tuple[Event, ...]:
-    """Take what a connected agent handed in for a step that is proven before it is over."""
+    """Accept what a connected agent submitted for a step that must be proven before it is over."""
     given = Given(by=report.by, notes=report.text, artifacts=report.artifacts, context=report.context)
     return complete_guided(plan, state, pending.seq, given, now).events
 
 
 def unproven(state: RunState, pending: Pending, events: tuple[Event, ...], ended: StepEnded) -> tuple[Event, ...]:
-    """Refuse a step whose proof does not hold, in the place of its end; a run that never stops goes on with a gap."""
+    """Replace the end of a step whose proof does not hold by a refusal; a run that never stops goes on with a gap."""
     fix = str(ended.details.get("feedback") or "repair the cause, then complete the step again")
     shortfall = Shortfall("not_proven", ended.error, "done_when", fix)
     if divided(state, (shortfall,))[1]:

@@ -1,4 +1,4 @@
-"""Starts the runs of a fan-out's items, and collects what they came to."""
+"""Starts the runs of a fan-out's items, and collects their results."""
 
 import json
 import re
@@ -38,7 +38,7 @@ else:
 
 Data = dict[str, JsonValue]
 LONGEST_NAME = 60
-"""Characters of a key that its branch is named by."""
+"""How much of a key its branch is named by, in characters."""
 
 
 @frozen
@@ -51,7 +51,7 @@ class ItemHandler:
     clock: Clock
 
     async def perform(self, plan: Plan, state: RunState) -> tuple[Event, ...]:
-        """Bring the runs of all started items into being; give what those came to that are over."""
+        """Start the runs of all started items; return the results of those that are over."""
         work = cast("WorkState", state.stack[-1].work)
         started, results = cast("dict[str, str]", work.data["started"]), cast("Data", work.data["results"])
         events: list[Event] = []
@@ -66,7 +66,7 @@ class ItemHandler:
         return tuple(events)
 
     def running(self, state: RunState) -> tuple[str, ...]:
-        """Name the runs of items that are not over."""
+        """List the runs of items that are not over."""
         return fan_out.running_items(state)
 
     def _start(self, plan: Plan, state: RunState, key: str, child: str) -> None:
@@ -115,12 +115,12 @@ class ItemHandler:
             return
 
     def _source(self, state: RunState, tree: Tree, work: WorkState, key: str) -> TreeSource:
-        """Items begin with a clean ancestry: what is left in the tree of the run around them is committed first."""
+        """Build the source of an item's worktree; uncommitted work of the parent run is committed first."""
         message = with_trailer(f"Work of {state.run} before {work.address}", state.run)
         commit = self.workspaces.commit(tree, message)
         after = cast("dict[str, list[str]]", work.data["after"])[key]
         results = cast("dict[str, Data]", work.data["results"])
-        # Any key names a branch that git takes; two that come out alike get free variants of the name.
+        # Any key becomes a valid branch name; where two become the same, the second gets a variant that is free.
         name = re.sub(r"[^A-Za-z0-9_]+", "-", key)[:LONGEST_NAME].strip("-") or "item"
         around = state.pinned
         return TreeSource(

@@ -1,4 +1,4 @@
-"""Performs a step, whoever does it, and concludes it: what must hold is established, and the work tree is kept."""
+"""Performs a step of any kind and concludes it: its proofs are tried, and a snapshot of the worktree is taken."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -55,11 +55,11 @@ else:
     trackers = late_import("handrail.runtime.handlers.trackers.handler")
 
 LOOKED_AFTER = StepEnded | StepRefused | QuestionAsked | ItemEnded | WorkspaceReady | TreeRestored
-"""What comes of a step, of the runs that it started, or of a work tree that was made."""
+"""Outcomes of a step, of the runs that it started, or of making a worktree."""
 TREE_STEPS = frozenset({"commit", "merge"})
 TRACKER_STEPS = frozenset({"pull-request", "create-issues"})
 TRACKED = frozenset({"title", "items"})
-"""What the intent of such a step holds; one that a holder of the run began to perform holds neither."""
+"""Keys of the intent of such a step; one that the holder of the run began to perform has neither."""
 
 
 @frozen
@@ -71,24 +71,24 @@ class StepHandler:
     trees: TreeHandler
     proofs: ProofHandler
     make_items: "Callable[[], ItemHandler]"
-    """Gives what performs fan-outs, which most runs have none of."""
+    """Creates the handler of fan-outs, which most runs do not need."""
 
     @property
     def items(self) -> "ItemHandler":
-        """What performs fan-outs."""
+        """The handler of fan-outs."""
         return self.make_items()
 
     @property
     def agent_names(self) -> AgentNames:
-        """What people call the agents that perform steps here."""
+        """The names by which people call the agents that perform steps here."""
         return self.agents.agents.catalog.names
 
     async def settle(self, state: RunState) -> WorkspaceReady | TreeRestored:
-        """Bring the work tree to where the run stands."""
+        """Bring the worktree to the state that the run expects."""
         return await self.trees.settle(state)
 
     def unsettled(self, state: RunState) -> bool:
-        """Tell whether the files do not stand where the run stands, and somebody may still want them."""
+        """Whether the files are not in the state that the run expects, and somebody may still need them."""
         if state.status == "running":
             unseen = state.tree is not None and not state.snapshot
             return bool(state.restore) or state.source is not None or unseen or self.trees.is_gone(state)
@@ -117,7 +117,7 @@ class StepHandler:
     async def conclude(
         self, plan: Plan, state: RunState, pending: Pending, began: StepBegan, report: WorkReported
     ) -> tuple[Event, ...]:
-        """Look whether what a connected agent handed in holds."""
+        """Verify what a connected agent submitted."""
         step = _step(plan, state)
         if began.action in GUIDED:
             events = guided.conclude(plan, state, pending, report, self.trees.clock())
@@ -128,7 +128,7 @@ class StepHandler:
     async def _judged(
         self, plan: Plan, state: RunState, step: Step | None, began: StepBegan, ended: StepEnded
     ) -> tuple[Event, ...]:
-        """Hold an outcome against what its step demands, then against its proofs."""
+        """Check an outcome against the demands of its step, then against its proofs."""
         demands = began.spec.get("assessments") or began.spec.get("capabilities")
         events: tuple[Event, ...] = (ended,)
         if demands and step is not None and (ended.status == "succeeded" or "feedback" in ended.details):
@@ -140,7 +140,7 @@ class StepHandler:
     async def guide(
         self, plan: Plan, state: RunState, pending: Pending, began: StepBegan, refused: StepRefused | None
     ) -> tuple[Event, ...]:
-        """Perform a guided step, and keep the work tree."""
+        """Perform a guided step, and take a snapshot of the worktree."""
         await self.trees.note_step(state)
         events = await guided.GuidedHandler(self.agents).perform(plan, state, pending, began, refused)
         events = await self._verified(plan, state, pending, began, events)
@@ -149,7 +149,7 @@ class StepHandler:
     async def _verified(
         self, plan: Plan, state: RunState, pending: Pending, began: StepBegan, events: tuple[Event, ...]
     ) -> tuple[Event, ...]:
-        """Let a guided step be over only if its proof holds; otherwise it is refused, as for any other demand."""
+        """Let a guided step be over only if its proof holds; otherwise refuse it, as for any other demand."""
         step = _step(plan, state)
         ended = next((each for each in events if isinstance(each, StepEnded) and each.status == "succeeded"), None)
         if step is None or not step.done_when or ended is None:
@@ -161,7 +161,7 @@ class StepHandler:
         return guided.unproven(state, pending, events, proven)
 
     async def look(self, state: RunState, events: tuple[Event, ...]) -> tuple[Event, ...]:
-        """Add to an outcome what it changed of the settings by which the user's git starts programs."""
+        """Add to an outcome what it changed in the settings by which the user's git starts programs."""
         if not any(isinstance(each, LOOKED_AFTER) for each in events):
             return events
         ready = next((each.tree for each in events if isinstance(each, WorkspaceReady)), None)
@@ -169,33 +169,33 @@ class StepHandler:
         return (*events, *lacks, *await self.trees.look_at_settings(state, ready or state.tree))
 
     async def stop(self, state: RunState, pending: Pending, began: StepBegan) -> None:
-        """End whatever a step started, with everything that this started."""
+        """End every process that a step started, with all descendants."""
         await self.commands.stop(state, pending, began)
         await self.proofs.stop(state.run, pending.seq)
         if began.action == "agent":
             await self.agents.stop(state, pending, began)
         elif began.action in GUIDED:
             await guided.GuidedHandler(self.agents).stop(state, pending, began)
-        # A later run of the repository has to know what a step did that was stopped.
+        # A later run of the repository has to know what the stopped step did.
         with suppress(WorkspaceFault):
             await self.trees.look_at_settings(state, state.tree)
 
     def must_record(self, plan: Plan, state: RunState) -> Step | None:
-        """Give the step that begins, where it must leave ignored files alone: they are recorded before."""
+        """Return the step that begins, where it must leave ignored files alone: they are recorded first."""
         step = _step(plan, state)
         proofs = () if step is None else step.done_when
         return step if any(isinstance(each, FilesProof) and each.ignored for each in proofs) else None
 
     def _require_programs(self, plan: Plan, state: RunState, pending: Pending, began: StepBegan) -> None:
-        """Stop before the first call that costs something, where a program is missing that the run needs later."""
+        """Stop before the first call that costs anything, where a program is missing that the run needs later."""
         first = not state.spent.agent_calls and not self.agents.has_begun(state, pending, began)
-        # In a workflow's tests other commands run, and nobody is paid for what is played.
+        # In a workflow's tests other commands run, and played agents cost nothing.
         if first and self.commands.instead is as_begun and not is_played(began.spec.get("agent")):
             variables = self.agents.starts.environments.for_run(state.run).variables(state.pass_env)
             required_programs.require_programs(plan, state, variables)
 
     async def _kept(self, state: RunState, event: Event) -> Event:
-        """Keep the files as a call left them; what was refused is worked on further."""
+        """Take a snapshot of the files as a call left them; work on a refused result continues there."""
         if not isinstance(event, StepEnded | StepRefused):
             return event
         taken = await self.trees.snapshot(state, _before(state, event.address))
@@ -208,12 +208,12 @@ class StepHandler:
         taken = await self.trees.snapshot(state, before)
         if step is not None and step.done_when and ended.status == "succeeded":
             ended = await self._proven(state, step, began, ended, "" if taken is None else taken.tree)
-            # Checks may leave files behind: the snapshot is of what the next step finds.
+            # Checks may leave files behind: the snapshot must hold what the next step finds.
             taken = await self.trees.snapshot(state, before)
         return ended if taken is None else replace(ended, details={**ended.details, **_of_snapshot(taken)})
 
     async def _carried(self, plan: Plan, state: RunState, ended: StepEnded) -> StepEnded:
-        """Keep which files a step changed, where a later one is told it."""
+        """Record which files a step changed, where a later prompt mentions them."""
         before = state.steps[ended.address].before
         is_same = ended.details.get("files") == state.files and before == state.snapshot
         if ended.status == "failed" or is_same or not is_told(plan):
@@ -227,7 +227,7 @@ class StepHandler:
         if step.output:
             names[spoken(step.output)] = ended.output
         if "steps" in repr(step.done_when):
-            # Few proofs name another step.
+            # A cheap test first: few proofs name another step.
             state = await recorded_diffs.with_diffs(self.trees, state, step, names)
         before = state.steps[ended.address].before
         changed = await self.trees.changed(state, before)
@@ -253,12 +253,12 @@ class StepHandler:
 
 
 def _step(plan: Plan, state: RunState) -> Step | None:
-    """The step of the plan that is performed; None for a part of what one does."""
+    """Return the step of the plan that is performed; None for a part of a composite step."""
     return None if state.stack[-1].work is not None or state.flow is not None else current(plan, state)[0]
 
 
 def _before(state: RunState, address: str) -> str:
-    """The snapshot on which a step began."""
+    """Return the snapshot on which a step began."""
     known = state.steps.get(address)
     return state.snapshot if known is None else known.before or state.snapshot
 
@@ -287,11 +287,11 @@ def _scene(state: RunState, step: Step, ended: StepEnded, names: Mapping[str, Js
 
 MOST_DIFF_LINES = 1000
 MOST_DIFF_BYTES = 60_000
-"""What fits into one variable of a command's environment, of which the kernel takes 131,072 bytes at most."""
+"""What fits into one variable of a command's environment, for which the kernel allows at most 131,072 bytes."""
 
 
 async def compare(trees: TreeHandler, wanted: DiffWanted, run: str) -> FilesCompared:
-    """Look at what differs between two snapshots; of a large difference the beginning is kept."""
+    """Compute the difference between two snapshots; of a large one the beginning is recorded."""
     try:
         text = await in_thread(trees.workspaces.readable_diff, wanted.tree, wanted.since, wanted.until)
     except (WorkspaceFault, OSError) as error:
@@ -301,7 +301,7 @@ async def compare(trees: TreeHandler, wanted: DiffWanted, run: str) -> FilesComp
 
 
 def with_limit(text: str, command: str) -> str:
-    """Give the beginning of a difference that is too large to be kept whole, and the command that shows the rest."""
+    """Return the beginning of a difference that is too large to be stored, and the command that shows the rest."""
     lines = text.splitlines(keepends=True)
     room, kept = MOST_DIFF_BYTES, 0
     for line in lines[:MOST_DIFF_LINES]:

@@ -1,7 +1,7 @@
-"""Makes, restores and snapshots the work tree of a run, and performs the steps that are about it: commit and merge.
+"""Makes, restores and snapshots the worktree of a run, and performs the steps that concern it: commit and merge.
 
-1. Everything that git does may be done again after a crash; it finds what was done before.
-2. Git runs in a thread, so that one run's work tree never keeps another run waiting.
+1. Every git operation may be repeated after a crash; it finds what was done before.
+2. Git runs in a thread, so that one run's worktree never blocks another run.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 @frozen
 class TreeHandler:
-    """Performs what has to do with work trees."""
+    """Performs everything that concerns worktrees."""
 
     workspaces: Workspaces
     starts: Starts
@@ -43,7 +43,7 @@ class TreeHandler:
     clock: Clock
 
     async def settle(self, state: RunState) -> WorkspaceReady | TreeRestored:
-        """Make the work tree that a run waits for, or bring it back to where the run stands."""
+        """Make the worktree that a run waits for, or bring it back to the state that the run expects."""
         if state.source is not None:
             return await self._made(state, state.source)
         if self.is_gone(state):
@@ -51,17 +51,17 @@ class TreeHandler:
         if state.tree is not None and not state.snapshot:
             return await self._looked_at(state, state.tree)
         kept = await self.restore(state, state.restore)
-        # A borrowed tree stays as it is, and so does what is known of it.
+        # A borrowed worktree is not changed, and so its last snapshot stays valid.
         snapshot = state.restore if state.tree is not None and state.tree.owned else state.snapshot
         return TreeRestored(snapshot=snapshot, kept=kept, at=self.clock())
 
     def is_gone(self, state: RunState) -> bool:
-        """Tell whether the run's own work tree was there once and cannot be worked in any more."""
+        """Whether the run's own worktree existed once and cannot be used any more."""
         tree = state.tree
         return tree is not None and tree.owned and not self.workspaces.is_there(tree)
 
     async def _looked_at(self, state: RunState, tree: Tree) -> WorkspaceReady:
-        """Keep how a work tree stands that is not the run's own; its changes are measured against that."""
+        """Take a snapshot of a worktree that is not the run's own, against which its changes are measured."""
         if not tree.owned:
             await in_thread(self.workspaces.record_settings, tree)
         taken = await in_thread(self.workspaces.snapshot, tree, state.run)
@@ -69,12 +69,12 @@ class TreeHandler:
         return WorkspaceReady(tree=measured, snapshot=taken.id, files=taken.tree, at=self.clock())
 
     async def _made_again(self, state: RunState) -> WorkspaceReady:
-        """Make a work tree that somebody removed, and bring it to where the run stands."""
+        """Recreate a worktree that somebody removed, and bring it to the state that the run expects."""
         tree = cast("Tree", state.tree)
         source = state.pinned or TreeSource(
             repository=tree.repository, base=tree.base, commit=tree.commit, branch=tree.branch
         )
-        # A called workflow works in the tree of its caller, which the tree's folder is named after.
+        # A called workflow works in the worktree of its caller, after which the folder is named.
         made = await self._made(state, source, Path(tree.path).name)
         wanted = state.restore or state.snapshot
         if not wanted:
@@ -97,7 +97,7 @@ class TreeHandler:
             merge=source.merge,
             teardown=source.teardown,
             teardown_timeout=source.teardown_timeout,
-            # The tree of a caller is found by its name alone: its called workflow does not know when it began.
+            # The worktree of a caller is found by name only: the called workflow does not know when the caller began.
             born="" if owner else repr(state.birth),
         )
         tree = await in_thread(self.workspaces.prepare, wanted)
@@ -130,25 +130,25 @@ class TreeHandler:
             raise
 
     async def restore(self, state: RunState, snapshot: str = "") -> str:
-        """Bring an owned work tree back to a snapshot, the newest one if none is named; gives the ref of what was."""
+        """Restore an owned worktree to a snapshot, by default the newest; return the ref that saves the old state."""
         wanted = snapshot or state.snapshot
         if state.tree is None or not state.tree.owned or not wanted:
             return ""
         return await in_thread(self.workspaces.restore, state.tree, state.run, wanted)
 
     async def snapshot(self, state: RunState, since: str) -> Snapshot | None:
-        """Keep the work tree as it stands after a step, by the rules of the snapshot on which the step began."""
+        """Take a snapshot of the worktree after a step, by the rules of the snapshot on which the step began."""
         if state.tree is None:
             return None
         return await in_thread(self.workspaces.snapshot, state.tree, state.run, since)
 
     async def note_step(self, state: RunState) -> None:
-        """Note that a step begins: should its driver die, another run looks at what it did to git's settings."""
+        """Note that a step begins: should its driver die, another run checks what it did to git's settings."""
         if state.tree is not None:
             await in_thread(self.workspaces.note_step, state.tree)
 
     async def look_at_settings(self, state: RunState, tree: Tree | None) -> tuple[GitSettingsChanged, ...]:
-        """Say what makes the user's git start programs and has changed, where that is not known yet."""
+        """Return the changed settings that make the user's git start programs, where they are not recorded yet."""
         found = () if tree is None else await in_thread(self.workspaces.look_at_settings, tree)
         if found == state.git_changes:
             return ()
@@ -156,7 +156,7 @@ class TreeHandler:
         return (GitSettingsChanged(changes=found, address=address, at=self.clock()),)
 
     async def missing_filters(self, state: RunState, tree: Tree) -> tuple[GapRecorded, ...]:
-        """Say once, when a work tree was made, which files cannot be committed from it."""
+        """Report once, when a worktree was made, which files cannot be committed from it."""
         found = await in_thread(self.workspaces.unused_filters, tree) if tree.owned else ()
         known, now = [gap.get("message") for gap in state.gaps], self.clock()
         return tuple(
@@ -166,7 +166,7 @@ class TreeHandler:
         )
 
     async def changed(self, state: RunState, since: str) -> tuple[str, ...]:
-        """List the paths that changed since a snapshot, as seen from the folder in which the run works."""
+        """List the paths that changed since a snapshot, relative to the folder in which the run works."""
         if state.tree is None or not since:
             return ()
         found = await in_thread(self.workspaces.changes, state.tree, since)
@@ -175,7 +175,7 @@ class TreeHandler:
         return tuple(paths if folder == "." else (os.path.relpath(path, folder) for path in paths))
 
     async def ignored(self, state: RunState, below: tuple[str, ...]) -> tuple[str, ...]:
-        """List the ignored files below some paths, both as seen from the folder in which the run works."""
+        """List the ignored files below some paths, both relative to the folder in which the run works."""
         if state.tree is None or not below:
             return ()
         folder = os.path.relpath(state.workspace, state.tree.path)
@@ -186,14 +186,14 @@ class TreeHandler:
         return tuple(os.path.relpath(path, folder) + "/" * path.endswith("/") for path in found)
 
     async def record_files(self, state: RunState, globs: tuple[str, ...], known: str = "") -> str:
-        """Record the files of some globs that are in no snapshot; a record that is known and still there is kept."""
+        """Record the files of some globs that are in no snapshot; a known record that still exists is reused."""
         if state.tree is None:
             why = "only in a git repository is known which files a step changed, and the run works in a plain folder"
             raise EnvironmentFault(why, next_step="start the run inside a git repository")
         return await in_thread(self.workspaces.record_files, state.tree, _range(state, state.tree, globs), known)
 
     async def differing_files(self, state: RunState, globs: tuple[str, ...], record: str) -> tuple[str, ...]:
-        """List such files that differ from a record, as seen from the folder in which the run works."""
+        """List such files that differ from a record, relative to the folder in which the run works."""
         if state.tree is None:
             return ()
         chosen = _range(state, state.tree, globs)
@@ -242,7 +242,7 @@ class TreeHandler:
 
 
 def _folder(state: RunState, tree: Tree) -> str:
-    """The folder in which a run works, as seen from the top of its work tree."""
+    """Return the folder in which a run works, relative to the top of its worktree."""
     return os.path.relpath(state.workspace, tree.path)
 
 
@@ -258,9 +258,9 @@ def _range(state: RunState, tree: Tree, globs: tuple[str, ...]) -> FileRange:
 
 
 async def in_thread(work: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
-    """Do something in a thread; whoever gives it up waits for its end, since a thread cannot be stopped.
+    """Run a function in a thread; on cancellation, wait for its end, since a thread cannot be stopped.
 
-    What is done to a work tree would otherwise come after what the next one does to it.
+    Otherwise its changes to a worktree could come after those of the next one.
     """
     task = asyncio.ensure_future(asyncio.to_thread(work, *args, **named))
     try:
@@ -274,7 +274,7 @@ LONGEST_TITLE = 72
 
 
 def work_title(state: RunState) -> str:
-    """Say in one line what a run is for: the title of its issue, or its task; its id where it has neither."""
+    """Describe in one line what a run is for: the title of its issue, or its task; its id where it has neither."""
     for value in state.inputs.values():
         title = value.get("title") if isinstance(value, dict) else None
         if isinstance(title, str) and title.strip():
@@ -289,7 +289,7 @@ def _first_line(text: str) -> str:
 
 
 def with_trailer(message: str, run: str) -> str:
-    """Give a commit message that names the run."""
+    """Append to a commit message a trailer that names the run."""
     return f"{message.rstrip()}\n\nHandrail-Run: {run}\n"
 
 

@@ -1,8 +1,8 @@
 """The background driver: one per database, drives every run that can move, ends when there is nothing to wait for.
 
-1. A kernel lock on `driver.lock` beside the database says who it is; it ends with the process, however that ends.
-2. Whoever wants something done leaves it in the log first and looks for a driver then. A driver that ends lets go
-   of the lock first and looks at the log once more then. So nothing falls between the two.
+1. A kernel lock on `driver.lock` beside the database identifies it; the lock ends with the process, however that ends.
+2. A client first writes its request to the log and then looks for a driver. A driver that ends first releases the
+lock and then checks the log once more. So no request is lost between the two.
 3. What it started goes on without it, in files; the next driver adopts it.
 """
 
@@ -17,16 +17,16 @@ from handrail.runtime.local.supervisor import Supervisor
 from handrail.runtime.ports import Clock
 
 LOOK_EVERY = 0.045
-"""Seconds between looks at the log; a look costs microseconds."""
+"""Seconds between checks of the log; a check costs microseconds."""
 GRACE = 30.0
 """Seconds without anything to do before it ends."""
 AHEAD = 3600.0
-"""Seconds; a timer that is due sooner is waited for."""
+"""How far ahead in seconds a timer may be due for the driver to wait for it."""
 
 
 @dataclass(slots=True)
 class Background:
-    """Moves what can move, and waits for the rest."""
+    """Drives every run that can move, and waits for the others."""
 
     log: Log
     supervisor: Supervisor
@@ -44,7 +44,7 @@ class Background:
         self._waits = Waits(self.log, self.supervisor.handlers.environments, self.clock, self.steady)
 
     async def serve(self) -> None:
-        """Drive until told to stop, or until nothing has happened for the grace period."""
+        """Drive until asked to stop, or until nothing has happened for the grace period."""
         ends = _now() + self.grace
         while not self.stop.is_set():
             with contextlib.suppress(StorageFault):
@@ -57,7 +57,7 @@ class Background:
             await asyncio.sleep(LOOK_EVERY)
 
     async def _moved(self) -> None:
-        # Runs that are driven take their time, and the clocks are watched meanwhile.
+        # Driving takes a while, so the clocks are watched meanwhile.
         watching = asyncio.ensure_future(self._waits.watch())
         try:
             await self._move()
@@ -65,11 +65,11 @@ class Background:
             watching.cancel()
 
     def wake(self) -> None:
-        """Look again before it ends: whoever has just called trusts that it does."""
+        """Check again before it ends: a client that has just called relies on that."""
         self._woken = True
 
     def settled(self) -> bool:
-        """Whether nobody called, and no message and no time waits for somebody to act on it."""
+        """Whether nobody called, and no message or due timer waits to be handled."""
         return not self._woken and not self.supervisor.called()
 
     def _called(self) -> bool:

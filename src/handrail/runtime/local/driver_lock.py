@@ -1,4 +1,4 @@
-"""Who is the background driver of a database: a kernel lock beside it, which ends with the process."""
+"""Identifies the background driver of a database: a kernel lock beside it, which ends with the process."""
 
 import fcntl
 import json
@@ -13,7 +13,7 @@ from handrail.frozen import frozen
 LOCK = "driver.lock"
 _MOST_BYTES = 1 << 16
 _PATIENCE = 0.5
-"""Seconds in which a lock is tried for; a look at who holds it takes it for a moment."""
+"""Seconds for which the lock is tried; reading who holds it takes it for a moment."""
 
 
 @frozen
@@ -23,9 +23,9 @@ class DriverInfo:
     pid: int
     since: float
     environment: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
-    """A mark for each variable that it was started with and that commands see."""
+    """A hash of each variable that it was started with and that commands see."""
     socket: str = ""
-    """The name of the socket on which it takes environments; empty for one of an older version."""
+    """The name of the socket on which it receives environments; empty for an older version."""
 
 
 class DriverLock:
@@ -36,7 +36,7 @@ class DriverLock:
         self._file: int | None = None
 
     def take(self, environment: Mapping[str, str] | None = None, socket: str = "") -> DriverInfo | None:
-        """Take it and give None, or say who has it; others are told marks of our `environment`, and our `socket`."""
+        """Take the lock and return None, or return who has it; others can read our `environment` and `socket`."""
         file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             until = time.monotonic() + _PATIENCE
@@ -54,7 +54,7 @@ class DriverLock:
                 os.close(file)
 
     def free(self) -> None:
-        """Let go of it; the file stays, since another process may just have opened it."""
+        """Release the lock; the file stays, since another process may just have opened it."""
         if self._file is not None:
             fcntl.flock(self._file, fcntl.LOCK_UN)
             os.close(self._file)
@@ -62,7 +62,7 @@ class DriverLock:
 
 
 def who(folder: Path) -> DriverInfo | None:
-    """Say which background driver serves the database of a folder."""
+    """Return the background driver that serves the database of a folder, if one does."""
     try:
         file = os.open(folder / LOCK, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     except FileNotFoundError:
@@ -85,7 +85,7 @@ def _read(file: int) -> DriverInfo:
     try:
         data = json.loads(os.pread(file, _MOST_BYTES, 0))
     except ValueError:
-        # It has the lock and is about to write who it is.
+        # It has just taken the lock, and is about to write who it is.
         return DriverInfo(0, 0.0)
     return DriverInfo(
         int(data["pid"]), float(data["since"]), data.get("environment") or {}, str(data.get("socket") or "")

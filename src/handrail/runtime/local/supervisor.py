@@ -1,14 +1,14 @@
-"""Drives many runs at once, each by whoever gets its lease, up to a limit; whoever waited longest goes first.
+"""Drives many runs at once, up to a limit; each needs its lease, and the one that waited longest goes first.
 
-1. Whether anything happened is asked of the log's change token; only when it differs are runs looked for.
-2. A run waits in line for a free place; one that moved and can move again goes to the end of the line.
+1. The log's change token shows whether anything happened; only when it differs are runs looked for.
+2. A run waits in line for a free slot; one that moved and can move again goes to the end of the line.
 3. A fault of the machine blocks the run that met it and no other. Where even that cannot be recorded, what is
-   recorded stays as it is, and the fault is raised once nothing else can move.
-4. A run that another process attends to is left to it, with all that come from it, and looked at again later.
-5. A run that waits for its turn is tried when it seems to have come: after any change, and after a while, since the
-   process that holds up the queue may have died.
-6. A run whose history cannot be read is listed as such, reported once, and left alone until its history changes. What
-   waits for a stream that is no run, or for a run that does not exist, is nothing of ours.
+recorded stays as it is, and the fault is raised once nothing else can move.
+4. A run that another process attends to is left to it, with all runs that come from it, and checked again later.
+5. A run that waits for its turn is tried when its turn seems to have come: after any change, and after a while, since
+the process that holds up the queue may have died.
+6. A run whose history cannot be read is listed as such, reported once, and left alone until its history changes.
+Messages and timers of a stream that is not a run, or of a run that does not exist, are ignored.
 """
 
 import asyncio
@@ -52,7 +52,7 @@ HELD = 1.0
 
 @dataclass(slots=True)
 class Supervisor:
-    """Looks for runs that can move, and moves them."""
+    """Finds runs that can move, and drives them."""
 
     log: Log
     handlers: Handlers
@@ -62,52 +62,52 @@ class Supervisor:
     wanted: Callable[[str], bool] = lambda _: True
     on_state: Callable[[RunState], None] = lambda _: None
     announce: Callable[[RunState], "Coroutine[Any, Any, None] | None"] = lambda _: None
-    """Gives what tells a person about a run that was driven; it is done beside the runs."""
+    """Returns the task that notifies a person about a run that was driven; it runs beside the runs."""
     on_unreadable: Callable[[HandrailError], None] = lambda _: None
     is_attended: Callable[[str], bool] = lambda _: False
-    """Tells whether another process attends to a run."""
+    """Whether another process attends to a run."""
     leases: dict[str, Lease] = field(default_factory=dict[str, Lease])
     """Leases of runs that this process took before there was anything to drive."""
     _busy: dict[str, "asyncio.Task[None]"] = field(default_factory=dict[str, "asyncio.Task[None]"])
     _notices: set["asyncio.Task[None]"] = field(default_factory=set["asyncio.Task[None]"])
     _line: dict[str, None] = field(default_factory=dict[str, None])
-    """Runs that can move and have no place yet, the first one first."""
+    """Runs that can move and have no slot yet, in order."""
     _settled: dict[str, int] = field(default_factory=dict[str, int])
-    """Where the runs that were driven here stood afterwards."""
+    """The positions at which the runs that were driven here stood afterwards."""
     _held: dict[str, float] = field(default_factory=dict[str, float])
     _attended: dict[str, float] = field(default_factory=dict[str, float])
-    """Runs that others attend to, as it was seen at the last look."""
+    """Runs that others attend to, as of the last check, with the time of the next one."""
     _faults: dict[str, HandrailError] = field(default_factory=dict[str, HandrailError])
-    """What could not be recorded."""
+    """Faults that could not be recorded."""
     _spent: set[Timer] = field(default_factory=set[Timer])
     """Timers that were due when their run was driven, and did nothing: they never will."""
     _unreadable: dict[str, str] = field(default_factory=dict[str, str])
-    """Runs that cannot be read, each with the hash of the event at which its history ended then."""
+    """Unreadable runs, each with the hash of the event at which its history ended then."""
     _queued: dict[str, float] = field(default_factory=dict[str, float])
-    """Runs that wait for their turn, each with when it is worth another look."""
+    """Runs that wait for their turn, each with the time of its next check."""
     _places: "admission.Places | None" = None
     _seen: int | None = None
     _known: Known = field(default_factory=Known)
 
     def retry_at(self) -> float | None:
-        """Say when, on the loop's clock, a run that another process drives or attends to is worth another try."""
+        """Return when, on the loop's clock, a run that another process drives or attends to is worth another try."""
         return min((*self._held.values(), *self._attended.values(), *self._queued.values()), default=None)
 
     def take_part(self) -> "admission.Places":
-        """Give the places that are held here, for a run that needs one."""
+        """Return the places that this process holds, for a run that needs one."""
         if self._places is None:
             self._places = admission.Places(self.log, self.name)
         return self._places
 
     async def run_until_idle(self) -> None:
-        """Go on until no wanted run can move by itself; cancelled, it lets go of all and leaves what they started."""
+        """Drive until no wanted run can move without help; when cancelled, release the runs but not their processes."""
         self._seen = None
         try:
             while True:
                 self._look()
                 self._fill()
                 if self._places is not None and self._places.keep((*self._busy, *self._line)):
-                    # Whoever waits for a place may be one of ours.
+                    # A run that waits for a place may be one of ours.
                     continue
                 if not self._busy and not self._notices:
                     break
@@ -119,11 +119,11 @@ class Supervisor:
         self._raise_fault()
 
     def called(self) -> tuple[str, ...]:
-        """Name the runs that have a message or whose time has come, as far as they can be read."""
+        """List the readable runs that have a message or a due timer."""
         return self._existing((*self.log.pending_streams(), *self._due()))
 
     def is_movable(self, stream: str) -> bool:
-        """Tell whether a stream is a run that exists and is not known to be unreadable."""
+        """Whether a stream is a run that exists and is not known to be unreadable."""
         if not is_run(stream):
             return False
         end = self.log.last(stream)
@@ -133,7 +133,7 @@ class Supervisor:
         return tuple(stream for stream in dict.fromkeys(streams) if self.is_movable(stream))
 
     def timers(self, until: float) -> tuple[Timer, ...]:
-        """Give the timers up to a time that may move a run, the earliest first."""
+        """List the timers up to a time that may move a run, the earliest first."""
         return tuple(each for each in self.log.due(until) if each not in self._spent and self.is_movable(each.stream))
 
     def _due(self) -> tuple[str, ...]:
@@ -142,7 +142,7 @@ class Supervisor:
         return tuple(timer.stream for timer in found if timer not in self._spent)
 
     def _look(self) -> None:
-        """Put runs in line that are running, have a message, or whose time has come."""
+        """Put in line the runs that are running, have a message, or whose timer is due."""
         due = self._due()
         seen, before = self.log.changed(), self._seen
         now = asyncio.get_running_loop().time()
@@ -151,7 +151,7 @@ class Supervisor:
             return
         self._seen = seen
         self._attended.clear()
-        # Whoever drove them may have finished them: then nothing would ever ask for them again.
+        # Their driver may have finished them: then no change of the log would ever ask for them again.
         self._held = {run: again for run, again in self._held.items() if again > now}
         rows = sorted((row.position, row.key) for row in self.log.summaries(Filter(status="running")))
         moving = [run for position, run in rows if self._settled.get(run) != position]
@@ -159,7 +159,7 @@ class Supervisor:
         self._line.update(dict.fromkeys(run for run in self._existing(tuple(wanted)) if run not in self._line))
 
     def _whose_turn(self, now: float) -> list[str]:
-        """Name the runs in the queue that are new here, or whose turn it seems to be."""
+        """List the queued runs that are new here, or whose turn it seems to be."""
         rows = sorted((row.position, row.key) for row in self.log.summaries(Filter(status="queued")))
         ours = [(position, run) for position, run in rows if self.wanted(run)]
         self._queued = {run: now + HELD for _, run in ours}
@@ -189,7 +189,7 @@ class Supervisor:
         self._notices = {each for each in self._notices if not each.done()}
 
     def _settle(self, state: RunState) -> None:
-        """Say how a run stands that was driven, to whoever looks on and to the person that it needs."""
+        """Report the state of a run that was driven, to observers and to the person that it needs."""
         self.on_state(state)
         telling = self.announce(state)
         if telling is not None:
@@ -224,12 +224,12 @@ class Supervisor:
             return
         due: set[Timer] = set()
         try:
-            # Before: a wait that begins and is over meanwhile has not been looked at.
+            # Read before driving: a timer that is set and comes due meanwhile has not been handled.
             with contextlib.suppress(StorageFault):
                 due.update(timer for timer in self.log.due(self.clock()) if timer.stream == run)
             await self._drive(lease)
         finally:
-            # Where the database refuses, the kernel's lock is let go all the same.
+            # Even where the database refuses, the kernel lock is released.
             with contextlib.suppress(StorageFault):
                 self._spent.update(due.intersection(self.log.due(self.clock())))
                 self._settled[run] = self._position(run)
@@ -254,23 +254,23 @@ class Supervisor:
             self._settle(state)
 
     def _position(self, run: str) -> int:
-        """The position of a run's last event, as its summary has it."""
+        """Return the position of a run's last event, as its summary has it."""
         end = self.log.last(run).seq
         return self.log.read(run, after=end - 1, limit=1)[0].position if end else 0
 
     def _fault(self, lease: Lease, error: HandrailError) -> None:
-        """The machine failed us: the run is blocked with what to do, and nothing recorded is lost."""
+        """Block a run after a fault of the machine, with what to do; nothing recorded is lost."""
         try:
             before = state_of(self.log, lease.stream)
             if "run_blocked" in ALLOWED[before.status]:
                 self._block(lease, before, error)
             elif isinstance(error, StorageDamaged | StorageTooNew):
-                # It says so already, and a message for it changes nothing.
+                # The run is marked as unreadable already, and a message for it changes nothing.
                 self._unreadable[before.run] = self.log.last(before.run).hash
             else:
                 self._faults[lease.stream] = error
         except NotFound:
-            # It was taken out of the log meanwhile.
+            # The run was removed from the log meanwhile.
             return
         except (StorageDamaged, StorageTooNew) as found:
             self._pass_over(lease, found)
@@ -278,7 +278,7 @@ class Supervisor:
             self._faults[lease.stream] = error
 
     def _pass_over(self, lease: Lease, error: HandrailError) -> None:
-        """Leave a run alone that cannot be read, and let lists say so."""
+        """Leave an unreadable run alone, and mark it as unreadable in lists."""
         run = lease.stream
         end = self.log.last(run)
         self._unreadable[run] = end.hash

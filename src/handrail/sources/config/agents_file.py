@@ -1,4 +1,4 @@
-"""Agents that are described by data: `agents.toml` of the user, and `[agents.NAME]` of a repository's configuration."""
+"""Agents that are described by data: the user's `agents.toml`, and `[agents.NAME]` of a repository's configuration."""
 
 import re
 from collections.abc import Iterable
@@ -34,14 +34,14 @@ _LEVELS: tuple[Access, ...] = get_args(Access)
 
 
 def read_user_agents(folders: Folders, report: Report) -> tuple[Defined, ...]:
-    """Read the agents of the user's `config.toml` and, which count more, of `agents.toml` beside it."""
+    """Read the agents of the user's `config.toml`, and of `agents.toml` beside it, which take precedence."""
     path = folders.config / "config.toml"
     main = definitions_in(read_toml(path, Path(path.anchor), report), report)
     return (*main, *read_agents_file(folders.config / "agents.toml", report))
 
 
 def read_agents_file(path: Path, report: Report) -> tuple[Defined, ...]:
-    """Read a file that holds `[agents.NAME]` and nothing else."""
+    """Read a file that contains `[agents.NAME]` and nothing else."""
     file = read_toml(path, Path(path.anchor), report)
     for name in file.tables:
         if name != "agents":
@@ -51,7 +51,7 @@ def read_agents_file(path: Path, report: Report) -> tuple[Defined, ...]:
 
 
 def definitions_in(file: TomlFile, report: Report) -> tuple[Defined, ...]:
-    """Read every `[agents.NAME]` of a file; one that cannot be used is reported, and refused when it is asked for."""
+    """Read every `[agents.NAME]` of a file; a broken one is reported, and refused when it is asked for."""
     found: list[Defined] = []
     for name, values in file.table("agents", report).items():
         if not isinstance(values, dict):
@@ -62,7 +62,7 @@ def definitions_in(file: TomlFile, report: Report) -> tuple[Defined, ...]:
 
 
 def _defined(table: Table, report: Report) -> Defined:
-    """Read one; errors count only within it, so that a neighbour's do not refuse it."""
+    """Read one definition; its errors are collected separately, so that those of another do not refuse it."""
     _check_names(table)
     made = _override(table) if "program" in table.values else _whole(table)
     for each in table.report:
@@ -211,7 +211,7 @@ def _env(table: Table) -> tuple[tuple[str, str], ...]:
 
 
 def _access(table: Table) -> tuple[tuple[Access, Words], ...]:
-    """What is not claimed is not there: a program of which nothing is known keeps to nothing."""
+    """Read the levels of access; a level that is not listed is not supported, since nothing is known of the program."""
     value = table.values.get("access", ["full"])
     hint = 'write access = ["full"], or access = {read = ["--read-only"], full = []}'
     given: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""One `[agents.NAME]` while it is read: its values, where they stand, and whom its problems are told."""
+"""One `[agents.NAME]` while it is read: its values, their positions, and where its problems are reported."""
 
 from typing import Any
 
@@ -22,6 +22,6 @@ class Table:
         self.report.error("config-value", f"agent '{self.name}': {message}", place, hint)
 
     def unknown(self, key: str, message: str, hint: str) -> None:
-        """Report a key that is passed over."""
+        """Report a key that is ignored."""
         place = self.file.inner_place("agents", self.name, key)
         self.report.warning("config-key", f"agent '{self.name}': {message}", place, hint)

@@ -1,4 +1,4 @@
-"""Where in the JSON of an agent its answer stands: simple paths such as `$.result.parts[0].text`."""
+"""Where in an agent's JSON its answer is: simple paths such as `$.result.parts[0].text`."""
 
 import re
 from collections.abc import Iterator
@@ -14,14 +14,14 @@ _HINT = 'write text = "$.result", or text = {path = "$.part.text", where = {"$.t
 
 
 def path_of(text: object) -> JsonPath | None:
-    """Read a path; None where the text is none."""
+    """Parse a path; None where the text is not one."""
     if not isinstance(text, str) or not _PATH.fullmatch(text):
         return None
     return tuple(int(number) if number else key for key, number in _PART.findall(text))
 
 
 def read_mapped(table: Table, output: Output) -> tuple[Mapped, ...]:
-    """Read `answer`: which value stands where."""
+    """Read `answer`: the path of each value."""
     given = table.values.get("answer", {})
     if not isinstance(given, dict):
         table.wrong("answer", "`answer` is a table of paths", _HINT)
@@ -34,7 +34,7 @@ def read_mapped(table: Table, output: Output) -> tuple[Mapped, ...]:
 
 
 def read_final(table: Table, output: Output) -> Where | None:
-    """Read `final`: by which line the answer is known to be whole."""
+    """Read `final`: which line marks the answer as complete."""
     given = table.values.get("final")
     if given is None:
         return None

@@ -1,4 +1,4 @@
-"""What `[budget]` says: what any run may spend, whatever its workflow allows."""
+"""Reads `[budget]`: what any run may spend, whatever its workflow allows."""
 
 from typing import Any
 

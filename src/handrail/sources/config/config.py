@@ -1,4 +1,4 @@
-"""The settings known so far: a repository's `.handrail/config.toml` and the user's `config.toml`."""
+"""The settings: a repository's `.handrail/config.toml` and the user's `config.toml`."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_args
@@ -47,54 +47,54 @@ KEYS = {
 """The keys of the tables that are read here."""
 CONFIG = ".handrail/config.toml"
 KEEP_SNAPSHOTS = 30
-"""Days for which `clean` keeps the snapshots of a run whose work has arrived, where nobody says otherwise."""
+"""Default number of days for which `clean` keeps the snapshots of a run whose work has arrived."""
 _FOR_EVER = 36_500
 
 
 @frozen
 class Worktrees:
-    """How work trees are made."""
+    """How worktrees are made."""
 
     setup: tuple[str, ...] = ()
-    """Commands that make a new one ready."""
+    """Commands that prepare a new one."""
     teardown: tuple[str, ...] = ()
     """Commands that run in one before it is removed."""
     copy: tuple[str, ...] = ()
     """Ignored files that a new one gets, such as `.env`."""
     timeout: int = 600
-    """Seconds for all set-up commands together."""
+    """Timeout for all set-up commands together, in seconds."""
     teardown_timeout: int = 120
-    """Seconds for all tear-down commands together."""
+    """Timeout for all tear-down commands together, in seconds."""
     branch: str = ""
-    """Name of a run's branch, with `{run}` in it."""
+    """Name of a run's branch, which contains `{run}`."""
     base: str = ""
 
 
 @frozen
 class RepositoryConfig:
-    """What a repository says about itself; nothing in it can give trust."""
+    """What a repository configures; nothing in it can grant trust."""
 
     root: Path
     workflow_folders: tuple[Path, ...] = ()
-    """Further folders of workflows, all inside the repository."""
+    """Additional folders of workflows, all inside the repository."""
     checks: tuple[tuple[str, str], ...] = ()
     """Name and command of each project check, in the order written."""
     bindings: Path | None = None
     worktrees: Worktrees = Worktrees()
     agent: str = ""
-    """The agent of steps that name none."""
+    """The agent for steps that name none."""
     pass_env: tuple[str, ...] = ()
-    """Variables that everything run in a work tree sees beside the usual ones."""
+    """Variables that everything run in a worktree sees, in addition to the usual ones."""
     fallback: tuple[str, ...] = ()
-    """The agents that are turned to when one is missing or stays overloaded."""
+    """The agents to use when one is missing or stays overloaded."""
     limits: Limits = "shared"
     """What a run does at a usage limit."""
     agents: tuple[Defined, ...] = ()
     """Agents that it describes by data, each as `[agents.NAME]`."""
     idle_timeout: int = 0
-    """Seconds for which an agent may print nothing; 0 means the usual."""
+    """Seconds for which an agent may print nothing; 0 means the default."""
     sandbox: tuple[Sandbox, bool] = ("none", True)
-    """The sandbox of agents whose steps name none, and whether they reach the network out of it."""
+    """The sandbox of agents whose steps name none, and whether they have network access in it."""
     pull: PullSetting = NO_PULL
     keep_snapshots: int | None = None
     """Days for which `clean` keeps the snapshots of a run whose work has arrived."""
@@ -102,14 +102,14 @@ class RepositoryConfig:
     max_instances: int | None = None
     """How many runs of the repository may run at once."""
     has_notify: bool = False
-    """Whether it says whom to tell, which only the user may."""
+    """Whether it says whom to notify, which only the user may do."""
     budget: Budget | None = None
     """What any run in it may spend."""
 
 
 @frozen
 class UserConfig:
-    """What the user says for all repositories."""
+    """What the user configures for all repositories."""
 
     trusted_repositories: tuple[Path, ...] = ()
     pull: PullSetting = NO_PULL
@@ -120,12 +120,12 @@ class UserConfig:
 
 
 def read_repository_config(root: Path, report: Report, shown: str | None = None) -> RepositoryConfig:
-    """Read `.handrail/config.toml`; every problem is reported and the sound rest is used."""
+    """Read `.handrail/config.toml`; every problem is reported and the valid rest is used."""
     return config_in(read_toml(root / CONFIG, root, report, shown), root, report)
 
 
 def config_in(file: TomlFile, root: Path, report: Report) -> RepositoryConfig:
-    """Give what a configuration says that was read."""
+    """Interpret a configuration that was read."""
     _check_tables(file, REPOSITORY_TABLES, report)
     folders = _workflow_folders(file, root, report)
     agent = file.table("agent", report)
@@ -166,7 +166,7 @@ def _keep_snapshots(file: TomlFile, report: Report) -> int | None:
         return None if value is None else min(value, _FOR_EVER)
     message = "'keep_snapshots' is a number of days"
     report.error("config-value", message, file.place("cleanup", "keep_snapshots"), f"keep_snapshots = {KEEP_SNAPSHOTS}")
-    # What cannot be understood lets nothing go.
+    # A value that cannot be understood removes nothing.
     return _FOR_EVER
 
 
@@ -179,7 +179,7 @@ def _max_instances(file: TomlFile, report: Report) -> int | None:
     message = "'max_concurrent_instances' is a number of runs, at least 1"
     place = file.place("resources", "max_concurrent_instances")
     report.error("config-value", message, place, "max_concurrent_instances = 3")
-    # What cannot be understood lets the fewest run.
+    # A value that cannot be understood means the lowest limit.
     return 1
 
 
@@ -334,7 +334,7 @@ def _absolute(file: TomlFile, text: str, report: Report) -> Path | None:
 
 
 def read_sandbox(file: TomlFile, agent: dict[str, Any], report: Report) -> tuple[Sandbox, bool]:
-    """Give the sandbox and whether agents reach the network out of it; what cannot be read keeps most to itself."""
+    """Read the sandbox and whether agents have network access in it; an unreadable value means the strictest one."""
     said = agent.get("sandbox", "none")
     table = cast("dict[str, Any]", said) if isinstance(said, dict) else {"kind": said}
     kind, network = table.get("kind"), table.get("network", True)

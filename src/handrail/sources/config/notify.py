@@ -1,4 +1,4 @@
-"""Who is told when a run needs a person: `[notify]` and `[notify.channels.NAME]` of the user's own `config.toml`."""
+"""Who is notified when a run needs a person: `[notify]` and `[notify.channels.NAME]` of the user's `config.toml`."""
 
 import re
 from pathlib import Path
@@ -18,18 +18,18 @@ _ADDRESS = re.compile(r"https://[^\s/]+\S*|http://(?:127\.0\.0\.1|localhost|\[::
 
 @frozen
 class NotifySetting:
-    """Whom the user wants to be told."""
+    """Whom the user wants to be notified."""
 
     own: Target = Target()
     channels: tuple[tuple[str, Target], ...] = ()
 
     def channel(self, name: str) -> Target | None:
-        """Find a channel by its name."""
+        """Look up a channel by its name."""
         return dict(self.channels).get(name)
 
 
 def read_notify(folders: Folders, report: Report) -> NotifySetting:
-    """Read whom the user wants to be told; what cannot be understood is reported and tells nobody."""
+    """Read whom the user wants to be notified; what cannot be understood is reported and notifies nobody."""
     path = folders.config / "config.toml"
     file = read_toml(path, Path(path.anchor), report)
     table = file.table("notify", report)

@@ -1,4 +1,4 @@
-"""What `[project]` and the tables `[checks.NAME]` say: where the code is, and how one file is checked."""
+"""Reads `[project]` and the tables `[checks.NAME]`: where the code is, and how one file is checked."""
 
 import re
 from typing import Any, cast
@@ -24,7 +24,7 @@ _EXAMPLES = {
 
 
 def read_project(file: TomlFile, report: Report) -> Project:
-    """Read both; every problem is reported and the sound rest is used."""
+    """Read both; every problem is reported and the valid rest is used."""
     table = file.table("project", report)
     for key in table:
         if key not in KEYS:
@@ -71,12 +71,12 @@ class _Reader:
         self._file, self._report, self._table, self._name = file, report, table, name
 
     def text(self, table: dict[str, Any], key: str) -> str:
-        """Give a text; empty when there is none."""
+        """Read a text; empty when there is none."""
         value = table.get(key, "")
         return value if isinstance(value, str) else self._refuse(key, "is a text")
 
     def globs(self, table: dict[str, Any]) -> tuple[str, ...]:
-        """Give the globs of the product's code."""
+        """Read the globs of the product's code."""
         value = table.get("sources", [])
         listed = cast("list[object]", value) if isinstance(value, list) else [value]
         texts = tuple(each for each in listed if isinstance(each, str) and each.strip("! "))
@@ -90,7 +90,7 @@ class _Reader:
         return texts
 
     def codes(self, table: dict[str, Any]) -> tuple[int, ...]:
-        """Give the exit codes that mean a failing test."""
+        """Read the exit codes that mean a failing test."""
         value = table.get("failed", [])
         listed = cast("list[object]", value) if isinstance(value, list) else [value]
         codes = tuple(each for each in listed if type(each) is int and 0 < each < 256)
@@ -99,12 +99,12 @@ class _Reader:
         return codes
 
     def report_path(self, table: dict[str, Any]) -> str:
-        """Give the path of a report inside the worktree."""
+        """Read the path of a report inside the worktree."""
         path = self.text(table, "report")
         return self._refuse("report", "is a path inside the repository") if path and escape(path) else path
 
     def pattern(self, table: dict[str, Any]) -> str:
-        """Give a pattern; whether it can be looked for in bounded time is found out by the run that needs it."""
+        """Read a pattern; whether it can be searched in bounded time is checked by the run that needs it."""
         text = self.text(table, "failed_when")
         try:
             re.compile(text)

@@ -11,7 +11,7 @@ CHOICES: dict[str, tuple[str, ...]] = {"autonomy": get_args(Autonomy), "risk": g
 
 
 def read_pull(file: TomlFile, report: Report) -> PullSetting:
-    """Read `[pull]`; what cannot be read says nothing."""
+    """Read `[pull]`; a value that cannot be read counts as missing."""
     table = file.table("pull", report)
     for key in table:
         if key not in CHOICES:

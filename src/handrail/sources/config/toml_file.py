@@ -1,4 +1,4 @@
-"""Reads a TOML file to plain tables, and finds the places of its tables and keys for messages."""
+"""Reads a TOML file into plain tables, and finds the positions of its tables and keys for messages."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ _AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
 class TomlFile:
-    """A file's tables with the text they stand in; empty when there is no file or it cannot be read."""
+    """A file's tables with the text they come from; empty when there is no file or it cannot be read."""
 
     __slots__ = ("source", "tables")
 
@@ -21,7 +21,7 @@ class TomlFile:
         self.tables = tables
 
     def table(self, name: str, report: Report) -> dict[str, Any]:
-        """Give a table; a value in its place is reported."""
+        """Return a table; any other value in its place is reported."""
         found = self.tables.get(name, {})
         if isinstance(found, dict):
             return found  # pyright: ignore[reportUnknownVariableType] (TOML's tables have text keys)
@@ -29,7 +29,7 @@ class TomlFile:
         return {}
 
     def place(self, table: str, key: str = "") -> Span:
-        """Find a table's header or one of its keys by their looks; the file's beginning where it looks otherwise."""
+        """Find a table's header or one of its keys by pattern; the beginning of the file where none matches."""
         name = rf"(?:{re.escape(table)}|\"{re.escape(table)}\"|'{re.escape(table)}')"
         header = re.search(rf"^[ \t]*\[?[ \t]*({name})[ \t]*[\].=]", self.source.text, re.MULTILINE)
         if header is None:
@@ -41,7 +41,7 @@ class TomlFile:
         return Span(self.source, header.start(1), header.end(1))
 
     def inner_place(self, table: str, name: str, key: str = "") -> Span:
-        """Find a table within a table or one of its keys, by their looks; the outer one where it looks otherwise."""
+        """Find a table within a table or one of its keys by pattern; the outer table where none matches."""
         inner = rf"(?:{re.escape(name)}|\"{re.escape(name)}\"|'{re.escape(name)}')"
         headers = re.compile(rf"^[ \t]*\[[ \t]*{re.escape(table)}[ \t]*\.[ \t]*({inner})[ \t]*([.\]])", re.MULTILINE)
         found = next(headers.finditer(self.source.text), None)
@@ -60,12 +60,12 @@ class TomlFile:
 
 
 def read_toml(path: Path, root: Path, report: Report, shown: str | None = None) -> TomlFile:
-    """Read a TOML file that stays inside a folder; no file is an empty one, a bad file is reported."""
+    """Read a TOML file inside a folder; a missing file counts as empty, a bad one is reported."""
     return parse_toml(read_bytes(path, root), printable(shown or str(path)), report)
 
 
 def parse_toml(data: bytes | Refusal, name: str, report: Report) -> TomlFile:
-    """Read TOML from bytes that were read before; what is wrong is reported under the name of the file."""
+    """Parse TOML from bytes; problems are reported under the name of the file."""
     text = data if isinstance(data, Refusal) else decode(data)
     if isinstance(text, Refusal):
         source = SourceText(name, "")

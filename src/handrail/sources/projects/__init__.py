@@ -1,1 +1,1 @@
-"""What a repository's own files say about its checks and its set-up; only ever read, nothing is run or guessed."""
+"""Reads a repository's own files for its checks and its set-up; nothing is run or guessed."""

@@ -1,4 +1,4 @@
-"""Asks every kind in turn and makes one of what they say: of the root, or of the packages where the root has none."""
+"""Asks every kind of project in turn and combines the results: of the root, or of the packages where it has none."""
 
 import re
 import shlex
@@ -22,17 +22,17 @@ KINDS: tuple[Callable[[Look], Finding | None], ...] = (
     php.find,
     dotnet.find,
 )
-"""Who looks for evidence; a new kind is a file and a line here. What a Makefile says goes before the rest."""
+"""The detectors; a new kind is a file and a line here. What a Makefile says takes precedence over the rest."""
 SKIPPED = frozenset(("node_modules", "vendor", "target", "dist", "build", "venv", "testdata", "fixtures", "examples"))
 MOST_PACKAGES = 8
 ELSEWHERE = ("**", "!**/{test,tests,spec,specs,__tests__,testdata}/**", "!**/*{test,spec,Test,Spec}*")
-"""The product's code where nothing shows in which folders it is: everything but tests."""
+"""Globs of the product's code where its folders are not known: everything but tests."""
 _PLAIN = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_./-]*")
 
 
 @frozen
 class Project:
-    """What a repository's files say, put together."""
+    """The combined findings in a repository."""
 
     checks: tuple[Check, ...] = ()
     setup: tuple[str, ...] = ()
@@ -45,7 +45,7 @@ class Project:
 
 
 def detect(root: Path, ignored: Iterable[str] = ()) -> Project:
-    """Find checks and set-up of a repository; `ignored` are names such as `.venv` that git ignores."""
+    """Find the checks and the set-up of a repository; `ignored` are names such as `.venv` that git ignores."""
     look = Look(root, root, frozenset(ignored))
     found = _joined(look)
     if found.checks:
@@ -57,7 +57,7 @@ def detect(root: Path, ignored: Iterable[str] = ()) -> Project:
 
 
 def _joined(look: Look) -> Project:
-    """One folder: the first that names a check has it, a second one of another kind gets a name of its own."""
+    """Combine the findings in one folder: a check's name goes to the first, a second of another kind gets a suffix."""
     findings = [finding for kind in KINDS if (finding := kind(look)) is not None]
     checks: dict[str, Check] = {}
     for finding in findings:
@@ -69,7 +69,7 @@ def _joined(look: Look) -> Project:
     setup = [command for finding in findings if finding.kind != "make" for command in finding.setup]
     setup = setup or [command for finding in findings for command in finding.setup]
     notes = [note for finding in findings for note in finding.notes]
-    # What a Makefile knows of single files is the least: it runs all tests.
+    # A Makefile knows least about single files: it runs all tests.
     ordered = sorted(findings, key=lambda finding: finding.kind == "make")
     one = next((finding.one for finding in ordered if finding.one is not None), None)
     listing = next((finding for finding in ordered if finding.outdated), Finding(""))
@@ -85,14 +85,14 @@ def _rank(check: Check) -> int:
 
 
 def _packages(look: Look) -> list[Look]:
-    """The folders of the repository that may hold packages, two levels deep."""
+    """List the folders of the repository that may contain packages, two levels deep."""
     first = [each for each in look.folders() if each.folder.name not in SKIPPED]
     second = [inner for each in first for inner in each.folders() if inner.folder.name not in SKIPPED]
     return [*first, *second]
 
 
 def _others(look: Look) -> tuple[str, ...]:
-    """Say that packages below the root are left to the root's own checks."""
+    """Note that packages below the root are left to the root's own checks."""
     manifests = (node.FILE, rust.FILE, "go.mod", "pyproject.toml", "pom.xml", "Gemfile", "composer.json")
     names = [str(each.folder.relative_to(look.root)) for each in _packages(look) if each.has(*manifests)]
     if not names:
@@ -101,7 +101,7 @@ def _others(look: Look) -> tuple[str, ...]:
 
 
 def _combined(look: Look, packages: list[tuple[Look, Project]], root: Project) -> Project:
-    """Several packages and nothing at the root: each check goes into its folder."""
+    """Combine several packages where the root has nothing: each check runs in its folder."""
     taken: list[tuple[str, Project]] = []
     for each, made in packages:
         path = str(each.folder.relative_to(look.root))
@@ -126,8 +126,8 @@ def _combined(look: Look, packages: list[tuple[Look, Project]], root: Project) -
 
 
 def _one_of_all(packages: list[tuple[str, Project]]) -> FileCheck | None:
-    """One check of files for all packages, each in its folder; none where failing tests look different in them."""
-    # The path stands inside an expansion, where no quotes help: only names that mean nothing to a shell are taken.
+    """Build one file check for all packages, each in its folder; None where failing tests look different in them."""
+    # The path is inside an expansion, where quotes do not help: only names without special characters are used.
     found = [(path, made.one) for path, made in packages if made.one is not None and _PLAIN.fullmatch(path)]
     if not found or len({(one.failed, one.failed_when) for _, one in found}) > 1:
         return None

@@ -3,7 +3,7 @@
 from handrail.sources.projects.evidence import Check, Finding, Look, filtered, one_file_check
 
 ONE = 'DOTNET_CLI_UI_LANGUAGE=en dotnet test --filter "FullyQualifiedName~$(basename "$FILE" .cs)"'
-"""Tests are chosen by the name of their class, which the file usually has."""
+"""Tests are selected by the name of their class, which usually equals that of the file."""
 
 
 def find(look: Look) -> Finding | None:

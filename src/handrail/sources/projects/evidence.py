@@ -1,4 +1,4 @@
-"""What is found in a folder, and the bounded look into the files that it is found in."""
+"""What is found in a folder, and bounded access to the files that it is found in."""
 
 import json
 import re
@@ -17,7 +17,7 @@ MOST_ENTRIES = 5000
 
 @frozen
 class Check:
-    """A command that must pass, and the file that says so."""
+    """A command that must pass, and the file that is the evidence for it."""
 
     name: str
     command: str
@@ -26,13 +26,13 @@ class Check:
 
 @frozen
 class Finding:
-    """What the files of one kind say."""
+    """What the files of one kind of project show."""
 
     kind: str
-    """The word for it in the names of checks: `node`, `python`."""
+    """Its suffix in the names of checks: `node`, `python`."""
     checks: tuple[Check, ...] = ()
     setup: tuple[str, ...] = ()
-    """Commands that make a fresh copy ready."""
+    """Commands that prepare a fresh copy."""
     notes: tuple[str, ...] = ()
     """What a person should know about it."""
     one: FileCheck | None = None
@@ -42,12 +42,12 @@ class Finding:
     outdated: str = ""
     """The command that prints `NAME CURRENT WANTED` for each outdated package."""
     update: str = ""
-    """The command that brings `$PACKAGE` to `$VERSION`."""
+    """The command that updates `$PACKAGE` to `$VERSION`."""
 
 
 @frozen
 class Look:
-    """A folder of the repository, as those who look for evidence see it."""
+    """A folder of the repository, as detectors see it."""
 
     root: Path
     """The repository; nothing outside it is read."""
@@ -56,24 +56,24 @@ class Look:
     """Names such as `.venv` that git ignores here."""
 
     def has(self, *names: str) -> str:
-        """Give the first of the files that is there; empty for none."""
+        """Return the first of the files that exists; empty for none."""
         return next((name for name in names if (self.folder / name).is_file()), "")
 
     def text(self, name: str) -> str:
-        """Give a file's text; empty when it cannot be used."""
+        """Read a file's text; empty when it cannot be used."""
         data = read_bytes(self.folder / name, self.root)
         text = data if isinstance(data, Refusal) else decode(data)
         return "" if isinstance(text, Refusal) else text.removeprefix("\ufeff")
 
     def json(self, name: str) -> dict[str, Any]:
-        """Give a JSON object; empty when there is none."""
+        """Read a JSON object; empty when there is none."""
         try:
             return as_table(json.loads(self.text(name) or "{}"))
         except (ValueError, RecursionError):
             return {}
 
     def toml(self, name: str) -> dict[str, Any]:
-        """Give a TOML file's tables; empty when there are none."""
+        """Read a TOML file's tables; empty when there are none."""
         import tomllib  # noqa: PLC0415 (most folders have no such file)
 
         try:
@@ -86,23 +86,23 @@ class Look:
         return [name for name in self.entries() if name.endswith(ending) and (self.folder / name).is_file()]
 
     def entries(self) -> list[str]:
-        """List what is visible in the folder and has a name that people can read."""
+        """List what is visible in the folder and has a printable name."""
         try:
             return [entry.name for entry in scan(self.folder, MOST_ENTRIES) if entry.name.isprintable()]
         except OSError:
             return []
 
     def folders(self) -> "list[Look]":
-        """Give the folders inside, links left out."""
+        """List the folders inside, except links."""
         inside = (self.folder / name for name in self.entries())
         return [self.into(path) for path in inside if path.is_dir() and not path.is_symlink()]
 
     def into(self, folder: Path) -> "Look":
-        """Look into another folder of the repository."""
+        """Return the view of another folder of the repository."""
         return Look(self.root, folder, self.ignored)
 
     def matching(self, pattern: str) -> "list[Look]":
-        """Give the folders that a member pattern such as `packages/*` means."""
+        """List the folders that a member pattern such as `packages/*` matches."""
         plain = pattern.strip().removeprefix("./").rstrip("/")
         if not contained(plain) or "**" in plain.removesuffix("/**"):
             return []
@@ -111,46 +111,46 @@ class Look:
 
 
 def as_table(value: object) -> dict[str, Any]:
-    """Give a value as a table with text keys; empty when it is none."""
+    """Convert a value to a table with text keys; empty when it is not a table."""
     if not isinstance(value, dict):
         return {}
     return {str(key): each for key, each in cast("dict[object, Any]", value).items()}
 
 
 def as_texts(value: object) -> list[str]:
-    """Give the texts of a list; empty when it is none."""
+    """Return the texts of a list; empty when it is not a list."""
     listed = cast("list[object]", value) if isinstance(value, list) else []
     return [each for each in listed if isinstance(each, str)]
 
 
 def below(table: dict[str, Any], *names: str) -> dict[str, Any]:
-    """Give a table inside a table; empty when it is not there."""
+    """Return a table inside a table; empty when it does not exist."""
     for name in names:
         table = as_table(table.get(name))
     return table
 
 
 def checks_of(found: Iterable[Check | None]) -> tuple[Check, ...]:
-    """Give the checks that were found."""
+    """Remove the checks that were not found."""
     return tuple(check for check in found if check is not None)
 
 
 def one_file_check(command: str, *failed: int, when: str = "") -> FileCheck:
-    """Give the check of one file that workflows ask for by the name `test_one`."""
+    """Build the check of one file that workflows use by the name `test_one`."""
     return FileCheck("test_one", command, failed, failed_when=when)
 
 
 def filtered(listing: str, lines: str, most: int = 0) -> str:
-    """Give a command that does not lose a failure (a code above `most`) in the pipe that makes lines of its output."""
+    """Build a command that does not lose a failure (a code above `most`) in the pipe that formats its output."""
     judged = f'|| [ $? -le {most} ] || {{ printf "%s\\n" "$list" >&2; exit 1; }}'
     return f'list=$({listing}) {judged}; printf "%s\\n" "$list" | {lines}'
 
 
 def existing(look: "Look", *folders: str) -> tuple[str, ...]:
-    """Give the globs of those folders that are there."""
+    """Return the globs of those folders that exist."""
     return tuple(f"{name}/**" for name in folders if (look.folder / name).is_dir())
 
 
 def mentions(text: str, word: str) -> bool:
-    """Tell whether a text names something as a word of its own."""
+    """Whether a text contains something as a word of its own."""
     return re.search(rf"(?<![\w.-]){re.escape(word)}(?![\w-])", text) is not None

@@ -12,7 +12,7 @@ ONE = (
     "'s/^func \\(\\(Test\\|Example\\|Fuzz\\)[^(]*\\)(.*/\\1/p' "
     '"$(basename "$FILE")" | paste -sd\'|\' -))\\$" .'
 )
-"""Go tests packages: only the tests of the file are chosen, in the folder of the file, whichever module that is in."""
+"""Go tests packages: only the tests of the file are selected, in the folder of the file, whatever its module is."""
 _UPDATES = "{{if and .Update (not .Indirect) (not .Main)}}{{.Path}} {{.Version}} {{.Update.Version}}{{end}}"
 _USE = re.compile(r"^use[ \t]+(?:\(([^)]*)\)|(\S+))", re.MULTILINE)
 
@@ -39,7 +39,7 @@ def find(look: Look) -> Finding | None:
 
 
 def _modules(look: Look) -> str:
-    """The modules of a workspace, each with all its packages."""
+    """Return the modules of a workspace, each with all its packages."""
     uses = _USE.findall(re.sub(r"//.*", "", look.text("go.work")))
     words = [word.strip('"') for many, one in uses for word in (many or one).split()]
     named = [word.removeprefix("./").rstrip("/") or "." for word in words]

@@ -4,7 +4,7 @@ from handrail.sources.projects.evidence import Check, Finding, Look, filtered, o
 
 GRADLE = ("build.gradle.kts", "build.gradle", "settings.gradle.kts", "settings.gradle")
 CLASS = '"$(basename "$FILE" | sed \'s/[.][a-z]*$//\')"'
-"""The name of the class that a file of tests holds."""
+"""The name of the class that a test file contains."""
 MAVEN_FAILED = r"Tests run: [0-9]+, Failures: ([1-9]|0, Errors: [1-9])"
 _UPDATES = r"sed -n 's/^\[INFO\] *\([^ ]*:[^ ]*\) [. ]*\([^ ]*\) -> \([^ ]*\)$/\1 \2 \3/p'"
 _VERSIONS = "-DforceVersion=true -DgenerateBackupPoms=false"

@@ -1,4 +1,4 @@
-"""Targets of a Makefile: somebody wrote down how the project is checked."""
+"""Targets of a Makefile, in which somebody wrote down how the project is checked."""
 
 import re
 
@@ -30,7 +30,7 @@ def find(look: Look) -> Finding | None:
 
 
 def targets(text: str) -> set[str]:
-    """Give the names of a Makefile's targets."""
+    """Return the names of a Makefile's targets."""
     return {name for rule in _RULE.finditer(text.replace("\\\n", " ")) for name in rule[1].split()}
 
 

@@ -27,7 +27,7 @@ SCRIPTS = {
 """Each check and the scripts that mean it, the best one first."""
 FOLDERS = ("src", "source", "lib", "app")
 TESTS = ("!**/*.{test,spec}.*", "!**/{test,tests,__tests__}/**")
-"""Tests that stand beside the code."""
+"""Globs that exclude tests beside the code."""
 _JEST = "^Tests: .*[0-9]+ failed"
 RUNNERS = {
     "vitest": ("RUN vitest run", "^ *Tests .*[0-9]+ failed"),
@@ -36,7 +36,7 @@ RUNNERS = {
     "mocha": ("RUN mocha", "^ *[0-9]+ failing"),
     "ava": ("RUN ava", "^ *[0-9]+ tests? failed"),
 }
-"""Test runners: how one runs a single file, and the line that shows a failing test. Their exit codes tell nothing."""
+"""Test runners: how one runs a single file, and the line that shows a failing test. Their exit codes are no help."""
 _FLAGS = re.compile(r"--(?:import|require|loader|experimental-[\w-]+)(?:[= ][^\s-]\S*)?")
 _LISTED = (
     'const o = JSON.parse(require("fs").readFileSync(0, "utf8") || "{}"); '
@@ -51,14 +51,14 @@ _YARN = (
 )
 UPDATES = {
     "npm": (f"npm outdated --json | node -e '{_LISTED}'", 'npm install "$PACKAGE@$VERSION"'),
-    # What pnpm calls wanted is what its lock file has.
+    # pnpm's `wanted` is the version in its lock file.
     "pnpm": (
         f"pnpm outdated --format json | node -e '{_LISTED.replace('p.wanted', 'p.latest')}'",
         'pnpm update "$PACKAGE@$VERSION"',
     ),
     "yarn": (f"yarn outdated --json | node -e '{_YARN}'", 'yarn upgrade "$PACKAGE@$VERSION"'),
 }
-"""Each package manager's outdated packages as lines `NAME CURRENT WANTED`, and how one is brought to a version."""
+"""Per package manager: how to list outdated packages as lines `NAME CURRENT WANTED`, and how to update one."""
 PLACEHOLDER = "no test specified"
 
 
@@ -69,14 +69,14 @@ class Manager:
     name: str
     locks: tuple[str, ...]
     install: str
-    """With the lock file, which it must not change."""
+    """Installs with the lock file, which it must not change."""
     without_lock: str
     everywhere: str
-    """A script in every package of a workspace; `{}` stands for its name."""
+    """Runs a script in every package of a workspace; `{}` stands for its name."""
     execute: str
 
     def script(self, name: str) -> str:
-        """Give the command of a script."""
+        """Build the command of a script."""
         # `bun test` is bun's own test runner, not the script.
         short = name == "test" and self.name != "bun"
         return f"{self.name} test" if short else f"{self.name} run {name}"
@@ -129,7 +129,7 @@ def find(look: Look) -> Finding | None:
 
 
 def _one(manager: Manager, package: dict[str, Any]) -> FileCheck | None:
-    """How the tests of one file are run: by the test runner that the script test names, else by one it depends on."""
+    """Build the check of one file: with the test runner of the script `test`, else with one among the dependencies."""
     script = str(below(package, "scripts").get("test", ""))
     needs = {**below(package, "dependencies"), **below(package, "devDependencies")}
     for runner, (command, pattern) in RUNNERS.items():
@@ -145,7 +145,7 @@ def _one(manager: Manager, package: dict[str, Any]) -> FileCheck | None:
 
 
 def _sources(look: Look, members: list[Look]) -> tuple[str, ...]:
-    """The usual folders of code, or those of the packages of a workspace; tests beside the code are left out."""
+    """Return the usual folders of code, or those of the packages of a workspace, without tests beside the code."""
     found = existing(look, *FOLDERS)
     for each in members[:20]:
         path = str(each.folder.relative_to(look.folder))
@@ -171,7 +171,7 @@ def _check(manager: Manager, scripts: dict[str, Any], check: str) -> Check | Non
             continue
         if name == "test" and _watches(scripts):
             return None
-        # It watches files unless it believes to be in a pipeline.
+        # It watches files unless it believes that it runs in CI.
         before = "CI=true " if re.search(r"\breact-scripts test\b", text) else ""
         return Check(check, before + manager.script(name), FILE)
     return None
@@ -189,7 +189,7 @@ def _compiler(look: Look, manager: Manager, package: dict[str, Any]) -> Check | 
 
 
 def _members(look: Look, package: dict[str, Any]) -> list[Look]:
-    """The packages of a workspace, whichever way it is written."""
+    """List the packages of a workspace, whichever way it is written."""
     listed = package.get("workspaces")
     patterns = as_texts(listed) or as_texts(as_table(listed).get("packages"))
     patterns += re.findall(r"^[ \t]*-[ \t]*['\"]?([^'\"#\s]+)['\"]?", look.text("pnpm-workspace.yaml"), re.MULTILINE)
@@ -198,7 +198,7 @@ def _members(look: Look, package: dict[str, Any]) -> list[Look]:
 
 
 def _everywhere(look: Look, manager: Manager, members: list[Look], check: str) -> Check | None:
-    """A script that only the packages of a workspace have."""
+    """Find a script that only the packages of a workspace have."""
     for name in SCRIPTS[check]:
         having = [one for one in members if _check(manager, below(one.json(FILE), "scripts"), check)]
         if any(name in below(one.json(FILE), "scripts") for one in having):

@@ -25,7 +25,7 @@ LOCKS = {
     "pdm.lock": ("pdm install", "pdm run "),
     "Pipfile.lock": ("pipenv sync --dev", "pipenv run "),
 }
-"""Lock file: what installs, and what stands before a command."""
+"""Lock file: the command that installs, and the prefix of a command."""
 CONFIGURED = {
     "pytest": ("pytest.ini", "conftest.py", "tests/conftest.py"),
     "ruff": ("ruff.toml", ".ruff.toml"),
@@ -33,13 +33,13 @@ CONFIGURED = {
     "mypy": ("mypy.ini", ".mypy.ini"),
     "pyright": ("pyrightconfig.json",),
 }
-"""Files that are there only where a tool is used."""
+"""Files that exist only where a tool is used."""
 SECTIONS = {"pytest": ("[tool:pytest]", "[pytest]"), "flake8": ("[flake8]",), "mypy": ("[mypy]",)}
 """Sections of setup.cfg and tox.ini."""
 UNITTEST_FAILED = r"^(FAIL|ERROR): \S+ \(([^u]|u[^n]|un[^i]|uni[^t]|unit[^t]|unitt[^e])"
 """A test that failed; one that cannot be loaded is an error of `unittest.loader`."""
 TESTS = ("!**/tests/**", "!**/test_*.py", "!**/*_test.py", "!**/conftest.py")
-"""Tests that stand beside the code."""
+"""Globs that exclude tests beside the code."""
 _LISTED = 'import json, sys; [print(p["name"], p["version"], p["latest_version"]) for p in json.load(sys.stdin)]'
 _LISTED_PINNED = (
     r'import json, re, sys; pinned = set(re.findall(r"(?m)^([\w.-]+)==", open("requirements.txt").read())); '
@@ -51,7 +51,7 @@ _UNITTEST = re.compile(r"^\s*(import|from) unittest\b", re.MULTILINE)
 
 @frozen
 class _Project:
-    """What is known of one."""
+    """What is known of one project."""
 
     look: Look
     pyproject: dict[str, Any]
@@ -59,7 +59,7 @@ class _Project:
     """All lines that name dependencies."""
 
     def evidence(self, tool: str) -> str:
-        """Give the file that shows that a tool is used; empty when nothing does."""
+        """Return the file that shows that a tool is used; empty when nothing does."""
         if below(self.pyproject, "tool").get(tool) is not None:
             return "pyproject.toml"
         for file in ("setup.cfg", "tox.ini"):
@@ -95,7 +95,7 @@ def find(look: Look) -> Finding | None:
 
 
 def _one(test: Check | None, before: str) -> FileCheck | None:
-    """How the tests of one file are run; pytest has an exit code of its own for what cannot be collected."""
+    """Build the check of one file; pytest has a separate exit code for what cannot be collected."""
     if test is None:
         return None
     if "unittest" in test.command:
@@ -104,7 +104,7 @@ def _one(test: Check | None, before: str) -> FileCheck | None:
 
 
 def _sources(look: Look) -> tuple[str, ...]:
-    """The folder src, else the packages and modules of the root."""
+    """Return the folder src, else the packages and modules of the root."""
     packages = [each.folder.name for each in look.folders() if each.has("__init__.py")]
     own = [name for name in packages if name not in ("tests", "test", "docs")]
     modules = [name for name in look.files(".py") if not _NO_PRODUCT.fullmatch(name)]
@@ -113,7 +113,7 @@ def _sources(look: Look) -> tuple[str, ...]:
 
 
 def _updates(project: _Project, before: str) -> tuple[str, str]:
-    """How outdated packages are listed, and one is brought to a version."""
+    """Return how to list outdated packages, and how to update one."""
     if before == "uv run ":
         listing = f"uv pip list --outdated --format=json | python3 -c '{_LISTED}'"
         return listing, 'uv lock --upgrade-package "$PACKAGE==$VERSION" && uv sync'
@@ -144,7 +144,7 @@ def _ini(project: _Project) -> str:
 
 
 def _unittests(look: Look) -> Check | None:
-    """Tests that only need what comes with Python."""
+    """Find tests that need nothing but Python itself."""
     for folder, command in (("tests", "python3 -m unittest discover -s tests"), (".", "python3 -m unittest")):
         inside = look.into(look.folder / folder)
         files = [name for name in inside.files(".py") if name.startswith("test")]
@@ -159,7 +159,7 @@ def _tox(project: _Project, before: str) -> Check | None:
 
 
 def _environment(project: _Project) -> tuple[tuple[str, ...], str]:
-    """How dependencies come into a fresh copy, and what stands before a command then."""
+    """Return how dependencies are installed in a fresh copy, and the prefix of commands then."""
     look = project.look
     for lock, (install, before) in LOCKS.items():
         if look.has(lock):
@@ -182,7 +182,7 @@ def _requirement_files(look: Look) -> list[str]:
 
 
 def _extras(project: _Project, lock: str) -> str:
-    """Extras that hold the tools: uv and poetry leave them out unless they are named."""
+    """Return options for the extras that contain the tools: uv and poetry leave them out unless they are named."""
     if lock not in ("uv.lock", "poetry.lock"):
         return ""
     extras = below(project.pyproject, "project", "optional-dependencies")

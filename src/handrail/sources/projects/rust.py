@@ -7,14 +7,14 @@ ONE = (
     'case "$FILE" in *tests/*/main.rs) t=$(basename "$(dirname "$FILE")");; *tests/*.rs) t=$(basename "$FILE" .rs);; '
     '*) t=;; esac; if [ -n "$t" ]; then cargo testEVERY --test "$t"; else cargo testEVERY; fi'
 )
-"""A file of tests/ is a test target of its own; any other file is tested with everything."""
+"""A file of tests/ is a test target of its own; for any other file all tests are run."""
 NOTE = "unit tests live in the sources here: src is product code, and fix-bug writes its test as a file of tests/"
 _UPDATES = "sed -n 's/^ *Updating \\([^ ]*\\) v\\([^ ]*\\) -> v\\([^ ]*\\).*/\\1 \\2 \\3/p'"
 CLIPPY = ("clippy.toml", ".clippy.toml")
 
 
 def find(look: Look) -> Finding | None:
-    """Find the tests, and clippy where somebody uses it."""
+    """Find the tests, and clippy where it is in use."""
     if not look.has(FILE):
         return None
     manifest = look.toml(FILE)

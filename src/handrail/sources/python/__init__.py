@@ -1,1 +1,1 @@
-"""Trusted workflow.py."""
+"""Loads a trusted workflow.py."""

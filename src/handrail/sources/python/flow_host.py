@@ -1,9 +1,9 @@
-"""The process in which the coroutine of a dynamic step runs: it is told results, and says which call comes next.
+"""The process in which the coroutine of a dynamic step runs: it receives results, and returns which call comes next.
 
 1. The coroutine is driven by hand, from call to call. It may await nothing else, so that it has no clock of its own.
-2. It ends when the driver does: a thread sees the end of the socket. Where the flow lets no thread run, the kernel's
-   alarm ends it, for which no Python code has to run.
-3. Standard input is empty and standard output goes to standard error, so that a flow cannot disturb the conversation.
+2. It ends when the driver does: a thread notices the end of the socket. Where the flow lets no thread run, the kernel's
+alarm ends it, for which no Python code has to run.
+3. Standard input is empty and standard output goes to standard error, so that a flow cannot disturb the protocol.
 """
 
 import json
@@ -25,12 +25,12 @@ from handrail.processes.json_partner import MOST_BYTES
 from handrail.sources.python.loader import PythonFault, fault_of, load_run
 
 SLACK = 5.0
-"""Seconds by which the alarm comes later than the driver, who says it better."""
+"""Seconds by which the alarm comes later than the driver's own timeout, which has the better message."""
 
 
 def _json(value: object, what: str) -> bytes:
     try:
-        data = rfc8785.dumps(value)  # pyright: ignore[reportArgumentType]  # whether it is JSON is the question
+        data = rfc8785.dumps(value)  # pyright: ignore[reportArgumentType]  # this checks whether it is JSON
     except (rfc8785.CanonicalizationError, TypeError, ValueError, RecursionError) as error:
         raise FlowError(f"{what} what is no JSON value: {error}") from error
     if len(data) > MOST_BYTES // 8:
@@ -39,17 +39,17 @@ def _json(value: object, what: str) -> bytes:
 
 
 class Host:
-    """A coroutine in its course."""
+    """A coroutine that is being driven."""
 
     def __init__(self, told: Mapping[str, Any]) -> None:
         self.file: str = told["file"]
         run = load_run(self.file, told["source"])
-        # Chosen by the run and not by chance: a replay draws the same numbers.
+        # Seeded by the run: a replay draws the same numbers.
         self._context = FlowContext(told, getattr(run, "__globals__", {}), Random(told["seed"]))  # noqa: S311
         self._coroutine: CoroutineType[Any, Any, object] = run(self._context)
 
     def go_on(self, told: Mapping[str, Any]) -> dict[str, object]:
-        """Give it what it was waiting for, let it run to its next call, and say what that is."""
+        """Pass it what it was waiting for, let it run to its next call, and return that."""
         try:
             asked = self._told(told)
         except StopIteration as over:
@@ -97,7 +97,7 @@ def _words(fault: PythonFault, file: str) -> str:
 
 
 def main() -> None:
-    """Answer what is told on standard input until nobody is there any more."""
+    """Answer the messages on standard input until the driver is gone."""
     lines = _lines()
     line = lines.readline()
     first: dict[str, Any] = json.loads(line or "null")
@@ -113,7 +113,7 @@ def main() -> None:
         lines.write(json.dumps(said) + "\n")
         lines.flush()
         line = lines.readline()
-    # Threads and exit handlers of the flow have nobody to work for any more.
+    # Do not wait for threads and exit handlers of the flow: the driver is gone.
     os._exit(0)
 
 

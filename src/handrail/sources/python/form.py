@@ -41,7 +41,7 @@ def evaluate(
 
 
 def _head(made: Dynamic, snapshot: Snapshot) -> dict[str, object]:
-    """What a dynamic flow has in common with other workflows: its name, which is where it lies, and its inputs."""
+    """Build what a dynamic flow has in common with other workflows: its name, which is where it is, and its inputs."""
     main = snapshot.main
     name = snapshot.folder.name if main.name == "workflow.py" else main.stem
     head: dict[str, object] = {"name": name, "description": made.description}
@@ -50,12 +50,12 @@ def _head(made: Dynamic, snapshot: Snapshot) -> dict[str, object]:
 
 
 def _take_versions(document: Document, snapshot: Snapshot, shown: Callable[[Path], str]) -> None:
-    """Take the prompt versions that the workflow names, from the bytes that were trusted: the one way to them."""
+    """Add the prompt versions that the workflow names, from the bytes that were trusted: the only way to get them."""
     _take(document.bundle, {text for text in _texts(document.root) if _is_version(text)}, snapshot, shown)
 
 
 def _take_all_versions(bundle: Bundle, snapshot: Snapshot, shown: Callable[[Path], str]) -> None:
-    """Take every prompt version: which one a flow uses is known only when it runs."""
+    """Add every prompt version: which one a flow uses is known only when it runs."""
     _take(bundle, {path for path in snapshot.files if _is_version(path)}, snapshot, shown)
 
 

@@ -1,4 +1,4 @@
-"""Runs a trusted `workflow.py` from the very text that was fingerprinted, and asks it for the workflow."""
+"""Runs a trusted `workflow.py` from the very text that was fingerprinted, and calls it to get the workflow."""
 
 import asyncio
 import inspect
@@ -32,7 +32,7 @@ class PythonFault(Exception):
 
 @frozen
 class Dynamic:
-    """A file whose `run` calls steps: what it says about itself beside that."""
+    """A file whose `run` calls steps: what else it declares."""
 
     description: str
     inputs: object
@@ -40,7 +40,7 @@ class Dynamic:
 
 
 def load_python(main: Path, source: bytes, context: object) -> object:
-    """Execute the source in a fresh module and give what its `resolve(context)` returns; only for trusted sources."""
+    """Execute the source in a fresh module and return what its `resolve(context)` returns; only for trusted sources."""
     with _module(main) as module, redirect_stdout(sys.stderr):
         try:
             exec(_compiled(main, source), module.__dict__)  # noqa: S102 (this is what the user trusted)
@@ -48,12 +48,12 @@ def load_python(main: Path, source: bytes, context: object) -> object:
         except (KeyboardInterrupt, PythonFault):
             raise
         except BaseException as error:
-            # A workflow may raise anything, SystemExit too, and must not end the command.
+            # A workflow may raise anything, even SystemExit, and must not end the command.
             raise fault_of(error, main) from error
 
 
 def load_run(file: str, source: str) -> "Callable[[object], CoroutineType[Any, Any, object]]":
-    """Execute a pinned source in a fresh module and give its `run`; only for what was trusted when it was pinned."""
+    """Execute a pinned source in a fresh module and return its `run`; only for what was trusted when it was pinned."""
     main = Path(file)
     with _module(main) as module, redirect_stdout(sys.stderr):
         try:
@@ -72,7 +72,7 @@ def _dynamic(module: ModuleType) -> Dynamic | None:
 
 
 def _compiled(main: Path, source: bytes) -> CodeType:
-    # Decoded here and not by Python: a coding comment could make it run other text than the one that was shown.
+    # Decoded here and not by Python: a coding comment could make it run a different text than was shown.
     text = decode(source)
     if isinstance(text, Refusal):
         raise PythonFault(f"the file cannot be read: {text}")
@@ -81,7 +81,7 @@ def _compiled(main: Path, source: bytes) -> CodeType:
 
 @contextmanager
 def _module(main: Path) -> Generator[ModuleType]:
-    """Give an empty module that dataclasses and typing can find while it lives."""
+    """Provide an empty module that dataclasses and typing can find while it lives."""
     module = ModuleType(f"handrail_workflow_{next(_NUMBERS)}")
     module.__file__ = str(main)
     sys.modules[module.__name__] = module
@@ -116,7 +116,7 @@ def _awaited(value: object) -> object:
 
 
 def fault_of(error: BaseException, main: Path) -> PythonFault:
-    """Say what went wrong in a workflow's own file, and where in it."""
+    """Describe what went wrong in a workflow's own file, and where in it."""
     if isinstance(error, SyntaxError) and error.filename == str(main):
         return PythonFault(f"not valid Python: {error.msg}", error.lineno or 1, error.offset or 1)
     line, column = _place(error, main)

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from handrail.processes.json_partner import Partner, start_partner
 
 HOST = "handrail.sources.python.flow_host"
-"""The program of that process; only there is it imported, since it runs code of the user."""
+"""The module of that process; it is imported only there, since it runs code of the user."""
 
 
 async def start_flow(words: Sequence[str], env: Mapping[str, str]) -> Partner:
-    """Start the process of one coroutine; the words are only for people who look at the list of processes."""
+    """Start the process of one coroutine; the words are only shown in the list of processes."""
     return await start_partner(HOST, words, env)

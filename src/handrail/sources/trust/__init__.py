@@ -1,1 +1,1 @@
-"""What the user has trusted."""
+"""Records what the user has trusted."""

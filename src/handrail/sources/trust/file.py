@@ -1,4 +1,4 @@
-"""The file in which trust is kept: private, replaced as a whole, and changed by one process at a time."""
+"""The file in which trust is stored: private, replaced as a whole, and changed by one process at a time."""
 
 import fcntl
 import json
@@ -16,7 +16,7 @@ from handrail.sources.foreign_files import reason
 
 VERSION = 2
 MOST_DIGESTS = 16
-"""Contents that are remembered of one path, the newest."""
+"""How many contents are remembered of one path, the newest ones."""
 _HEX = frozenset("0123456789abcdef")
 Digests: TypeAlias = dict[str, list[str]]
 """Trusted digests by path, the newest last."""
@@ -24,13 +24,13 @@ Digests: TypeAlias = dict[str, list[str]]
 
 @dataclass(slots=True)
 class Record:
-    """What was trusted: by the root of a repository and the path from there, or by the whole path."""
+    """What was trusted: by the root of a repository and the relative path, or by the absolute path."""
 
     repositories: dict[str, Digests] = field(default_factory=dict[str, Digests])
     files: Digests = field(default_factory=Digests)
 
     def digests(self, path: Path) -> tuple[str, ...]:
-        """Give the trusted digests of a file, the newest last."""
+        """Return the trusted digests of a file, the newest last."""
         root, inner = locate(path)
         own = self.repositories.get(root, {}).get(inner, []) if root else []
         return (*self.files.get(_key(path), ()), *own)
@@ -43,7 +43,7 @@ class Record:
         digests[inner] = [*kept, digest][-MOST_DIGESTS:]
 
     def remove(self, path: Path) -> bool:
-        """Forget a file, or everything below a folder; tell whether anything was trusted there."""
+        """Remove a file, or everything below a folder; return whether anything was trusted there."""
         root, inner = locate(path / "x")
         prefix = str(PurePosixPath(inner).parent)
         gone = [_drop(self.files, _key(path))]
@@ -54,13 +54,13 @@ class Record:
         return any(gone)
 
     def every_digest(self) -> set[str]:
-        """Give all digests that are trusted anywhere."""
+        """Return all digests that are trusted anywhere."""
         tables = (self.files, *self.repositories.values())
         return {digest for table in tables for digests in table.values() for digest in digests}
 
 
 def locate(path: Path) -> tuple[str, str]:
-    """Say under which root and path trust in a file is recorded; outside any repository without a root."""
+    """Return under which root and path trust in a file is recorded; outside any repository the root is empty."""
     root = trust_root(path)
     if root is None:
         return "", _key(path)
@@ -91,7 +91,7 @@ class TrustFile:
 
     @contextmanager
     def change(self) -> Generator[Record]:
-        """Give the record to be changed, and write it back; other processes wait meanwhile."""
+        """Yield the record for changes, and write it back; other processes wait meanwhile."""
         with self._locked():
             record = self.read()
             yield record
@@ -99,7 +99,7 @@ class TrustFile:
             self._sweep(record)
 
     def keep(self, data: bytes) -> str:
-        """Keep a content and give its digest; call it while changing the record."""
+        """Store a content and return its digest; call it while changing the record."""
         digest = sha256(data).hexdigest()
         blob = self._blobs / digest
         if not blob.exists():
@@ -107,7 +107,7 @@ class TrustFile:
         return digest
 
     def kept(self, digest: str) -> bytes | None:
-        """Give a content that was kept; None when it is gone or no longer what it was."""
+        """Return a stored content; None when it is gone or damaged."""
         try:
             data = (self._blobs / digest).read_bytes()
         except OSError:
@@ -135,7 +135,7 @@ class TrustFile:
         _replace(self.path, json.dumps(content, indent=2, sort_keys=True).encode("utf-8") + b"\n")
 
     def _sweep(self, record: Record) -> None:
-        """Remove contents that nothing names any more."""
+        """Remove contents that the record no longer mentions."""
         named = record.every_digest()
         for blob in self._blobs.iterdir():
             if blob.name not in named:
@@ -151,7 +151,7 @@ class TrustFile:
 
 
 def _replace(path: Path, data: bytes) -> None:
-    """Write a private file so that a reader sees the old or the new content, also after a crash."""
+    """Write a private file so that a reader sees the old or the new content, even after a crash."""
     fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
     handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
@@ -175,7 +175,7 @@ def _record(parsed: Any) -> Record:
 
 
 def _carried_over(trusted: dict[str, Any]) -> Record:
-    """Read the first version, which held the files of each workflow by the path of its main file."""
+    """Read the first version, which listed the files of each workflow by the path of its main file."""
     record = Record()
     for main, entry in trusted.items():
         _digest(entry["fingerprint"])

@@ -1,7 +1,19 @@
 """Which content the user has trusted: a set of paths and digests, file by file.
 
-Code and commands of a repository run only when the very bytes of every file they come from are in the set. A path may
-have several trusted contents, such as those of two branches.
+The problem: a repository may come from anybody, and its workflows, configuration and agent files make Handrail run
+commands. Reading them must be harmless, and running them must need the user's consent to exactly what runs. Trust in a
+path would also cover whatever the next `git pull` brings, so trust is in content: code and commands run only when the
+very bytes of every file they come from are in the set. The answer for some files is one of these states:
+
+    trusted      every file is part of Handrail, one of the user's own, or its digest was recorded for its path
+    repository   the same, and for some file it holds because the user's configuration trusts the whole repository
+    changed      some file is not trusted as it is, but some content of these files was trusted before
+    never        some file is not trusted, and no content of these files ever was
+
+It is safe because the files of a workflow are read once (`foreign_files.FileContent`): the digest that is compared is
+that of the bytes which are then compiled and run, so a change in between has no effect. A digest counts only for its
+own path in its own repository. A path may have several trusted contents, such as those of two branches. A repository
+cannot grant trust to itself: `[trust]` is read from the user's configuration alone.
 """
 
 from collections.abc import Iterable
@@ -31,7 +43,7 @@ SECRET_FILES = (
     *(".env", ".env.*", "*.env", ".envrc", ".dev.vars", "local.settings.json", ".netrc", ".npmrc", ".pypirc"),
     *("*.pem", "*.key", "*.p12", "*.pfx", "id_rsa*", "id_ed25519*", "*credentials*", "*secrets*"),
 )
-"""Names of files that may hold secrets: only their digests are kept, and their content is never shown."""
+"""Names of files that may contain secrets: only their digests are stored, and their content is never shown."""
 
 
 @frozen
@@ -58,7 +70,7 @@ class TrustStore:
         self._file = TrustFile(folders.data)
 
     def status_of(self, contents: Iterable[FileContent]) -> Trust:
-        """Tell how contents that were read stand."""
+        """Return whether contents that were read are trusted."""
         listed, rights = tuple(contents), _Rights(self._folders, self._file)
         found = {each: rights.right_to(each.path, each.digest) for each in listed}
         missing = tuple(each for each in listed if not found[each])
@@ -74,7 +86,7 @@ class TrustStore:
         return Trust("trusted", REASONS[strongest])
 
     def covers(self, repository: str, path: str, digest: str) -> bool:
-        """Tell whether this very content at this path of a repository was trusted."""
+        """Whether this very content at this path of a repository was trusted."""
         inside = real(Path(repository)) / path
         return contained(path) and bool(_Rights(self._folders, self._file).right_to(inside, digest))
 
@@ -94,13 +106,13 @@ class TrustStore:
         self.trust(snapshot.contents)
 
     def forget(self, paths: Iterable[Path]) -> bool:
-        """Withdraw trust in files, or in all below a folder, whatever they held; tell whether there was any."""
+        """Withdraw trust in files, or in all below a folder, whatever their content; return whether there was any."""
         with self._file.change() as record:
             gone = [record.remove(real(path)) for path in paths]
         return any(gone)
 
     def difference_of(self, contents: Iterable[FileContent], root: Path | None = None) -> str:
-        """Show how contents that are not trusted differ from what was trusted last; paths are seen from a root."""
+        """Return how contents that are not trusted differ from what was trusted last; paths are relative to a root."""
         record, parts = self._file.read(), list[str]()
         for each in sorted(contents, key=lambda each: each.path):
             shown = each.path.relative_to(root) if root is not None and each.path.is_relative_to(root) else each.path
@@ -117,7 +129,7 @@ class TrustStore:
 
 
 class _Rights:
-    """Answers by which right a content may run; the record and the configuration are read once."""
+    """Determines by which right a content may run; the record and the configuration are read once."""
 
     def __init__(self, folders: Folders, file: TrustFile) -> None:
         self._folders = folders
@@ -127,7 +139,7 @@ class _Rights:
 
     @cached_property
     def record(self) -> Record:
-        """What was trusted by its content."""
+        """The contents that were trusted by digest."""
         return self._file.read()
 
     @cached_property
@@ -135,7 +147,7 @@ class _Rights:
         return tuple(map(real, read_user_config(self._folders, Report()).trusted_repositories))
 
     def right_to(self, path: Path, digest: str) -> str:
-        """Name the right by which a content may run: a key of REASONS, or a trusted repository; empty for none."""
+        """Return the right by which a content may run: a key of REASONS, or a trusted repository; empty for none."""
         if path.is_relative_to(self._library):
             return "built-in"
         if path.is_relative_to(self._own):
@@ -147,12 +159,12 @@ class _Rights:
 
 
 def may_hold_secrets(path: Path) -> bool:
-    """Tell whether a file may hold secrets, by its name."""
+    """Whether a file may contain secrets, by its name."""
     return any(fnmatch(path.name.lower(), pattern) for pattern in SECRET_FILES)
 
 
 def _belongs(path: Path, repository: Path) -> bool:
-    """Tell whether a file is part of a repository, and not of another one that lies inside it."""
+    """Whether a file is part of a repository, and not of another one inside it."""
     for folder in path.parents:
         if folder == repository:
             return True
@@ -174,6 +186,6 @@ def _file_difference(name: str, before: bytes | None, after: bytes) -> list[str]
 
 
 def _lines(text: str) -> list[str]:
-    """Split at line breaks only, and make visible what a terminal would hide, overwrite or reorder."""
+    """Split at line breaks only, and escape what a terminal would hide, overwrite or reorder."""
     lines = ["\t".join(map(printable, line.split("\t"))) for line in text.split("\n")]
     return lines[:-1] if lines[-1] == "" else [*lines, "\\ no newline at end of file"]

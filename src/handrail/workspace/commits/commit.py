@@ -21,7 +21,7 @@ from handrail.workspace.snapshots.take import capture
 
 @frozen
 class Desk:
-    """An owned worktree that we have to ourselves."""
+    """An owned worktree that we hold the lock of."""
 
     git: Git
     private: PrivateIndex
@@ -29,7 +29,7 @@ class Desk:
 
 
 def desk(places: Places, tree: Tree, lock: int) -> Desk:
-    """Sit down at an owned worktree whose lock is held."""
+    """Open an owned worktree whose lock is held."""
     if not tree.owned:
         message = f"{tree.path} is the user's own checkout, where nothing is committed"
         raise WorkspaceFault(message, next_step="commit there yourself")
@@ -40,7 +40,7 @@ def desk(places: Places, tree: Tree, lock: int) -> Desk:
 
 
 def come_home(at: Desk) -> str:
-    """See to it that HEAD is the run's branch, with what an agent committed elsewhere on top; gives the commit."""
+    """Make sure that HEAD is the run's branch, including what an agent committed elsewhere; return the commit."""
     git, branch = at.git, at.tree.branch
     head = git.asks("rev-parse", "--verify", "-q", "HEAD") or ""
     ref = git.asks("symbolic-ref", "-q", "HEAD") or ""
@@ -58,13 +58,13 @@ def come_home(at: Desk) -> str:
 
 
 def commit(places: Places, tree: Tree, message: str, paths: Sequence[str] | None) -> str:
-    """Commit what changed, or what of it lies in `paths`; gives the commit of HEAD."""
+    """Commit what changed, or the part of it that lies in `paths`; return the commit of HEAD."""
     with places.locked(Path(tree.path)) as lock:
         return commit_at(desk(places, tree, lock), message, paths)
 
 
 def commit_at(at: Desk, message: str, paths: Sequence[str] | None) -> str:
-    """Do the same for a worktree that we have to ourselves already."""
+    """Do the same for a worktree whose lock is held already."""
     head = come_home(at)
     merging = brought(at, head)
     if merging and paths is not None:
@@ -78,7 +78,7 @@ def commit_at(at: Desk, message: str, paths: Sequence[str] | None) -> str:
 
 
 def commit_all(at: Desk, state: State, message: str, parents: tuple[str, ...]) -> str:
-    """Commit all files as they stand, if that differs from the first parent or brings in another."""
+    """Commit all files as they are, if that differs from the first parent or brings in another one."""
     new = _written(at, state.work, message, parents)
     put_index(at.git, at.private, replace(state, index=state.work, unmerged=""))
     if incoming(at.git):
@@ -87,7 +87,7 @@ def commit_all(at: Desk, state: State, message: str, parents: tuple[str, ...]) -
 
 
 def brought(at: Desk, head: str) -> tuple[str, ...]:
-    """Give what a merge in progress brings in; what was committed by a process that then died is in HEAD already."""
+    """Return the commits that a merge in progress brings in, except those that a killed process committed already."""
     return tuple(commit for commit in incoming(at.git) if not is_ancestor(at.git, commit, head))
 
 
@@ -127,14 +127,14 @@ def _written(at: Desk, tree: str, message: str, parents: tuple[str, ...]) -> str
 
 
 def _new_in(git: Git, tree: str, parents: tuple[str, ...]) -> list[bytes]:
-    """List the files of a tree that no parent has like that: what they have was stored by whoever committed it."""
+    """List the files of a tree that no parent has in this form: the others were stored by whoever committed them."""
     words = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=AMT")
     first, *others = ([*split(git.out(*words, parent, tree))] for parent in parents)
     return [path for path in first if all(path in each for each in others)]
 
 
 def write_commit(git: Git, tree: str, message: str, parents: tuple[str, ...]) -> str:
-    """Write a commit in the user's name; no branch moves."""
+    """Write a commit in the user's name; no branch is moved."""
     words = [word for parent in dict.fromkeys(parents) for word in ("-p", parent)]
     return git.as_user().line("commit-tree", tree, *words, stdin=message.rstrip("\n").encode() + b"\n")
 

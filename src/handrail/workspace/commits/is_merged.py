@@ -1,11 +1,11 @@
-"""Whether the work of a branch has arrived in another, also when it was squashed or picked."""
+"""Whether the work of a branch has arrived in another, even if it was squashed or picked."""
 
 from handrail.workspace.commits.merge_trees import is_ancestor, merge_trees
 from handrail.workspace.git.command import Git
 
 
 def has_arrived(git: Git, branch: str, base: str) -> bool:
-    """Tell whether a base holds everything that a branch brings: by ancestry, by content, or by patch."""
+    """Whether a base holds everything that a branch brings: by ancestry, by content, or by patch."""
     git = git.without_index()
     if is_ancestor(git, branch, base):
         return True

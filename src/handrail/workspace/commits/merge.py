@@ -1,4 +1,4 @@
-"""Merges into the run's branch: computed first, then brought to the work tree in a way that can be taken up again."""
+"""Merges into the run's branch: computed first, then brought to the worktree in a way that can be resumed."""
 
 import os
 from dataclasses import asdict
@@ -23,7 +23,7 @@ _SHOWN = 5
 
 @frozen
 class _Plan:
-    """What is to happen to the work tree; written down before the first file changes."""
+    """What is to happen to the worktree; written to disk before the first file changes."""
 
     old: str
     new: str
@@ -35,7 +35,7 @@ class _Plan:
 
 
 def commit_before(places: Places, tree: Tree, message: str) -> str:
-    """Commit what is left before a merge; one that was begun before is completed, and never committed half-done."""
+    """Commit what is left before a merge; an interrupted merge is completed first, and never committed half-done."""
     with places.locked(Path(tree.path)) as lock:
         at = desk(places, tree, lock)
         finish(at)
@@ -81,7 +81,7 @@ def conclude(places: Places, tree: Tree, message: str) -> MergeResult:
 
 
 def finish(at: Desk) -> None:
-    """Complete a merge that was decided, also by a process that was killed."""
+    """Complete a merge that was decided, even by a process that was killed."""
     plan = _read_plan(at)
     head = at.git.asks("rev-parse", "--verify", "-q", "HEAD")
     if plan and head in (plan.old, plan.new):

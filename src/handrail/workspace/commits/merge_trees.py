@@ -1,4 +1,4 @@
-"""Three-way merges of trees in the object store alone: no work tree, no hooks, no drivers of the repository."""
+"""Three-way merges of trees in the object store only: no worktree, no hooks, no drivers of the repository."""
 
 import os
 from dataclasses import replace
@@ -11,11 +11,11 @@ _TEXT_MERGE = "git merge-file -q --marker-size=%L -L ours -L base -L theirs %A %
 
 @frozen
 class MergedTrees:
-    """The tree that came out; with conflicts it has markers in it."""
+    """The merged tree; with conflicts its files contain markers."""
 
     tree: str
     files: tuple[str, ...] = ()
-    """Those in conflict."""
+    """The files in conflict."""
     stages: bytes = b""
     """Their entries, as `git ls-files --unmerged -z` prints them."""
     message: str = ""
@@ -34,13 +34,13 @@ def merge_trees(git: Git, ours: str, theirs: str) -> MergedTrees:
 
 
 def three_way(git: Git, base: str, ours: str, theirs: str) -> MergedTrees:
-    """Merge two trees that both come from a third."""
+    """Merge two trees that come from a common third."""
     root = _wrapped(git, base)
     return merge_trees(git, _wrapped(git, ours, root), _wrapped(git, theirs, root))
 
 
 def is_ancestor(git: Git, old: str, new: str) -> bool:
-    """Tell whether a commit is contained in another."""
+    """Whether a commit is contained in another."""
     return not git.run("merge-base", "--is-ancestor", old, new, ok=(0, 1)).code
 
 
@@ -50,7 +50,7 @@ def _wrapped(git: Git, tree: str, *parents: str) -> str:
 
 
 def _plain(git: Git) -> Git:
-    """Let every driver that the repository configures do what git does with text."""
+    """Make every merge driver of the repository do what git does with text."""
     found = git.run("config", "-z", "--name-only", "--get-regexp", r"^merge\..*\.driver$", ok=(0, 1)).out
     names = [name for name in os.fsdecode(found).split("\0") if name and "=" not in name]
     return replace(git, settings=(*git.settings, *(f"{name}={_TEXT_MERGE}" for name in names)))

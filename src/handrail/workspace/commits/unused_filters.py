@@ -1,8 +1,8 @@
-"""Filters that only the repository's own configuration has: git of ours never runs them (`repository_view`).
+"""Filters that only the repository's own configuration defines: our git never runs them (`repository_view`).
 
-Files that such a filter would convert (git-crypt, `git lfs install --local`) stand in our worktrees as they are stored,
-and what is written there would be stored as it stands: a secret in plain text. Snapshots are private and keep the
-bytes; what leaves them for a branch or a checkout is refused.
+Files that such a filter would convert (git-crypt, `git lfs install --local`) are in our worktrees in their stored form,
+and what is written there would be stored unconverted: a secret in plain text. Snapshots are private and hold the raw
+bytes; bringing them to a branch or a checkout is refused.
 """
 
 import re
@@ -22,7 +22,7 @@ _INFO = "info/attributes"
 
 
 def unused_filters(git: Git) -> frozenset[str]:
-    """Name the filters that the repository configures and git of ours does not run."""
+    """Return the names of the filters that the repository configures and our git does not run."""
     view = git.through
     settings = read_settings(git.where, view.own)
     ours = git.run("config", "-z", "--get-regexp", r"^filter\.", ok=(0, 1)).out
@@ -38,7 +38,7 @@ def _cleaning(settings: Iterable[Setting]) -> Iterator[str]:
 
 
 def describe_unused(git: Git) -> tuple[str, ...]:
-    """Say which of these filters files of the work tree have, by the patterns that name them, and what to do."""
+    """Describe the filters that apply to files of the worktree, by the patterns that name them, and what to do."""
     unused = unused_filters(git)
     patterns = _patterns(git, unused) if unused else {}
     return tuple(
@@ -49,7 +49,7 @@ def describe_unused(git: Git) -> tuple[str, ...]:
 
 
 def refuse_unfiltered(git: Git, paths: Sequence[bytes], tree: Path) -> None:
-    """Refuse to store or hand out files of a run's worktree that a filter would have converted."""
+    """Refuse to commit or deliver files of a run's worktree that a filter would have converted."""
     unused = unused_filters(git) if paths else frozenset[str]()
     found = _matching(git, paths, unused) if unused else {}
     if not found:
@@ -74,7 +74,7 @@ def _ways(name: str, where: Path | None = None) -> str:
 
 
 def _matching(git: Git, paths: Sequence[bytes], unused: Collection[str]) -> dict[bytes, str]:
-    """Give the files to which such a filter applies, by the rules that are in force or by those on the disk."""
+    """Return the files to which such a filter applies, by the rules in force or by those on disk."""
     rules = git.through.folder / _INFO
     in_force = rules.read_bytes()
     found = _filtered(git, paths, unused)
@@ -95,7 +95,7 @@ def _filtered(git: Git, paths: Sequence[bytes], unused: Collection[str]) -> dict
 
 
 def _patterns(git: Git, unused: Collection[str]) -> dict[str, list[str]]:
-    """Give the patterns of the files that name a filter, as they are written."""
+    """Collect the file patterns that name a filter, as they are written."""
     listing = git.out("ls-files", "-z", "--cached", "--others", "--", ":(glob)**/.gitattributes")
     files = [git.where / path.decode(errors="surrogateescape") for path in split(listing)]
     found: dict[str, list[str]] = {}

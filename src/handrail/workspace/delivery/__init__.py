@@ -1,1 +1,1 @@
-"""Bring the work to the user's checkout, or clean up."""
+"""Delivers the work to the user's checkout, or cleans up."""

@@ -1,4 +1,4 @@
-"""Bring a run's changes into the user's checkout as uncommitted changes, as a whole or not at all, and take them back.
+"""Applies a run's changes to the user's checkout as uncommitted changes, as a whole or not at all, and undoes that.
 
 What was applied is remembered below `refs/handrail/applied/`: one commit for each time, on top of the one before.
 """
@@ -38,10 +38,10 @@ _TITLE = "Changes that Handrail applied to a checkout"
 
 @frozen
 class Applied:
-    """What `apply` did."""
+    """The result of `apply`."""
 
     files: tuple[str, ...]
-    """Those that it wrote or removed in the checkout."""
+    """The files that it wrote or removed in the checkout."""
 
 
 @frozen
@@ -56,16 +56,16 @@ class _Note:
 
 @frozen
 class AppliedChanges:
-    """All that was applied of a run."""
+    """Everything that was applied of a run."""
 
     brought: str
-    """The run's files that were brought last."""
+    """The tree of the run's files that was applied last."""
     steps: tuple[tuple[str, str], ...]
     """The checkout before and after each time, the oldest first."""
 
 
 def apply_to_checkout(places: Places, tree: Tree, run: str) -> Applied:
-    """Bring what the run changed into the user's checkout; files that the user is editing are refused by name."""
+    """Apply what the run changed to the user's checkout; refuse, by name, files that the user is editing."""
     root = find_root(Path(tree.repository))
     theirs = _brought(places, tree, run, root)
     with places.locked(root) as lock:
@@ -76,7 +76,7 @@ def apply_to_checkout(places: Places, tree: Tree, run: str) -> Applied:
 
 
 def undo_apply(places: Places, tree: Tree, run: str) -> Applied:
-    """Take the last application back; files that were edited since are refused by name."""
+    """Undo the last application; refuse, by name, files that were edited since."""
     root = find_root(Path(tree.repository))
     with places.locked(root) as lock:
         at = Checkout(places, places.git(root).holding(lock))
@@ -143,13 +143,13 @@ def _journal(at: Checkout, run: str, way: Literal["apply", "undo"], trees: tuple
 
 
 def _with_target(git: Git, journal: Journal) -> Journal:
-    """Note the application that is the last one when this one is taken back, so that it is taken back once."""
+    """Note which application is the last one after this one is undone, so that it is undone only once."""
     before = git.asks("rev-parse", "--verify", "-q", f"{_ref(journal.run)}^") or ""
     return replace(journal, note={**journal.note, "back_to": before})
 
 
 def _finish(at: Checkout, run: str) -> tuple[str, ...]:
-    """Finish what was cut off, before anything else is done to the checkout."""
+    """Finish an interrupted change, before anything else is done to the checkout."""
     cut_off = read_journal(at)
     if cut_off is None:
         return ()
@@ -166,7 +166,7 @@ def _require_same(cut_off: Journal, run: str) -> None:
 
 
 def _concluded(at: Checkout, journal: Journal) -> tuple[str, ...]:
-    """Bring the files of a change in place, and note that it is done."""
+    """Put the files of a change in place, and note that it is done."""
     carry_out(at, journal)
     PrivateIndex(at.git, at.places.private(at.git.where)).forget()
     if journal.way == "apply":
@@ -188,14 +188,14 @@ def _go_back_to(git: Git, run: str, before: str) -> None:
 
 
 def applied_runs(git: Git) -> tuple[str, ...]:
-    """Name the runs of which something was applied to a checkout, as refs write them, the latest first."""
+    """List the runs of which something was applied to a checkout, as refs write them, the latest first."""
     folder = f"{REFS}applied/"
     listing = git.line("for-each-ref", "--sort=-committerdate", "--format=%(refname)", folder)
     return tuple(ref.removeprefix(folder) for ref in listing.splitlines())
 
 
 def applied_changes(git: Git, run: str) -> AppliedChanges | None:
-    """Give what was applied of a run and not taken back; None where that is nothing, or was cut off."""
+    """Return what was applied of a run and not undone; None where that is nothing, or was interrupted."""
     last = _last(git, run)
     if last is None or not last.done:
         return None
@@ -205,7 +205,7 @@ def applied_changes(git: Git, run: str) -> AppliedChanges | None:
 
 
 def _brought(places: Places, tree: Tree, run: str, root: Path) -> str:
-    """The files as they stand; without the worktree the newest snapshot of them, else the branch."""
+    """Return the tree of the current files; without the worktree that of the newest snapshot, else of the branch."""
     if Path(tree.path).is_dir() and record_of(places, Path(tree.path)) is not None:
         return standing_files(places, Path(tree.path))
     git = places.git(root)

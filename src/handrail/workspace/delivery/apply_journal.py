@@ -1,10 +1,10 @@
-"""Changes the files of a checkout all or not at all, also when the process is killed in the middle.
+"""Changes the files of a checkout all or not at all, even when the process is killed in the middle.
 
-1. What each file is and what it will be, by kind and digest, is written to a journal before the first one is touched.
-2. The new contents are made ready aside, as git would check them out. Each file is then put in place by one rename in
-   its own folder: it is the old one or the new one at every moment, never a part of it.
-3. A journal that is found later is finished or taken back. A file that is neither the old one nor the new one was
-   edited meanwhile: it is named, and nothing is changed.
+1. The old and the new kind and digest of each file are written to a journal before the first one is touched.
+2. The new contents are prepared in a separate folder, as git would check them out. Each file is then put in place by
+one rename in its own folder: it is the old one or the new one at every moment, never a part of it.
+3. A journal that is found later is finished or undone. A file that is neither the old one nor the new one was
+edited meanwhile: it is named, and nothing is changed.
 """
 
 import os
@@ -39,17 +39,17 @@ class Journal:
     checkout: str
     way: Literal["apply", "undo"]
     old: str
-    """The tree that the files were."""
+    """The tree of the files before."""
     new: str
-    """The tree that they become."""
+    """The tree of the files after."""
     files: tuple[FileChange, ...]
     note: dict[str, str]
-    """What the caller wants to know when it is finished."""
+    """Data of the caller for when the change is finished."""
 
 
 @frozen
 class Checkout:
-    """The user's checkout, which nobody else changes for a run while its lock is held."""
+    """The user's checkout; while its lock is held, no other process changes it for a run."""
 
     places: Places
     git: Git
@@ -61,27 +61,27 @@ class Checkout:
 
     @property
     def journal(self) -> Path:
-        """The file that says what is being changed."""
+        """The file that describes the change under way."""
         return _folder(self.places) / f"{short(self.root, 24)}.json"
 
     @property
     def staged(self) -> Path:
-        """The folder of contents that are made ready."""
+        """The folder of prepared contents."""
         return _folder(self.places) / f"{short(self.root, 24)}.files"
 
     def looks(self, change: FileChange) -> Look:
-        """Tell what stands at the path of a file."""
+        """Return what is at the path of a file."""
         return look(self.root, change.path)
 
 
 def unfinished(places: Places) -> tuple[Journal, ...]:
-    """List the changes of checkouts that were cut off."""
+    """List the interrupted changes of checkouts."""
     found = (_read(path) for path in sorted(_folder(places).glob("*.json")))
     return tuple(each for each in found if each is not None)
 
 
 def read_journal(at: Checkout) -> Journal | None:
-    """Give the change of this checkout that was cut off, if there is one; what one left before it began is removed."""
+    """Return the interrupted change of this checkout, if there is one; remove what one left before it began."""
     found = _read(at.journal)
     if found is None:
         finish(at)
@@ -89,7 +89,7 @@ def read_journal(at: Checkout) -> Journal | None:
 
 
 def begin(at: Checkout, journal: Journal) -> Journal:
-    """Make everything ready for a change and write it down; gives it with what each file is and will be."""
+    """Prepare a change and write its journal; return it with the old and new state of each file."""
     paths = changed_files(at.git, journal.old, journal.new)
     stage(at.git, at.staged, journal.new, paths)
     files = [FileChange(path, look(at.root, path), look(at.staged, path)) for path in paths]
@@ -101,7 +101,7 @@ def begin(at: Checkout, journal: Journal) -> Journal:
 
 
 def carry_out(at: Checkout, journal: Journal) -> None:
-    """Bring every file to what it will be; those that are there already are left alone."""
+    """Bring every file to its new state; files that have it already are left alone."""
     _refuse_edited(at, journal)
     _remove_drafts(at, journal)
     if not at.staged.is_dir():
@@ -121,7 +121,7 @@ def carry_out(at: Checkout, journal: Journal) -> None:
 
 
 def turn_back(at: Checkout, journal: Journal) -> Journal:
-    """Turn a change that was cut off into the one that takes back what it did."""
+    """Convert an interrupted change into the one that undoes what it did."""
     _refuse_edited(at, journal)
     _remove_drafts(at, journal)
     done = [each for each in journal.files if at.looks(each) == each.new]
@@ -133,7 +133,7 @@ def turn_back(at: Checkout, journal: Journal) -> Journal:
 
 
 def finish(at: Checkout) -> None:
-    """Forget a change that is complete."""
+    """Remove the journal and the prepared files of a complete change."""
     for left in (at.journal, at.journal.with_name(f".{at.journal.name}.draft")):
         left.unlink(missing_ok=True)
     unstage(at.staged)
@@ -146,7 +146,7 @@ def _remove_drafts(at: Checkout, journal: Journal) -> None:
 
 
 def _refuse_obstacles(at: Checkout, journal: Journal) -> None:
-    """Refuse to write through links, into files, and over folders that hold what nobody would keep."""
+    """Refuse to write through links, into files, and over folders whose content is not saved anywhere."""
     going = {each.path for each in journal.files if not each.new}
     found = [each.path for each in journal.files if each.new and is_blocked(at.root, each.path, going)]
     if found:

@@ -1,7 +1,7 @@
 """Whether the work of a run has arrived with the user: in a branch, or in the files of the checkout.
 
-Work that was applied, picked, squashed or copied by hand shares no commit with the run. So it is looked at file by
-file: each one that the run changed must stand in a branch as the run left it, or have stood there since the run began.
+Work that was applied, picked, squashed or copied by hand shares no commit with the run. So it is compared file by
+file: each one that the run changed must be in a branch as the run left it, or have been there since the run began.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,13 +20,13 @@ _MOST_COMMITS = 5000
 
 
 def has_arrived_in_branch(git: Git, since: str, files: str, start: str, base: str) -> bool:
-    """Tell whether the base of a run, or the branch that is checked out, has all that differs between two trees."""
+    """Whether the base of a run, or the branch that is checked out, has everything that differs between two trees."""
     changes = _entries(git, files_of(git, since), files)
     return not changes or any(_has_all(git, changes, start, branch) for branch in _branches(git, base))
 
 
 def has_arrived_applied(places: Places, git: Git, run: str, files: str, start: str) -> bool:
-    """Tell whether the files of a run were applied to the checkout, and stand there or in its branch."""
+    """Whether the files of a run were applied to the checkout, and are still there or in its branch."""
     found = applied_changes(git, run)
     if found is None or found.brought != files:
         return False
@@ -57,7 +57,7 @@ def _has_all(git: Git, changes: Mapping[bytes, Entry], start: str, branch: str) 
 
 
 def _missing(git: Git, changes: Mapping[bytes, Entry], tree: str) -> Entries:
-    """Give the entries that a tree does not have."""
+    """Return the entries that a tree does not have."""
     listed = git.out("ls-tree", "-r", "-z", "--full-tree", tree).split(b"\0")
     there = {path: tuple(what.split(b" ")[::2]) for what, _, path in (row.partition(b"\t") for row in listed)}
     return {path: entry for path, entry in changes.items() if there.get(path, _GONE) != entry}
@@ -69,7 +69,7 @@ def _entries(git: Git, old: str, new: str) -> Entries:
 
 
 def _history(git: Git, start: str, branch: str) -> Iterator[tuple[bytes, Entry]]:
-    """Give every file that the commits of a branch brought since a run began, as each of them left it."""
+    """Yield every file that the commits of a branch changed since a run began, as each of them left it."""
     words = ("--raw", "-z", "--no-renames", "--no-abbrev", "-m", f"--max-count={_MOST_COMMITS}", "--format=")
     known = not git.run("cat-file", "-e", f"{start}^{{commit}}", ok=(0, 1, 128)).code
     yield from _raw(git.out("log", *words, branch, *((f"^{start}",) if known else ()), "--"))

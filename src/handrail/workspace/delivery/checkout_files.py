@@ -1,4 +1,4 @@
-"""Single files of a checkout: what stands at a path, what stands in the way there, and putting one in its place.
+"""Single files of a checkout: what is at a path, what is in the way there, and how a file is put in place.
 
 A file is put in place by one rename in its own folder: it is the old one or the new one at every moment. No link is
 followed on the way to it.
@@ -14,11 +14,11 @@ from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 
 Look: TypeAlias = str
-"""What stands at a path: its kind and digest; empty for nothing, or a folder."""
+"""What is at a path: its kind and digest; empty for nothing, or a folder."""
 
 
 def look(root: Path, path: str) -> Look:
-    """Tell what stands at a path, without following a link on the way to it."""
+    """Return what is at a path, without following a link on the way to it."""
     if not is_below_folders(root, path):
         return ""
     full = root / path
@@ -36,13 +36,13 @@ def look(root: Path, path: str) -> Look:
 
 
 def is_below_folders(root: Path, path: str) -> bool:
-    """Whether all that is on the way to a path are folders, so that a file there is a file of the checkout."""
+    """Whether everything on the way to a path is a folder, so that a file there is a file of the checkout."""
     above = [root / folder for folder in reversed(PurePosixPath(path).parents) if folder.name]
     return all(folder.is_dir() and not folder.is_symlink() for folder in above)
 
 
 def put(root: Path, path: str, staged: Path) -> None:
-    """Put one file in its place, a copy of one that was made ready, by a rename in its own folder."""
+    """Put a copy of a prepared file in place, by a rename in its own folder."""
     target, draft = root / path, root / draft_of(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     draft.unlink(missing_ok=True)
@@ -54,13 +54,13 @@ def put(root: Path, path: str, staged: Path) -> None:
         with draft.open("rb") as file:
             os.fsync(file.fileno())
     if target.is_dir() and not target.is_symlink():
-        # Its files went before.
+        # Its files were removed before.
         target.rmdir()
     draft.replace(target)
 
 
 def remove(root: Path, path: str) -> None:
-    """Remove one file, and the folders that held nothing else."""
+    """Remove one file, and the folders that contained nothing else."""
     (root / path).unlink()
     with suppress(OSError):
         for folder in PurePosixPath(path).parents:
@@ -69,13 +69,13 @@ def remove(root: Path, path: str) -> None:
 
 
 def draft_of(path: str) -> PurePosixPath:
-    """Give the path at which a file is made before it is put in place, in the same folder."""
+    """Return the path at which a file is written before it is put in place, in the same folder."""
     full = PurePosixPath(path)
     return full.with_name(f".handrail-apply-{hashlib.sha256(os.fsencode(full.name)).hexdigest()[:16]}")
 
 
 def is_blocked(root: Path, path: str, going: set[str]) -> bool:
-    """Tell whether a link, a file or a folder with other files stands where a file will be; some files go before."""
+    """Whether a link, a file or a folder with other files is where a file will be; files in `going` do not count."""
     for folder in reversed(PurePosixPath(path).parents):
         full = root / folder
         if folder.name and os.path.lexists(full) and (full.is_symlink() or not full.is_dir()):

@@ -1,4 +1,4 @@
-"""Merges a run's branch into its base; a checkout of the base is moved along only where nothing is in the way."""
+"""Merges a run's branch into its base; a checkout of the base is moved forward only where nothing is in the way."""
 
 import shlex
 from collections.abc import Collection

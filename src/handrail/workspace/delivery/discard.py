@@ -1,6 +1,6 @@
-"""Discards the work tree and the branch of a run: first it is made sure that this can be done, then all is kept.
+"""Discards the worktree and the branch of a run: first checks that this is possible, then saves everything.
 
-The record of the worktree goes last, so that a discard which was cut off is found and finished.
+The record of the worktree is removed last, so that an interrupted discard is found and finished.
 """
 
 import os
@@ -22,7 +22,7 @@ from handrail.workspace.worktrees.remove import delete_branch, forget_record, re
 
 
 def require_discardable(places: Places, tree: Tree, run: str) -> None:
-    """Refuse what `discard` would refuse, and say what to do; changes nothing but adding objects to the repository."""
+    """Refuse what `discard` would refuse, and say what to do; changes nothing but the repository's object store."""
     record = _own_record(places, tree, run)
     root, path = _repository(tree, run), Path(tree.path)
     if record is None:
@@ -38,7 +38,7 @@ def require_discardable(places: Places, tree: Tree, run: str) -> None:
 
 
 def discard(places: Places, tree: Tree, run: str) -> str:
-    """Remove a run's worktree and branch; gives the ref that keeps both."""
+    """Remove a run's worktree and branch; return the ref that preserves both."""
     require_discardable(places, tree, run)
     record = _own_record(places, tree, run)
     root, path = find_root(Path(tree.repository)), Path(tree.path)
@@ -47,7 +47,7 @@ def discard(places: Places, tree: Tree, run: str) -> str:
     common = common_dir(root)
     ref = _keep(places, tree, run, common)
     if record.teardown and path.is_dir():
-        # Nobody else is kept waiting meanwhile: no lock is held while the commands run.
+        # No lock is held while the commands run, so that nobody else has to wait.
         tear_down(places, record)
         ref = _keep(places, tree, run, common)
     with places.locked(path), places.locked(common) as lock:
@@ -62,7 +62,7 @@ def discard(places: Places, tree: Tree, run: str) -> str:
 
 
 def set_files_aside(places: Places, tree: Tree, run: str) -> str:
-    """Give a run's worktree up without its repository; its files stay in a plain folder, which is named."""
+    """Give up a run's worktree without its repository; return the plain folder in which its files stay."""
     path = Path(tree.path)
     record = require_own(places, path, run)
     with places.locked(path):
@@ -72,7 +72,7 @@ def set_files_aside(places: Places, tree: Tree, run: str) -> str:
 
 
 def _own_record(places: Places, tree: Tree, run: str) -> WorktreeRecord | None:
-    """Give the record of a run's worktree; None once it was discarded."""
+    """Return the record of a run's worktree; None once it was discarded."""
     if not tree.owned:
         message = f"{tree.path} is the user's own checkout, which is never removed"
         raise WorkspaceFault(message, next_step="there is nothing to do: the run only borrowed it")
@@ -83,7 +83,7 @@ def _own_record(places: Places, tree: Tree, run: str) -> WorktreeRecord | None:
 
 
 def _repository(tree: Tree, run: str) -> Path:
-    """Give the repository; one that was moved away is needed to keep the work in it."""
+    """Return the repository, which is needed to save the work in it; one that was moved away is refused."""
     try:
         root = find_root(Path(tree.repository))
         common_dir(root)
@@ -112,7 +112,7 @@ def _require_free_branch(git: Git, record: WorktreeRecord) -> None:
 
 
 def _keep(places: Places, tree: Tree, run: str, common: Path) -> str:
-    """Keep the files of a worktree under a ref; gives the ref."""
+    """Save the files of a worktree under a ref; return the ref."""
     path = Path(tree.path)
     if not is_whole(path, common):
         return _newest_ref(places.git(find_root(Path(tree.repository))), run)
@@ -139,7 +139,7 @@ def _newest_ref(git: Git, run: str) -> str:
 
 
 def _removed(git: Git, record: WorktreeRecord) -> Removed:
-    """Note every ref that keeps something of a run, at the commits that they name now."""
+    """Describe every ref that preserves something of a run, with its current commit."""
     name = plain(record.run)
     places = (f"{REFS}{name}", f"{REFS}kept/{name}/", f"{REFS}applied/{name}")
     rows = split(git.out("for-each-ref", "--format=%(refname)%00%(objectname)%00", *places))

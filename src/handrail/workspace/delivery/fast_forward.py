@@ -1,8 +1,8 @@
-"""Moves a branch that is checked out forward, together with its checkout, where nothing of the user's is in the way.
+"""Moves a checked-out branch forward, together with its checkout, where nothing of the user's is in the way.
 
-Git writes the files first, then the index, then the branch is moved. What is to happen is noted before that, so that
-the next `merge` after a crash can put the files back that git had begun to write, and start over. A file that is
-neither as it was, nor as it shall be, nor the beginning of that is the user's, and stops it.
+Git writes the files first, then the index, then the branch is moved. The plan is noted before that, so that the next
+`merge` after a crash can put back the files that git had begun to write, and start over. A file that is neither in its
+old state, nor in its new state, nor a partly written new state belongs to the user, and stops it.
 """
 
 import os
@@ -23,7 +23,7 @@ _SHOWN = 5
 
 @frozen
 class _Move:
-    """A branch with the commit that it stood at, and the one that it is moved to."""
+    """A branch with its old commit, and the one that it is moved to."""
 
     branch: str
     old: str
@@ -36,7 +36,7 @@ class _File:
 
     path: bytes
     old: str
-    """Its blob before; empty where there was none."""
+    """Its old blob; empty where there was none."""
     new: str
 
 
@@ -59,7 +59,7 @@ def fast_forward(places: Places, base: Branch, new: str, *, merge: str) -> None:
 
 
 def _take_up(git: Git, note: Path, base: Branch) -> None:
-    """Put back what a process that was killed had begun to write."""
+    """Put back what a killed process had begun to write."""
     found = read_json(note)
     move = _Move(**cast("dict[str, str]", found)) if isinstance(found, dict) else None
     if move is not None and (move.branch, move.old) == (base.name, base.commit):

@@ -1,4 +1,4 @@
-"""What runs left behind, what of it may be removed and why the rest may not. Looks only at what we made."""
+"""What runs left behind, what of it may be removed, and why the rest may not. Only considers what Handrail created."""
 
 import os
 from collections.abc import Callable, Iterable
@@ -29,7 +29,7 @@ _DAY = 86_400.0
 def survey(
     places: Places, life: Callable[[str], Life], repositories: Iterable[str], retention: Retention
 ) -> tuple[Leftover, ...]:
-    """List what is left of runs, in the repositories of all worktrees and in those given."""
+    """List what is left of runs, in the repositories of all worktrees and in the given ones."""
     records, removed = all_records(places), all_removed(places)
     found = [_worktree(places, record, life(record.run)) for record in records]
     known = (*(each.repository for each in records), *(each.repository for each in removed), *repositories)
@@ -44,12 +44,12 @@ def survey(
 
 
 def clean(places: Places, leftovers: Iterable[Leftover]) -> tuple[str, ...]:
-    """Remove those that may be removed; gives the refs that keep what was in them."""
+    """Remove what may be removed; return the refs that preserve its content."""
     return tuple(ref for one in leftovers if not one.reasons for ref in _removed(places, one) if ref)
 
 
 def size_of(folder: Path) -> int:
-    """Add up the space that a folder takes on the disk."""
+    """Compute the space that a folder takes on disk."""
     paths = (Path(where) / name for where, _, files in os.walk(folder) for name in files)
     return sum(path.lstat().st_blocks * 512 for path in paths if os.path.lexists(path))
 
@@ -67,13 +67,13 @@ def _removed(places: Places, one: Leftover) -> list[str]:
                 Path(one.name).unlink(missing_ok=True)
                 os.close(file)
         case "branch":
-            # Without a record nobody can tell for whom it was made.
+            # Without a record it is not known for which run it was made.
             pass
     return []
 
 
 def _let_go(places: Places, one: Leftover) -> None:
-    """Delete a ref of a run whose work has arrived, if it still is what it was when the work tree was removed."""
+    """Delete a ref of a run whose work has arrived, if it has not changed since the worktree was removed."""
     known = next((each for each in all_removed(places) if one.name in each.refs and each.run == one.run), None)
     if known is None or known.repository != one.repository:
         return
@@ -160,7 +160,7 @@ def _refs(git: Git, kept: dict[str, Removed], retention: Retention) -> list[Left
 
 
 def _ref_reasons(git: Git, ref: tuple[str, str], removed: Removed | None, retention: Retention) -> tuple[str, ...]:
-    """Say why a ref stays: it goes when its work tree is gone for some time, and its work is somewhere else."""
+    """Return why a ref stays: it goes once its worktree has been gone for some time, and its work is somewhere else."""
     name, commit = ref
     if removed is None or removed.refs[name] != commit:
         return (f"it keeps work that may be wanted again; `git update-ref -d {name}` lets it go",)

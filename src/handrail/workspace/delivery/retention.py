@@ -1,4 +1,4 @@
-"""What is remembered of worktrees that were removed: the refs that keep their work, so that these can go one day."""
+"""Remembers removed worktrees: the refs that preserve their work, so that these can be deleted one day."""
 
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -18,20 +18,20 @@ class Removed:
     repository: str
     base: str
     commit: str
-    """What the run's own changes were measured against."""
+    """The commit against which the run's own changes were measured."""
     start: str
-    """The commit that its branch began at."""
+    """The commit at which its branch began."""
     refs: dict[str, str]
-    """The refs that keep its work, each with the commit that it named."""
+    """The refs that preserve its work, each with its commit."""
     at: float
 
     def without(self, ref: str) -> "Removed":
-        """Give the same without a ref."""
+        """Return a copy without a ref."""
         return replace(self, refs={name: commit for name, commit in self.refs.items() if name != ref})
 
 
 def remember_removed(places: Places, common: Path, removed: Removed) -> None:
-    """Remember a removal; what keeps nothing is forgotten."""
+    """Store a removal; one that no ref preserves is deleted."""
     path = places.folder / _FOLDER / f"{short(common)}-{plain(removed.run)}.json"
     if not removed.refs:
         path.unlink(missing_ok=True)
@@ -41,7 +41,7 @@ def remember_removed(places: Places, common: Path, removed: Removed) -> None:
 
 
 def all_removed(places: Places) -> tuple[Removed, ...]:
-    """List the removals that some ref still keeps the work of."""
+    """List the removals whose work some ref still preserves."""
     found = (_read(path) for path in sorted((places.folder / _FOLDER).glob("*.json")))
     return tuple(each for each in found if each is not None)
 

@@ -1,4 +1,4 @@
-"""Files of a tree made ready aside, in a folder of ours, as git would check them out."""
+"""Files of a tree prepared in a separate folder, as git would check them out."""
 
 import os
 import shutil
@@ -18,7 +18,7 @@ def changed_files(git: Git, old: str, new: str) -> list[str]:
 
 
 def stage(git: Git, folder: Path, tree: str, paths: Iterable[str]) -> None:
-    """Write files of a tree into a folder of ours, with the filters and attributes by which git checks them out."""
+    """Write files of a tree into a folder of ours, with the filters and attributes with which git checks them out."""
     unstage(folder)
     folder.mkdir(mode=0o700, parents=True)
     wanted = {name for path in paths for name in _with_attributes(path)}
@@ -28,14 +28,14 @@ def stage(git: Git, folder: Path, tree: str, paths: Iterable[str]) -> None:
     own = git.with_index(index)
     if lines:
         own.out("update-index", "-z", "--index-info", stdin=b"".join(lines))
-        # A file of the run comes also where it lies outside the sparse patterns of the checkout.
+        # A file of the run is written even if it is outside the sparse patterns of the checkout.
         words = ("-c", "core.sparseCheckout=false", f"--work-tree={folder}", "read-tree", "--reset", "-u")
         own.out(*words, own.line("write-tree"))
     index.unlink(missing_ok=True)
 
 
 def unstage(folder: Path) -> None:
-    """Remove what was made ready, and what a process left that died while it did so."""
+    """Remove the prepared files, and what a process left that died while it prepared them."""
     index = folder.with_suffix(".index")
     for left in (index, index.with_suffix(".index.lock")):
         left.unlink(missing_ok=True)
@@ -43,13 +43,13 @@ def unstage(folder: Path) -> None:
 
 
 def _with_attributes(path: str) -> Iterator[bytes]:
-    """Name a file and those of the same tree whose attributes decide how it is checked out."""
+    """Yield a file and the attribute files of the same tree that decide how it is checked out."""
     yield os.fsencode(path)
     yield from (os.fsencode(folder / ".gitattributes") for folder in PurePosixPath(path).parents)
 
 
 def _is_usable(git: Git, row: bytes) -> bool:
-    """Whether git can read a file; attributes that a partial clone lacks are none, as nobody checked them out."""
+    """Whether git can read a file; attributes that a partial clone lacks do not count, as nobody checked them out."""
     what, _, path = row.partition(b"\t")
     if path.rpartition(b"/")[2] != b".gitattributes" or not git.through.says("partial"):
         return True

@@ -1,1 +1,1 @@
-"""Running git, reading repositories."""
+"""Runs git and reads repositories."""

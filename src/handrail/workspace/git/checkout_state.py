@@ -1,4 +1,4 @@
-"""What can be seen of a checkout without asking git: its branch, its commit, which repository it belongs to."""
+"""What can be read of a checkout without running git: its branch, its commit, and its repository."""
 
 from pathlib import Path
 
@@ -9,11 +9,11 @@ _REF = "ref: "
 _BRANCHES = "refs/heads/"
 _HEX = frozenset("0123456789abcdef")
 LONGEST = 1024
-"""Characters of what is kept of a name or a path."""
+"""The longest name or path that is recorded, in characters."""
 
 
 def observed(folder: Path) -> dict[str, str]:
-    """Give `root`, `repository`, `branch` and `head` of the checkout that a folder lies in, as far as they are known.
+    """Return `root`, `repository`, `branch` and `head` of the checkout around a folder, as far as they are known.
 
     `repository` is the same for all worktrees of one repository.
     """

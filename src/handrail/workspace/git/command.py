@@ -19,23 +19,23 @@ from handrail.processes.process_table import LINUX
 _SETTINGS = (
     *("core.hooksPath=/dev/null", "core.fsmonitor=false", "core.untrackedCache=false", "core.splitIndex=false"),
     *("core.safecrlf=false", "gc.auto=0", "maintenance.auto=false", "submodule.recurse=false"),
-    # Such a file says what the commits contain, and anybody can write one.
+    # A commit-graph file states what the commits contain, and anybody can write one.
     *("core.commitGraph=false", "core.fsync=all", "core.fsyncMethod=batch"),
     *("color.ui=false", "i18n.commitEncoding=utf-8", "advice.graftFileDeprecated=false", "core.quotePath=true"),
 )
 _FLAGS = tuple(word for setting in _SETTINGS for word in ("-c", setting))
 _PASSED = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "USER", "LOGNAME", "SSH_AUTH_SOCK")
 _SYSTEM = ("GIT_CONFIG_NOSYSTEM",)
-"""Where the user's own settings are read: whether those of the machine count."""
+"""Passed on where the user's own settings are read: it decides whether those of the machine count."""
 _NAME, _EMAIL = "Handrail", "handrail@localhost"
 _LONGEST = 1800.0
 _LACKING = ("invalid object ", "unable to read sha1 file", "missing blob", "unable to read ", "could not fetch ")
-"""How git names an object that is not there."""
+"""How git reports a missing object."""
 
 
 @frozen
 class Ran:
-    """How a git command ended."""
+    """The result of a git command."""
 
     code: int
     out: bytes
@@ -44,7 +44,7 @@ class Ran:
 
 @frozen
 class Identity:
-    """Who a commit names."""
+    """The author and committer of a commit."""
 
     name: str = _NAME
     email: str = _EMAIL
@@ -52,17 +52,17 @@ class Identity:
 
 @frozen
 class View:
-    """The places that git works with instead of looking for them."""
+    """The folders that git is given instead of searching for them."""
 
     folder: Path
-    """Stands for the git folder that all worktrees share, with settings of ours."""
+    """Replaces the git folder that all worktrees share, with our settings."""
     own: Path
-    """The real git folder of the worktree: HEAD and index."""
+    """The real git folder of the worktree, with HEAD and index."""
     common: Path
-    """The real git folder that all worktrees share: objects and refs."""
+    """The real git folder that all worktrees share, with objects and refs."""
 
     def says(self, switch: str) -> bool:
-        """Tell whether a switch is on in our settings."""
+        """Whether a switch is on in our settings."""
         try:
             return f'{switch} = "true"' in (self.folder / "config").read_text("utf-8", "surrogateescape")
         except OSError:
@@ -70,10 +70,10 @@ class View:
 
 
 class _Prompt(subprocess.Popen[bytes]):
-    """Sees the end when it comes: Python itself sleeps between looks, for as long as a small git command takes."""
+    """Notices the end at once: Python's own wait sleeps between polls, for as long as a small git command takes."""
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait for the end, as long as is given."""
+        """Wait for the end, at most `timeout` seconds."""
         if timeout is not None and self.returncode is None and LINUX:
             with suppress(OSError):
                 _await_end(self.pid, timeout)
@@ -90,7 +90,7 @@ class UnderWay:
     stdin: bytes
 
     def ended(self, ok: tuple[int, ...] = (0,)) -> Ran:
-        """Wait for its end; an exit code that is not expected is a fault."""
+        """Wait for its end; an unexpected exit code is a fault."""
         try:
             out, err = self.process.communicate(self.stdin or None, _LONGEST)
         except subprocess.TimeoutExpired as error:
@@ -104,37 +104,37 @@ class UnderWay:
 
 @frozen
 class Git:
-    """Git in one folder, which must be a repository or worktree itself: its parents are never looked at."""
+    """Git in one folder, which must be a repository or worktree itself: its parents are never searched."""
 
     where: Path
     view: View | None = None
-    """Without one git reads the settings of the repository: only `git config` and `git init` may do without."""
+    """Without a view git reads the settings of the repository: only `git config` and `git init` may run like that."""
     own: Path | None = None
     """The git folder, where there is no view."""
     index: Path | None = None
-    """Another index file than the folder's own."""
+    """A different index file than the folder's own."""
     held: tuple[int, ...] = ()
-    """Locks that a command keeps while it runs, also when we are killed."""
+    """Locks that a command inherits, so that they are held while it runs even if we are killed."""
     identity: Identity = field(default_factory=Identity)
     settings: tuple[str, ...] = ()
-    """More configuration, as `-c` takes it."""
+    """Additional configuration in the form of `-c`."""
 
     @property
     def through(self) -> View:
-        """The view that it works through, where one is needed."""
+        """The view, where one is required."""
         if self.view is None:
             raise WorkspaceFault(f"there is no view of {self.where}", next_step="this is a defect: report it")
         return self.view
 
     def run(self, *words: str, stdin: bytes = b"", ok: tuple[int, ...] = (0,)) -> Ran:
-        """Run a command; an exit code that is not expected is a fault."""
+        """Run a command; an unexpected exit code is a fault."""
         with self.started(*words, stdin=stdin) as under_way:
             return under_way.ended(ok)
 
     @contextmanager
     def started(self, *words: str, stdin: bytes = b"") -> Generator[UnderWay]:
-        """Start a command, and end it when the context is left before it is."""
-        # The user's git, as their shell finds it.
+        """Start a command, and kill it if it is still running when the context is left."""
+        # The user's git, as found on their PATH.
         argv = ["git", *_FLAGS, *(word for one in self.settings for word in ("-c", one)), *words]
         pipe = subprocess.PIPE
         given = pipe if stdin else subprocess.DEVNULL
@@ -155,11 +155,11 @@ class Git:
                     git.kill()
 
     def out(self, *words: str, stdin: bytes = b"") -> bytes:
-        """Run a command and give what it prints."""
+        """Run a command and return its output."""
         return self.run(*words, stdin=stdin).out
 
     def line(self, *words: str, stdin: bytes = b"") -> str:
-        """Run a command and give the text it prints, without the newline at its end."""
+        """Run a command and return its output as text, without the newline at the end."""
         return os.fsdecode(self.out(*words, stdin=stdin)).rstrip("\n")
 
     def asks(self, *words: str) -> str | None:
@@ -168,22 +168,22 @@ class Git:
         return None if ran.code else os.fsdecode(ran.out).rstrip("\n")
 
     def with_index(self, index: Path) -> "Git":
-        """Give the same with another index file; one of ours may be lost with the power, the objects may not."""
+        """Return a copy with another index file; our index may be lost in a power failure, the objects may not."""
         return replace(self, index=index, settings=(*self.settings, "core.fsync=all,-index"))
 
     def without_index(self) -> "Git":
-        """Give the same for what is about objects alone.
+        """Return a copy for commands that concern objects only.
 
-        With an index git takes a file of the work tree for the object that the index says it is.
+        With an index, git takes a file of the worktree for the object that the index says it is.
         """
         return replace(self, index=self.through.folder / "no-index")
 
     def holding(self, *locks: int) -> "Git":
-        """Give the same with locks that its commands keep."""
+        """Return a copy whose commands inherit some locks."""
         return replace(self, held=(*self.held, *locks))
 
     def as_user(self) -> "Git":
-        """Give the same with the identity that the user configured, if there is one; reading it starts nothing."""
+        """Return a copy with the identity that the user configured, if there is one; reading it starts nothing."""
         plain = self if self.view is None else replace(self, view=None, own=self.view.own)
         found = plain.run("config", "-z", "--get-regexp", r"^user\.(name|email)$", ok=(0, 1)).out
         pairs = dict(entry.split("\n", 1) for entry in os.fsdecode(found).split("\0") if "\n" in entry)
@@ -216,7 +216,7 @@ class Git:
             "GIT_COMMON_DIR": str(view.folder),
             "GIT_WORK_TREE": str(self.where),
             "GIT_OBJECT_DIRECTORY": str(view.common / "objects"),
-            # What is not there stays away: fetching it would start what a remote is configured with.
+            # Missing objects are not fetched: that would start programs that a remote is configured with.
             "GIT_NO_LAZY_FETCH": "1",
             "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_CONFIG_GLOBAL": os.devnull,
@@ -234,12 +234,12 @@ def _await_end(pid: int, seconds: float) -> None:
 
 
 def shown(path: bytes) -> str:
-    """Give a path of git as text that can be printed and stored."""
+    """Convert a path of git to text that can be printed and stored."""
     return path.decode("utf-8", "backslashreplace")
 
 
 def split(listing: bytes) -> list[bytes]:
-    """Take apart what a command printed with `-z`."""
+    """Split the output of a command with `-z`."""
     return [entry for entry in listing.split(b"\0") if entry]
 
 
@@ -258,7 +258,7 @@ def _failed(where: Path, words: tuple[str, ...], ran: Ran) -> WorkspaceFault:
 
 
 def _ending(code: int) -> str:
-    """How git ended, where it said nothing; a signal has a negative code."""
+    """Describe how git ended, where it printed nothing; a signal has a negative code."""
     return signal.strsignal(-code) or f"signal {-code}" if code < 0 else f"exit code {code}"
 
 

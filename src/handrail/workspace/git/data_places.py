@@ -1,4 +1,4 @@
-"""Where the data folder keeps worktrees, their records and private indexes, and the locks between processes."""
+"""Where the data folder holds worktrees, their records and private indexes, and the locks between processes."""
 
 import fcntl
 import json
@@ -17,13 +17,13 @@ from handrail.workspace.git.command import Git
 from handrail.workspace.git.repository_view import open_view
 
 RESERVED = frozenset({"kept", "owned", "applied"})
-"""Names below `refs/handrail/` that are no runs."""
+"""Names below `refs/handrail/` that are not runs."""
 VIEW = "view"
-"""The name of the folder with the view of a work tree's repository."""
+"""The name of the folder with the view of a worktree's repository."""
 RECORDS = "recorded"
-"""The name of the folder with the records of files that are in no snapshot of a work tree."""
+"""The name of the folder with the records of files that are in no snapshot of a worktree."""
 KNOWN_PATTERNS = "patterns"
-"""The name of the file with the sparse patterns that a work tree of ours was made with."""
+"""The name of the file with the sparse patterns with which a worktree of ours was made."""
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*")
 _PATIENCE = 600.0
 _MOMENT = 0.005
@@ -36,24 +36,24 @@ class Places:
     folder: Path
 
     def worktrees(self, root: Path, common: Path) -> Path:
-        """Give the folder of a repository's worktrees."""
+        """Return the folder of a repository's worktrees."""
         return self.folder / "worktrees" / f"{plain(root.name or 'repository')}-{short(common)}"
 
     def private(self, tree: Path) -> Path:
-        """Give, and make, the folder of what we remember about a work tree."""
+        """Return, and create, the folder of our data about a worktree."""
         folder = self.folder / "indexes" / short(tree, 24)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return folder
 
     def git(self, where: Path) -> Git:
-        """Give git in a checkout or worktree, through a view of its repository."""
+        """Return git in a checkout or worktree, through a view of its repository."""
         if where.is_relative_to(self.folder / "worktrees"):
             return Git(where, open_view(where, self.private(where) / VIEW, fixed=True))
         return Git(where, open_view(where, self.folder / "views" / short(where, 24)))
 
     @contextmanager
     def locked(self, what: Path) -> Generator[int]:
-        """Keep all other processes and threads away from a repository or a work tree."""
+        """Lock a repository or a worktree against all other processes and threads."""
         self.locks.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = self.locks / f"{short(what, 24)}.lock"
         file = _take(path, what)
@@ -73,12 +73,12 @@ class Places:
 
 
 def short(path: Path, length: int = 8) -> str:
-    """Give a short hash of a path."""
+    """Compute a short hash of a path."""
     return sha256(os.fsencode(path)).hexdigest()[:length]
 
 
 def plain(name: str) -> str:
-    """Give a name that is a folder, a part of a ref and of a command; most are already."""
+    """Convert a name to one that is valid as a folder and as a part of a ref and a command; most are already."""
     if _PLAIN.fullmatch(name) and name not in RESERVED and not name.endswith(".lock"):
         return name
     cleaned = re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-") or "x"
@@ -86,7 +86,7 @@ def plain(name: str) -> str:
 
 
 def write_json(path: Path, value: object, *, durable: bool = True) -> None:
-    """Replace a small file at once, so that it survives a crash whole; a durable one survives the machine's too."""
+    """Replace a small file atomically, so that it survives a crash whole; a durable one survives a power failure."""
     draft = path.with_name(f".{path.name}.draft")
     with draft.open("w", encoding="utf-8") as file:
         json.dump(value, file)
@@ -97,7 +97,7 @@ def write_json(path: Path, value: object, *, durable: bool = True) -> None:
 
 
 def read_json(path: Path) -> object:
-    """Give what a small file holds; None if it is missing or torn."""
+    """Return the content of a small JSON file; None if it is missing or torn."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -105,9 +105,9 @@ def read_json(path: Path) -> object:
 
 
 def copy_file(source: Path, target: Path) -> None:
-    """Make a file the same as another, at once; one that is missing is missing then.
+    """Replace a file by a copy of another, atomically; if that one is missing, remove the file.
 
-    The time goes with it: git compares that of an index with those of files, to know which it must read again.
+    The time is copied too: git compares that of an index with those of files, to know which it must read again.
     """
     if source.exists():
         draft = target.with_name(f"{target.name}.draft")
@@ -118,7 +118,7 @@ def copy_file(source: Path, target: Path) -> None:
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """Give a small file a content, at once, unless it has it already."""
+    """Write a small file atomically, unless it has this content already."""
     try:
         if path.read_bytes() == data:
             return
@@ -140,12 +140,12 @@ def _take(path: Path, what: Path) -> int:
 
 
 def try_lock(path: Path) -> int | None:
-    """Take a lock and give its file, or None if somebody has it."""
+    """Take a lock and return its file, or None if somebody has it."""
     file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     taken = False
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        # The one before may have removed the file after we opened it: then we hold a lock that nobody sees.
+        # The previous holder may have removed the file after we opened it: then our lock is on a file that is gone.
         taken = path.stat().st_ino == os.fstat(file).st_ino
     except (BlockingIOError, FileNotFoundError):
         pass

@@ -1,4 +1,4 @@
-"""Who is at work in a folder right now, and which locks of git were left by somebody who died."""
+"""Finds who is at work in a folder right now, and which locks of git were left by a process that died."""
 
 import os
 import time
@@ -12,7 +12,7 @@ _OLD = 60.0
 
 
 def working_in(folder: Path) -> tuple[str, ...]:
-    """Describe the live processes whose working folder lies in a folder; only Linux can tell."""
+    """Describe the live processes whose working folder is inside a folder; works on Linux only."""
     return tuple(f"{name} ({pid})" for pid, name in _processes_in(folder))
 
 

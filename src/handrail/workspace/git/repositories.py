@@ -1,4 +1,4 @@
-"""A repository as it is found: its root, its branches, what is uncommitted. Only ever read."""
+"""A repository as it is found: its root, its branches, its uncommitted files. It is never changed here."""
 
 import os
 from pathlib import Path
@@ -19,7 +19,7 @@ class Branch:
 
 
 def find_root(path: Path) -> Path:
-    """Give the root of the checkout that a path lies in."""
+    """Find the root of the checkout around a path."""
     if not path.exists():
         raise WorkspaceFault(f"there is no folder {path}", next_step="name a folder inside a git repository")
     for folder in (path.resolve(), *path.resolve().parents):
@@ -32,12 +32,12 @@ def find_root(path: Path) -> Path:
 
 
 def _is_checkout(dot: Path) -> bool:
-    """Whether git would take it for a repository: a folder of that name alone is none."""
+    """Whether git would accept it as a repository: a folder of that name alone is not enough."""
     return dot.is_file() or (dot / "HEAD").exists()
 
 
 def git_dir(root: Path) -> Path:
-    """Give the git folder of a checkout or worktree, without asking git."""
+    """Return the git folder of a checkout or worktree, without running git."""
     found = named_git_dir(root)
     if found == root / ".git":
         _refuse_diversion(found)
@@ -45,7 +45,7 @@ def git_dir(root: Path) -> Path:
 
 
 def named_git_dir(root: Path) -> Path:
-    """Give the folder that `.git` is or names, whatever it is."""
+    """Return the folder that `.git` is or names, whatever it is."""
     dot = root / ".git"
     try:
         if dot.is_dir():
@@ -58,7 +58,7 @@ def named_git_dir(root: Path) -> Path:
 
 
 def _refuse_diversion(dot: Path) -> None:
-    """Refuse a checkout whose settings and hooks lie elsewhere: git writes such a note for linked worktrees alone."""
+    """Refuse a checkout whose settings and hooks are elsewhere: git writes such a note only for linked worktrees."""
     if os.path.lexists(dot / "commondir") and common_of(dot) not in (dot.resolve(), _repository_around(dot)):
         message = (
             f"{dot / 'commondir'} makes git take its settings and hooks from elsewhere; git itself writes no such file"
@@ -67,24 +67,24 @@ def _refuse_diversion(dot: Path) -> None:
 
 
 def _repository_around(dot: Path) -> Path | None:
-    """The repository of a linked worktree's git folder, where `.git` is a link to that: git wrote the note in there."""
+    """Return the repository of a linked worktree's git folder, where `.git` links to that: git wrote the note there."""
     entry = dot.resolve()
     return entry.parent.parent if dot.is_symlink() and entry.parent.name == "worktrees" else None
 
 
 def common_dir(root: Path) -> Path:
-    """Give the git folder that all worktrees of a repository share."""
+    """Return the git folder that all worktrees of a repository share."""
     return common_of(git_dir(root))
 
 
 def common_of(folder: Path) -> Path:
-    """Give the git folder that a worktree's own belongs to."""
+    """Return the shared git folder to which a worktree's own belongs."""
     note = folder / "commondir"
     return (folder / note.read_text(errors="surrogateescape").strip()).resolve() if note.is_file() else folder.resolve()
 
 
 def list_checkouts(root: Path) -> tuple[Path, ...]:
-    """Give the root of a checkout and those that share its git folder: the first one, and linked worktrees of it."""
+    """List the root of a checkout and those that share its git folder: the main one, and its linked worktrees."""
     common = common_dir(root)
     notes = [(entry, entry / "gitdir") for entry in sorted((common / "worktrees").glob("*"))]
     linked = [(entry / os.fsdecode(note.read_bytes()).rstrip("\n")).parent for entry, note in notes if note.is_file()]
@@ -93,7 +93,7 @@ def list_checkouts(root: Path) -> tuple[Path, ...]:
 
 
 def is_entry_of(own: Path, root: Path) -> bool:
-    """Tell whether a git folder is that of a linked worktree, by its own word: anybody can write a `.git` file."""
+    """Whether a git folder itself names a root as its linked worktree: anybody can write a `.git` file."""
     try:
         named = own / os.fsdecode((own / "gitdir").read_bytes()).rstrip("\n")
         return named.parent.resolve() / named.name == root.resolve() / ".git"
@@ -102,7 +102,7 @@ def is_entry_of(own: Path, root: Path) -> bool:
 
 
 def head(git: Git) -> Head:
-    """Give the commit and the branch of a checkout; one without a commit is refused."""
+    """Return the commit and the branch of a checkout; one without a commit is refused."""
     ran = git.run("rev-parse", "--verify", "-q", "HEAD^{commit}", ok=(0, 1))
     if ran.code:
         message = f"the repository {git.where} has no commit yet, so there is nothing to start from"
@@ -112,7 +112,7 @@ def head(git: Git) -> Head:
 
 
 def commit_of(git: Git, name: str) -> str:
-    """Give the commit that a name stands for."""
+    """Resolve a name to a commit."""
     ran = git.run("rev-parse", "--verify", "-q", "--end-of-options", f"{name}^{{commit}}", ok=(0, 1, 128))
     if ran.code:
         message = f"there is no commit `{name}` in {git.where}"
@@ -121,7 +121,7 @@ def commit_of(git: Git, name: str) -> str:
 
 
 def default_branch(git: Git) -> str:
-    """Give the branch that work usually starts from: the remote's, else main or master, else the one checked out."""
+    """Return the branch that work usually starts from: the remote's, else main or master, else the one checked out."""
     remote = git.asks("symbolic-ref", "-q", "--short", "refs/remotes/origin/HEAD")
     wished = git.asks("config", "--get", "init.defaultBranch")
     known = {branch.name for branch in branches(git)}
@@ -139,7 +139,7 @@ def branches(git: Git, *patterns: str) -> tuple[Branch, ...]:
 
 
 def checked_out(common: Path) -> dict[str, str]:
-    """Give the folders in which branches are checked out, by the full names of the branches."""
+    """Map the full names of branches to the folders in which they are checked out."""
     found = {_named(entry): _folder_of(entry) for entry in sorted((common / "worktrees").glob("*"))}
     if common.name == ".git" or (common / "index").exists():
         found[_named(common)] = str(common.parent if common.name == ".git" else common)
@@ -147,7 +147,7 @@ def checked_out(common: Path) -> dict[str, str]:
 
 
 def _named(folder: Path) -> str:
-    """The branch that HEAD of a git folder names."""
+    """Return the branch that HEAD of a git folder names."""
     try:
         text = os.fsdecode((folder / "HEAD").read_bytes())
     except OSError:

@@ -1,8 +1,8 @@
-"""A view of a repository that git can work with, and that no setting of the repository reaches.
+"""A view of a repository that git can work with, and that no setting of the repository can influence.
 
-A view is a folder that stands for the part of a git folder which all worktrees share (`GIT_COMMON_DIR`). Refs and
+A view is a folder that replaces the part of a git folder which all worktrees share (`GIT_COMMON_DIR`). Refs and
 reflogs are links to the real ones, and the objects are read and written where they are. The configuration is written
-here: of the repository's own settings only those that are data are taken over, and only the user's own configuration
+here: of the repository's own settings only plain data is taken over, and only the user's own configuration
 (global and system) may name a filter. So there are no remotes, hooks, drivers or includes, whatever `.git/config` or
 `config.worktree` says: what an agent or the author of a repository configured is never executed.
 
@@ -28,7 +28,7 @@ CONFIG, SOURCES = "config", "sources.json"
 IGNORE, ATTRIBUTES = "user-ignore", "user-attributes"
 """Copies of the files that the user's own configuration names."""
 OWN_IGNORE, OWN_ATTRIBUTES = "info/exclude", "own-attributes"
-"""Copies of `info/exclude` and `info/attributes`; the attributes that count are those in `info/attributes`."""
+"""Copies of `info/exclude` and `info/attributes`; the attributes in force are those in `info/attributes`."""
 _LINKS = ("refs", "packed-refs", "logs", "shallow", "reftable")
 _COPIES = (IGNORE, ATTRIBUTES, OWN_IGNORE, OWN_ATTRIBUTES, "info/attributes")
 _DATA = re.compile(
@@ -37,9 +37,9 @@ _DATA = re.compile(
     r"|extensions\.(objectformat|refstorage)|merge\.(renames|renamelimit|directoryrenames|conflictstyle)"
     r"|diff\.(renames|renamelimit|algorithm)|init\.defaultbranch|lfs\.storage"
 )
-"""Settings that say how files are read and written, and start nothing."""
+"""Settings that control how files are read and written, and start nothing."""
 _USERS_OWN = re.compile(r"(filter|lfs)\..*", re.DOTALL)
-"""What only the user's own configuration may say."""
+"""Settings that only the user's own configuration may define."""
 _OWN_SCOPES = ("system", "global")
 _LONGEST = 16 << 20
 
@@ -55,7 +55,7 @@ class Setting:
 
 
 def open_view(root: Path, folder: Path, *, fixed: bool = False) -> View:
-    """Give the view of a checkout, made in a folder of ours; a fixed one stays as it was made."""
+    """Return the view of a checkout, made in a folder of ours; a fixed one is never updated."""
     if fixed:
         _require_entry_of(root, named_git_dir(root).resolve())
     own = git_dir(root).resolve()
@@ -66,7 +66,7 @@ def open_view(root: Path, folder: Path, *, fixed: bool = False) -> View:
 
 
 def copy_view(given: View, root: Path, folder: Path) -> View:
-    """Make the view of a new worktree from that of the checkout that it is made from."""
+    """Make the view of a new worktree from that of the checkout it is made from."""
     own = git_dir(root).resolve()
     view = View(folder, own, common_of(own))
     _install(view, lambda draft: _copy_files(given.folder, draft, folder))
@@ -74,23 +74,23 @@ def copy_view(given: View, root: Path, folder: Path) -> View:
 
 
 def make_view(view: View, settings: Iterable[Setting]) -> None:
-    """Write a view anew."""
+    """Write a view from scratch."""
     known = tuple(settings)
     _install(view, lambda draft: _fill(view, draft, known))
 
 
 def read_settings(root: Path, own: Path) -> tuple[Setting, ...]:
-    """List what git's configuration says in a checkout; reading it starts nothing."""
+    """List git's configuration in a checkout; reading it starts nothing."""
     words = ("config", "-z", "--list", "--show-scope", "--show-origin")
     fields = os.fsdecode(Git(root, own=own).out(*words)).split("\0")
     rows = zip(fields[::3], fields[1::3], fields[2::3], strict=False)
     pairs = ((scope, origin, *entry.partition("\n")) for scope, origin, entry in rows)
-    # A key without a value is a switch that is on.
+    # A key without a value means true.
     return tuple(Setting(scope, origin, key, value if told else "true") for scope, origin, key, told, value in pairs)
 
 
 def _require_entry_of(root: Path, own: Path) -> None:
-    """Refuse a worktree of ours whose `.git` was made to name another git folder, such as that of the user's own."""
+    """Refuse a worktree of ours whose `.git` was changed to name another git folder, such as that of the user's own."""
     if not (root / ".git").is_symlink() and is_entry_of(own, root):
         return
     entries = (common_of(own) / "worktrees").glob("*")
@@ -101,7 +101,7 @@ def _require_entry_of(root: Path, own: Path) -> None:
 
 
 def find_remote(root: Path, branch: str) -> str:
-    """Name the remote that a branch belongs to, else `origin`, else the only one; empty where none can be told."""
+    """Return the remote of a branch, else `origin`, else the only one; empty where that is not clear."""
     settings = {each.key: each.value for each in read_settings(root, git_dir(root))}
     known = [key[len("remote.") : -len(".url")] for key in settings if re.fullmatch(r"remote\..+\.url", key, re.DOTALL)]
     wished = (settings.get(f"branch.{branch}.remote", ""), "origin", *(known if len(known) == 1 else ()))
@@ -134,21 +134,21 @@ def _stamps(paths: Iterable[str]) -> dict[str, list[int]]:
 
 def _stamp(path: str) -> list[int]:
     try:
-        found = os.stat(path)  # noqa: PTH116 (several for each command: this is the quick way)
+        found = os.stat(path)  # noqa: PTH116 (several for each command: this is faster)
     except (OSError, ValueError):
         return []
     return [found.st_mtime_ns, found.st_size, found.st_ino]
 
 
 def _install(view: View, fill: Callable[[Path], None]) -> None:
-    """Put a view in its place at once: another process may be using the one that is there."""
+    """Install a view atomically: another process may be using the existing one."""
     view.folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _locked(view.folder):
         draft = view.folder.with_name(f"{view.folder.name}.draft")
         shutil.rmtree(draft, ignore_errors=True)
         (draft / "info").mkdir(mode=0o700, parents=True)
         for name in _LINKS:
-            # Git makes what is missing, but not behind a link.
+            # Git creates what is missing, but not through a link.
             if name in ("refs", "packed-refs") or (view.common / name).exists():
                 (draft / name).symlink_to(view.common / name)
         fill(draft)
@@ -158,7 +158,7 @@ def _install(view: View, fill: Callable[[Path], None]) -> None:
 
 @contextmanager
 def _locked(folder: Path) -> Generator[None]:
-    """Keep others from writing a view at the same time; the folder around it is the lock, so nothing is left behind."""
+    """Lock a view against concurrent writes; the folder around it is the lock, so nothing is left behind."""
     descriptor = os.open(folder.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -168,7 +168,7 @@ def _locked(folder: Path) -> Generator[None]:
 
 
 def _exchange(draft: Path, folder: Path) -> None:
-    """Replace the files of a view one by one, each at once; a folder with something in it cannot be replaced."""
+    """Replace the files of a view one by one, each atomically; a folder that is not empty cannot be replaced."""
     try:
         draft.rename(folder)
     except OSError:
@@ -202,7 +202,7 @@ def _copy_files(given: Path, draft: Path, folder: Path) -> None:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copy a small file; one that is missing, or no file, is an empty one."""
+    """Copy a small file; one that is missing, or not a file, counts as empty."""
     try:
         descriptor = os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as file:
@@ -212,7 +212,7 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _usual(view: View) -> Iterator[Path]:
-    """The files in which git looks for settings."""
+    """Yield the files in which git looks for settings."""
     yield from (view.common / "config", view.own / "config.worktree", Path("/etc/gitconfig"))
     yield from (Path.home() / ".gitconfig", _default("config"), view.common / "logs", view.common / "shallow")
 
@@ -243,7 +243,7 @@ def _always(view: View, found: dict[str, str]) -> Iterator[tuple[str, str]]:
         ("core.attributesfile", str(view.folder / ATTRIBUTES)),
     )
     yield ("core.logallrefupdates", "true" if (view.common / "logs").is_dir() else "false")
-    # Git LFS looks for its files beside the configuration, and is given no place to fetch others from.
+    # Git LFS looks for its files beside the configuration, and gets no server to fetch others from.
     yield ("lfs.storage", str(view.common / found.get("lfs.storage", "lfs")))
     yield ("lfs.skipdownloaderrors", "true")
     yield ("handrail.origin", "true" if "remote.origin.url" in found else "false")

@@ -1,1 +1,1 @@
-"""Take, restore and compare snapshots."""
+"""Takes, restores and compares snapshots."""

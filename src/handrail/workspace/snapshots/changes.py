@@ -1,4 +1,4 @@
-"""What differs between commits, snapshots and the files as they stand."""
+"""What differs between commits, snapshots and the current files."""
 
 import hashlib
 import re
@@ -22,7 +22,7 @@ _Change = Literal["added", "modified", "deleted", "renamed", "type"]
 _KINDS: dict[str, _Change] = {"A": "added", "M": "modified", "D": "deleted", "R": "renamed", "T": "type"}
 _INDEX_LINE = re.compile(r"^index [0-9a-f]+\.\.[0-9a-f]+(?: [0-7]+)?\n", re.MULTILINE)
 _AT_ONCE = 64
-"""Objects that are read together."""
+"""How many objects are read together."""
 _PLAIN = ("--no-ext-diff", "--no-textconv", "--no-color", "-M")
 
 
@@ -35,17 +35,17 @@ class _Side:
 
 
 def files_of(git: Git, name: str) -> str:
-    """Give the tree of a commit's files; of a snapshot those that stood in the work tree."""
+    """Return the tree of a commit's files; for a snapshot, that of the files in the worktree."""
     return _side(git, name).tree
 
 
 def standing_files(places: Places, path: Path) -> str:
-    """Give the tree of the files of a work tree as they stand."""
+    """Return the tree of the current files of a worktree."""
     return _standing(places, path).tree
 
 
 def changes(places: Places, tree: Tree, since: str, until: str | None) -> tuple[FileChange, ...]:
-    """List the files that differ, and the repositories inside in which some do."""
+    """List the files that differ, and the nested repositories in which some do."""
     old, new = _both(places, tree, since, until)
     words = ("diff-tree", "-r", "-z", "--raw", "--numstat", *_PLAIN, old.tree, new.tree)
     return (*_listed(_git(places, tree).out(*words)), *_nested(old, new))
@@ -63,7 +63,7 @@ def ignored(places: Places, tree: Tree, below: tuple[str, ...]) -> tuple[str, ..
 
 
 def _is_near(cache: str, folder: str) -> bool:
-    """Whether one lies in the other."""
+    """Whether one of the two contains the other."""
     return cache.startswith(folder) or folder.startswith(cache)
 
 
@@ -81,13 +81,13 @@ def _listed(listing: bytes) -> tuple[FileChange, ...]:
 
 
 def _nested(old: _Side, new: _Side) -> tuple[FileChange, ...]:
-    """Nested repositories whose files a snapshot cannot hold: that they changed is known, and must not be hidden."""
+    """Return the nested repositories that changed: a snapshot cannot hold their files, but must not hide the change."""
     changed = (each for each in new.nested if each not in old.nested)
     return tuple(FileChange(each.rpartition(" ")[0], "repository") for each in changed)
 
 
 def diff(places: Places, tree: Tree, since: str, until: str | None, *, stat: bool) -> str:
-    """Give the difference as a patch, or as a summary with lines counted."""
+    """Return the difference as a patch, or as a summary with counted lines."""
     old, new = _both(places, tree, since, until)
     require_true_objects(_git(places, tree), old.tree, new.tree)
     form = ("--stat=100",) if stat else ("-p", "--full-index", "--binary")
@@ -95,7 +95,7 @@ def diff(places: Places, tree: Tree, since: str, until: str | None, *, stat: boo
 
 
 def readable_diff(places: Places, tree: Tree, since: str, until: str) -> str:
-    """Give the difference for readers, who want neither the contents of binary files nor the names of objects."""
+    """Return the difference for readers, without the contents of binary files and the names of objects."""
     old, new = _both(places, tree, since, until)
     require_true_objects(_git(places, tree), old.tree, new.tree)
     patch = shown(_git(places, tree).out("diff-tree", "-r", "-p", *_PLAIN, old.tree, new.tree))
@@ -104,10 +104,10 @@ def readable_diff(places: Places, tree: Tree, since: str, until: str) -> str:
 
 
 def require_true_objects(git: Git, old: str, new: str) -> None:
-    """Refuse a difference between commits or trees if an object in it is not what its name says.
+    """Refuse a difference between commits or trees if the content of an object in it does not match its name.
 
     Git believes whatever is stored under a name, and whoever works in a worktree can write into the object store. Every
-    folder that was looked into is among what is checked, so nothing that differs is left out.
+    folder that was compared is checked as well, so no difference is missed.
     """
     roots = git.line("rev-parse", old, new, f"{old}^{{tree}}", f"{new}^{{tree}}").split()
     rows = git.out("diff-tree", "-r", "-t", "-z", "--raw", "--no-renames", "--no-abbrev", *roots[2:]).split(b"\0")[::2]
@@ -122,7 +122,7 @@ def require_true_objects(git: Git, old: str, new: str) -> None:
 
 
 def _sides(row: str) -> Iterator[str]:
-    """The objects in a line of a raw difference; a repository inside is none, nor is what is not there."""
+    """Yield the objects in a line of a raw difference, except nested repositories and what does not exist."""
     old_mode, new_mode, old, new, _ = row.removeprefix(":").split(" ")
     yield from (name for mode, name in ((old_mode, old), (new_mode, new)) if mode != "160000" and name.strip("0"))
 
@@ -133,7 +133,7 @@ def _stored(data: bytes) -> Iterator[tuple[str, str, bytes]]:
         end = data.index(b"\n", at)
         name, kind, *size = data[at:end].decode().split(" ")
         at = end + 1
-        # Who reads the difference finds out what is missing.
+        # A missing object has no size; whoever reads the difference finds out.
         if size:
             content = data[at : at + int(size[0])]
             at += len(content) + 1
@@ -164,7 +164,7 @@ def _standing(places: Places, path: Path) -> _Side:
 
 
 def _git(places: Places, tree: Tree) -> Git:
-    """Use the repository when the worktree itself is gone."""
+    """Return git in the worktree, or in the repository when the worktree itself is gone."""
     path = Path(tree.path)
     return places.git(path if (path / ".git").exists() else Path(tree.repository)).without_index()
 

@@ -1,4 +1,4 @@
-"""What `git status` says of the files of a work tree that differ from our index."""
+"""What `git status` reports about the files of a worktree that differ from our index."""
 
 import os
 from dataclasses import replace
@@ -18,7 +18,7 @@ _PATH_AT = {"1": 8, "u": 10}
 
 @frozen
 class Seen:
-    """Files that differ, by how."""
+    """Files that differ, grouped by how."""
 
     head: str
     gone: list[bytes]
@@ -27,18 +27,18 @@ class Seen:
     nested: list[bytes]
     ignored: list[bytes]
     forced: list[bytes]
-    """What only the real index or the basis knew."""
+    """Files that only the real index or the basis had."""
     caches: list[bytes]
-    """New folders that are caches and ignore themselves, as far as the rules of the basis do not."""
+    """New folders that are caches and ignore themselves, unless the rules of the basis ignore them."""
 
     def has_rules(self) -> bool:
-        """Tell whether a file of rules is among them."""
+        """Whether a rule file is among them."""
         found = (self.gone, self.changed, self.untracked, self.forced)
         return any(is_rule_file(path) for paths in found for path in paths)
 
 
 def read_status(listing: bytes, where: Path) -> Seen:
-    """Read what the words of `STATUS` printed in a work tree."""
+    """Parse what the command `STATUS` printed in a worktree."""
     seen = Seen("", [], [], [], [], [], [], [])
     head = ""
     for entry in split(listing):

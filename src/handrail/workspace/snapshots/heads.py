@@ -1,4 +1,4 @@
-"""HEAD and branches of an owned worktree: put back, with every branch that is not ours left where its owner has it."""
+"""HEAD and branches of an owned worktree: restored, while every other branch stays where its owner has it."""
 
 import os
 import shutil
@@ -19,7 +19,7 @@ _PROGRESS = (
 
 
 def put_back(git: Git, tree: Tree, target: State) -> None:
-    """Bring the run's branch and HEAD to where a snapshot had them; end what was in progress, resume its merge."""
+    """Restore the run's branch and HEAD to those of a snapshot; end operations in progress, resume its merge."""
     if target.branch:
         move(git, tree, tree.branch, target.branch)
     end_progress(git)
@@ -34,7 +34,7 @@ def put_back(git: Git, tree: Tree, target: State) -> None:
 
 
 def attach(git: Git, branch: str) -> None:
-    """Let HEAD name a branch."""
+    """Make HEAD name a branch."""
     git.out("symbolic-ref", "HEAD", f"{_HEADS}{branch}")
 
 
@@ -48,13 +48,13 @@ def move(git: Git, tree: Tree, branch: str, commit: str) -> None:
 
 
 def elsewhere(git: Git, tree: Tree, branch: str) -> str:
-    """Give the other worktree that has a branch checked out; empty if there is none."""
+    """Return the other worktree that has a branch checked out; empty if there is none."""
     found = (one.worktree for one in branches(git, f"{_HEADS}{branch}") if one.name == branch)
     return next((place for place in found if place and Path(place).resolve() != Path(tree.path).resolve()), "")
 
 
 def remember_merge(git: Git, commits: tuple[str, ...], message: str) -> None:
-    """Write what git itself writes when a merge stops for a person."""
+    """Write the files that git itself writes when a merge stops for a person."""
     folder = git_dir(git.where)
     (folder / "MERGE_MSG").write_text(message + "\n", encoding="utf-8")
     (folder / "MERGE_MODE").write_text("no-ff", encoding="ascii")
@@ -62,13 +62,13 @@ def remember_merge(git: Git, commits: tuple[str, ...], message: str) -> None:
 
 
 def incoming(git: Git) -> tuple[str, ...]:
-    """Give the commits that a merge in progress brings in."""
+    """Return the commits that a merge in progress brings in."""
     note = git_dir(git.where) / "MERGE_HEAD"
     return tuple(note.read_text(encoding="ascii").split()) if note.exists() else ()
 
 
 def end_progress(git: Git) -> None:
-    """Forget a merge, rebase, cherry-pick or bisection that was left unfinished."""
+    """Abandon a merge, rebase, cherry-pick or bisection that was left unfinished."""
     folder = git_dir(git.where)
     for name in _PROGRESS:
         path = folder / name
@@ -79,7 +79,7 @@ def end_progress(git: Git) -> None:
 
 
 def _follow(git: Git, tree: Tree, branch: str, commit: str) -> bool:
-    """Bring a branch that the agent made to a commit; False if somebody else moved it or has it checked out."""
+    """Move a branch that the agent made to a commit; False if somebody else moved it or has it checked out."""
     now = git.asks("rev-parse", "--verify", "-q", f"{_HEADS}{branch}") or ""
     if elsewhere(git, tree, branch):
         return False
@@ -93,7 +93,7 @@ def _follow(git: Git, tree: Tree, branch: str, commit: str) -> bool:
 
 
 def _seen_here(git: Git) -> set[str]:
-    """The commits that HEAD of this worktree has stood on: what a branch got from here is among them."""
+    """Return the commits that HEAD of this worktree has pointed to: what a branch got from here is among them."""
     try:
         log = (git_dir(git.where) / "logs/HEAD").read_bytes()
     except OSError:

@@ -1,4 +1,4 @@
-"""What is remembered of a work tree between two looks at its files, until the machine starts again."""
+"""What is remembered of a worktree between two checks of its files, until the machine is rebooted."""
 
 from dataclasses import asdict
 from functools import cache
@@ -14,7 +14,7 @@ _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 @frozen
 class Basis:
-    """The snapshot on which a step began, with which files are compared; an empty one means the rules on the disk."""
+    """The snapshot on which a step began, with which files are compared; an empty one means the rules on disk."""
 
     rules: str = ""
     work: str = ""
@@ -22,65 +22,65 @@ class Basis:
 
 @frozen
 class Memo:
-    """What was seen at the last look."""
+    """What was seen at the last check."""
 
     signature: list[int]
-    """Of the real index."""
+    """The stat data of the real index."""
     staged: str
     tree: str = ""
-    """The files as they stood; git may have thrown the tree away since."""
+    """The tree of the files at that time; git may have pruned it since."""
     basis: dict[str, str] | None = None
     rules: str = ""
     """The blob of the rules that the files had."""
     hidden: dict[str, str] | None = None
-    """Files of rules that are ignored themselves, and those of git's own folder, with their digests."""
+    """Rule files that are ignored themselves, and those of git's own folder, with their digests."""
 
     def has_other_rules(self, basis: Basis) -> bool:
-        """Tell whether other rules count by a basis than at the last look."""
+        """Whether a basis has other rules than those of the last check."""
         return (self.basis or {}).get("rules", "") != basis.rules
 
 
 @frozen
 class MemoFile:
-    """The memo of one work tree; it is void after a start of the machine, where that can be told."""
+    """The memo of one worktree; it is void after a reboot, where that can be detected."""
 
     folder: Path
 
     @property
     def boot(self) -> str:
-        """The current start of the machine; empty where only the disk remembers."""
+        """The id of the current boot; empty where the machine does not provide it."""
         return _boot()
 
     def read(self) -> Memo | None:
-        """Give what is remembered."""
+        """Return what is remembered."""
         found = read_json(self.folder / _MEMO)
         if not isinstance(found, dict) or "hidden" not in found:
             return None
         return Memo(**cast("dict[str, Any]", found))
 
     def write(self, memo: Memo) -> None:
-        """Remember something else."""
+        """Replace what is remembered."""
         write_json(self.folder / _MEMO, asdict(memo), durable=not self.boot)
 
     def remove(self) -> None:
-        """Remember nothing."""
+        """Delete the memo."""
         (self.folder / _MEMO).unlink(missing_ok=True)
 
     def is_trusted(self) -> bool:
-        """Tell whether the index beside it was begun since the machine started."""
+        """Whether the index beside it was created since the machine booted."""
         return read_json(self.folder / _BOOT_NOTE) == self.boot
 
     def trust(self) -> None:
-        """Trust the index beside it until the machine starts again."""
+        """Trust the index beside it until the machine is rebooted."""
         write_json(self.folder / _BOOT_NOTE, self.boot, durable=not self.boot)
 
     def distrust(self) -> None:
-        """Trust the index no more."""
+        """Stop trusting the index."""
         (self.folder / _BOOT_NOTE).unlink(missing_ok=True)
 
 
 def signature_of(path: Path) -> list[int]:
-    """Tell a file from what it is after git wrote it again."""
+    """Return stat data of a file that changes when git writes the file."""
     try:
         found = path.stat()
     except FileNotFoundError:

@@ -1,6 +1,6 @@
-"""What a snapshot does not hold: repositories of their own, what is not committed in them, empty folders, new caches.
+"""What a snapshot does not hold: nested repositories, uncommitted files in them, empty folders, new caches.
 
-A nested repository is looked into like the work tree itself, through a view, so that no setting of its own is obeyed.
+A nested repository is examined like the worktree itself, through a view, so that its own settings have no effect.
 """
 
 import os
@@ -17,15 +17,16 @@ from handrail.workspace.snapshots.rules import IGNORE_FILE, read_plain
 
 _MOST_FOLDERS = 128
 _GITLINK = b"\x00\x00\xe0\x00"
-"""The mode of a nested repository, as an index holds it."""
+"""The mode of a nested repository in an index."""
 _MARKS = (
     (b"CACHEDIR.TAG", b"Signature: 8a477f597d28d172789f06886806bc55"),
     (b"pyvenv.cfg", b""),
     (IGNORE_FILE, b"# This .gitignore file was automatically created by Hypothesis."),
     (IGNORE_FILE, b"# Created by coverage.py"),
 )
-"""Files by which a folder tells, with how they begin, that it is a cache (bford.info/cachedir), a virtual environment,
-or the folder of a tool that has no such mark and names itself where it ignores all that it writes."""
+"""Files that mark a folder, with how they begin, as a cache (bford.info/cachedir), a virtual environment,
+or the folder of a tool that has no such mark and names itself where it ignores everything that it writes.
+"""
 _CACHE = ": a cache that ignores itself"
 _EMPTY = ": an empty folder"
 _LOOK = ("status", "--porcelain=v2", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=dirty")
@@ -33,7 +34,7 @@ _LOOK = ("status", "--porcelain=v2", "-z", "--no-renames", "--untracked-files=al
 
 @frozen
 class LeftOut:
-    """Folders of which a snapshot holds nothing, each with a slash at its end."""
+    """Folders of which a snapshot holds nothing, each with a trailing slash."""
 
     nested: list[bytes]
     empty: list[bytes]
@@ -49,13 +50,13 @@ def listed(git: Git, found: LeftOut, folder: Path) -> tuple[str, ...]:
 
 
 def stamps(where: Path, omitted: tuple[str, ...]) -> tuple[str, ...]:
-    """Name the nested repositories of which something is left out, each with a stamp of its files behind a space."""
+    """Return the nested repositories with something left out, each followed by a space and a stamp of its files."""
     paths = (text.rpartition(": ")[0].rstrip("/") for text in cannot_be_kept(omitted))
     return tuple(f"{path} {_stamp(where / path)}" for path in paths)
 
 
 def _stamp(folder: Path) -> str:
-    """Tell files from what they are after any change, without reading them: nobody can set the time of a change."""
+    """Hash the stat data of files, without reading them: nobody can set the time of a change (ctime)."""
     seen = sha256()
     for place, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if name != ".git")
@@ -68,17 +69,17 @@ def _stamp(folder: Path) -> str:
 
 
 def cannot_be_kept(omitted: tuple[str, ...]) -> tuple[str, ...]:
-    """Give those of what a snapshot omits that would be lost with the folder."""
+    """Return what a snapshot omits and would be lost with the folder."""
     return tuple(text for text in omitted if not text.endswith((_EMPTY, _CACHE)))
 
 
 def cache_names(omitted: tuple[str, ...]) -> list[str]:
-    """Give the caches among what a snapshot omits."""
+    """Return the caches among what a snapshot omits."""
     return [text.removesuffix(_CACHE) for text in omitted if text.endswith(_CACHE)]
 
 
 def cache_folders(git: Git, untracked: list[bytes], work: str) -> list[bytes]:
-    """List the outermost folders that say they are caches, ignore all of themselves, and are not in a tree."""
+    """List the outermost folders that are marked as caches, ignore all of their content, and are not in a tree."""
     marks = {IGNORE_FILE, *(name for name, _ in _MARKS)}
     parted = (path.rpartition(b"/") for path in untracked)
     folders = sorted({folder for folder, _, name in parted if folder and name in marks})
@@ -98,7 +99,7 @@ def _is_cache(where: Path, folder: bytes) -> bool:
 
 
 def _is_marked(path: bytes, start: bytes) -> bool:
-    """Whether a file is there itself, no link, and begins as it must."""
+    """Whether a regular file, not a link, exists and begins with some bytes."""
     try:
         return stat.S_ISREG(os.lstat(path).st_mode) and read_plain(path).startswith(start)
     except OSError:
@@ -106,12 +107,12 @@ def _is_marked(path: bytes, start: bytes) -> bool:
 
 
 def _is_in(git: Git, work: str, folder: bytes) -> bool:
-    """Whether a tree has anything in the place of a folder."""
+    """Whether a tree has anything at the path of a folder."""
     return not git.run("cat-file", "-e", f"{work}:{os.fsdecode(folder)}", ok=(0, 1, 128)).code
 
 
 def dirty(git: Git, folder: Path) -> list[bytes]:
-    """List the nested repositories among the files of an index in which something is not committed."""
+    """List the nested repositories among the files of an index that have uncommitted changes."""
     if git.index is None or not git.index.exists() or _GITLINK not in git.index.read_bytes():
         return []
     entries = split(git.out("ls-files", "-s", "-z"))
@@ -120,8 +121,8 @@ def dirty(git: Git, folder: Path) -> list[bytes]:
 
 
 def empty_folders(git: Git) -> list[bytes]:
-    """List the folders in which nothing is."""
-    # Mostly there are none, and seeing that takes less time than git takes to start.
+    """List the empty folders."""
+    # Usually there are none, and finding that out takes less time than starting git.
     if not _may_be_empty(git.where):
         return []
     listing = git.out("ls-files", "--others", "--directory", "--exclude-standard", "-z")
@@ -129,7 +130,7 @@ def empty_folders(git: Git) -> list[bytes]:
 
 
 def _has_work(git: Git, path: bytes, folder: Path) -> bool:
-    """Whether a nested repository holds something that is not committed; one that cannot be read may."""
+    """Whether a nested repository has uncommitted changes; one that cannot be read may have some."""
     where = git.where / os.fsdecode(path)
     if where.is_symlink() or not os.path.lexists(where / ".git"):
         return False
@@ -145,7 +146,7 @@ def _has_work(git: Git, path: bytes, folder: Path) -> bool:
 
 
 def copy_index(git: Git, real: Path) -> None:
-    """Start an index of ours from a real one, without its flags: they say of files that they need not be looked at."""
+    """Copy a real index to one of ours without its flags, which tell git not to look at files."""
     index = git.index
     if index is None:
         return
@@ -159,7 +160,7 @@ def copy_index(git: Git, real: Path) -> None:
 
 
 def _is_looked_at(git: Git, path: bytes) -> bool:
-    """Whether a file that git is told to skip is there, or should be."""
+    """Whether a file that git is to skip exists, or should exist."""
     return not git.through.says("sparsecheckout") or os.path.lexists(os.fsencode(git.where) + b"/" + path)
 
 
@@ -169,7 +170,7 @@ def _holds_nothing(where: Path, path: bytes) -> bool:
 
 
 def _may_be_empty(where: Path) -> bool:
-    """Tell whether a folder below may hold nothing; of many folders, or such as cannot be read, nobody knows."""
+    """Whether a folder below may be empty; True as well for many folders, or one that cannot be read."""
     folders = [str(where)]
     seen = 0
     while folders:

@@ -1,10 +1,10 @@
-"""An index of our own for each work tree: it follows the files as they stand and leaves the real index alone.
+"""An index of our own for each worktree: it follows the current files and leaves the real index alone.
 
-1. It is kept for the stat data in it, which is ours: the real index, which an agent may write, is copied once, where a
-   checkout is looked at for the first time, and without its flags. So a file that is there is always compared, whatever
-   the real index says of it, and one that is missing counts as there only if it lay outside the sparse patterns then.
-2. What the real index has and we do not (a file that is ignored and was added by force) is taken up when it changes.
-3. Files are looked at by the rules of a basis, the snapshot on which a step began, where one is given: see `rules`.
+1. It is reused for its stat data, which is ours: the real index, which an agent may write, is copied once, when a
+checkout is examined for the first time, and without its flags. So an existing file is always compared, whatever
+the real index says about it, and a missing one counts as present only if it was outside the sparse patterns then.
+2. What only the real index has (an ignored file that was added by force) is taken over when that index changes.
+3. Files are examined by the rules of a basis, the snapshot on which a step began, where one is given: see `rules`.
 """
 
 import os
@@ -33,31 +33,31 @@ _GONE = b"0 0000000000000000000000000000000000000000\t"
 
 @frozen
 class Files:
-    """The files of a work tree as they stand."""
+    """The current files of a worktree."""
 
     tree: str
     head: str
     """The commit of HEAD; empty before the first one."""
     omitted: tuple[str, ...]
     nested: tuple[str, ...] = ()
-    """Nested repositories of which something is left out, each with a stamp of its files behind a space."""
+    """Nested repositories of which something is left out, each followed by a space and a stamp of its files."""
     rules: str = ""
     """The blob of the rules that the files themselves have."""
     pinned: str = ""
-    """The blob of the rules by which they were looked at."""
+    """The blob of the rules by which they were examined."""
 
 
 @frozen
 class Staged:
-    """The real index: a tree of what is merged, and the entries of what is not."""
+    """The real index: a tree of its merged entries, and the list of the others."""
 
     tree: str
     unmerged: bytes = b""
-    """As `git ls-files --unmerged -z` prints it."""
+    """The unmerged entries, as `git ls-files --unmerged -z` prints them."""
 
 
 class PrivateIndex:
-    """The index of one work tree; hold the work tree's lock while using it."""
+    """The index of one worktree; hold the worktree's lock while using it."""
 
     def __init__(self, git: Git, folder: Path) -> None:
         self._git = git
@@ -65,21 +65,21 @@ class PrivateIndex:
         self.view = git.through
         self.path = folder / INDEX
         self._memo = MemoFile(folder)
-        # It is a copy that the next start of the machine makes void, so the disk need not have it at once.
+        # The next reboot makes this copy void, so it need not be synced to disk.
         settings = (*git.settings, "core.fsync=all,-index") if self._memo.boot else git.settings
         self.git = replace(git.with_index(self.path), settings=settings)
         self.own = self.view.own
-        """The git folder of the work tree."""
+        """The git folder of the worktree."""
         self.plain = git
-        """Git on the real index."""
+        """Git with the real index."""
         self._real = self.own / "index"
         self._rules = KeptRules(self.git, folder)
 
     def follow(self, held: Callable[[], str] = lambda: "", basis: Basis | None = None) -> tuple[Files, Staged]:
-        """Bring it up to the files as they stand, and give them beside the real index.
+        """Update it to the current files, and return them together with the real index.
 
-        `held` gives a tree that a ref keeps: where the files are still that, git need not write it. Without a basis the
-        one that was given last counts.
+        `held` returns a tree that a ref preserves: where the files still match it, git need not write it. Without a
+        basis the last one is used.
         """
         signature = signature_of(self._real)
         memo = self._start()
@@ -89,7 +89,7 @@ class PrivateIndex:
         if chosen.work and (memo.hidden is None or memo.has_other_rules(chosen)):
             forced += self._take_missing(chosen.work)
         with self.git.started(*STATUS) as look:
-            # Beside the look at the files: both walk all folders, and neither needs the other.
+            # While git examines the files: both walk all folders, and neither needs the other.
             empty = omitted.empty_folders(self.git)
             seen = read_status(look.ended().out, self._git.where)
         now = replace(memo, signature=signature, basis=asdict(chosen), hidden=self._rules.hidden(seen.ignored))
@@ -105,7 +105,7 @@ class PrivateIndex:
         return Files(tree, seen.head, left_out, nested, rules, chosen.rules or rules), staged
 
     def _look_by_rules(self, memo: Memo, now: Memo, seen: Seen, staged: Staged) -> tuple[Seen, str, bool]:
-        """Take up what changed by the rules of the basis; gives what was seen, the files' own rules, whether it did."""
+        """Update by the rules of the basis; return what was seen, the files' own rules, and whether it changed."""
         basis = Basis(**now.basis or {})
         touched = seen.has_rules() or now.hidden != memo.hidden
         if basis.rules and (touched or basis.rules != memo.rules):
@@ -119,52 +119,52 @@ class PrivateIndex:
         return seen, rules, changed
 
     def write_tree(self) -> str:
-        """Write the tree of what it holds."""
+        """Write its content as a tree."""
         return self.git.line("write-tree", *(("--missing-ok",) if self.view.says("partial") else ()))
 
     def add(self, paths: list[bytes]) -> str:
-        """Add files in any case, ignored ones too; gives the tree."""
+        """Add files even if they are ignored; return the tree."""
         self.forget()
         self.git.out("update-index", "-z", "--add", "--replace", "--stdin", stdin=b"\0".join(paths))
         return self.write_tree()
 
     def forget(self) -> None:
-        """Know nothing of the files but what the index says, and look at them by the same basis."""
+        """Forget everything about the files except the index itself and the basis."""
         memo = self._memo.read()
         if memo is not None:
             self._memo.write(Memo([], "", basis=memo.basis))
 
     def rebase(self, basis: Basis) -> None:
-        """Look at the files by another basis from now on."""
+        """Use another basis from now on."""
         self._memo.write(Memo([], "", basis=asdict(basis)))
 
     def begin(self) -> None:
-        """Start from nothing, for files that are about to be written through this index."""
+        """Start with an empty index, for files that are about to be written through it."""
         for name in (INDEX, f"{INDEX}.lock"):
             (self._folder / name).unlink(missing_ok=True)
         self._memo.remove()
         self._memo.trust()
 
     def hand_out(self) -> None:
-        """Make the real index the same, and remember which files the work tree leaves out."""
+        """Copy it to the real index, and remember which files the worktree leaves out."""
         copy_file(self.path, self._real)
         if (self.own / _PATTERNS).is_file():
             sparse_files.remember(self.git, self._folder, self.own / _PATTERNS)
 
     def restore_patterns(self) -> None:
-        """Let the work tree leave out the same files as when it was made."""
+        """Restore the sparse patterns with which the worktree was made."""
         known = self._folder / KNOWN_PATTERNS
         if known.exists():
             replace_file(self.own / _PATTERNS, known.read_bytes())
 
     def check_out(self, tree: str) -> None:
-        """Make the files those of a tree; of what lies outside the sparse patterns, all that the run wrote itself."""
+        """Check out a tree; outside the sparse patterns, only files that the run wrote itself."""
         self.git.out("read-tree", "--reset", "-u", tree)
         if (self._folder / KNOWN_PATTERNS).exists():
             sparse_files.write_own(self.git, self._folder)
 
     def _take_left_out(self) -> list[bytes]:
-        """Follow the real index in what lies outside the sparse patterns."""
+        """Take over from the real index what is outside the sparse patterns."""
         kept = self._folder / KNOWN_PATTERNS
         patterns = kept if kept.exists() else self.own / _PATTERNS
         if not self.view.says("sparsecheckout") or not patterns.is_file():
@@ -173,7 +173,7 @@ class PrivateIndex:
         return sparse_files.follow(self.git, self._git.with_index(self._folder / _COPY), self._folder, patterns)
 
     def pin(self, rules: str) -> None:
-        """Let git convert by the rules of a snapshot, or by those on the disk where none is named."""
+        """Make git convert files by the rules of a snapshot, or by those on disk where none is named."""
         self._rules.pin(rules)
 
     def _start(self) -> Memo:
@@ -181,14 +181,14 @@ class PrivateIndex:
         memo = self._memo.read()
         if self.path.exists() and self._memo.is_trusted():
             return memo or Memo([], "")
-        # It starts from the real index.
+        # The private index is missing or from before a reboot: it starts from the real one.
         self._memo.distrust()
         omitted.copy_index(self.git, self._real)
         self._memo.trust()
         return Memo([], "", basis=memo.basis if memo else None)
 
     def _seen_by(self, seen: Seen, basis: Basis) -> Seen:
-        """Give the same with the files that are untracked by the rules of the basis."""
+        """Replace the untracked files by those that are untracked by the rules of the basis."""
         found = split(self.git.out("ls-files", "-z", "--others", *self._rules.excluding(basis.rules)))
         files = [path for path in found if not path.endswith(b"/")]
         caches = omitted.cache_folders(self.git, files, basis.work)
@@ -198,10 +198,10 @@ class PrivateIndex:
         return replace(seen, untracked=files, nested=nested, caches=caches)
 
     def _take_up(self, seen: Seen) -> bool:
-        """Take up what changed; tells whether anything did."""
+        """Add what changed to the index; return whether anything did."""
         if not (seen.gone or seen.changed or seen.untracked):
             return False
-        # Until the memo is written again the private index knows of files that nobody remembers.
+        # Forget first: until the memo is written again, the private index has files that the memo does not know.
         self.forget()
         if seen.gone:
             self._drop(seen.gone)
@@ -214,14 +214,14 @@ class PrivateIndex:
         self.git.out("update-index", "-z", "--index-info", stdin=b"".join(_GONE + path + b"\0" for path in paths))
 
     def _take_staged(self, memo: Memo, signature: list[int]) -> tuple[Staged, list[bytes]]:
-        """Look at the real index where it changed; what only that knows, such as ignored files, is known here then."""
+        """Read the real index if it changed, and take over what only it has, such as ignored files."""
         if memo.staged and memo.signature == signature:
             return Staged(memo.staged), []
         staged = self._staged()
         return staged, [*self._take_left_out(), *self._take_missing(staged.tree)]
 
     def _take_missing(self, tree: str) -> list[bytes]:
-        """Take up what a tree has and this index has not; whether it is among the files is seen afterwards."""
+        """Add what a tree has and this index lacks; whether the file exists is seen afterwards."""
         words = ("diff-index", "--cached", "--raw", "--no-renames", "--abbrev=64", "--diff-filter=D", "-z", tree)
         raw = split(self.git.out(*words))
         rows = [(entry.split(b" "), path) for entry, path in zip(raw[::2], raw[1::2], strict=True)]
@@ -236,20 +236,20 @@ class PrivateIndex:
         return split(self.git.out("ls-files", "-z", "--cached", "--ignored", *self._rules.excluding(basis.rules)))
 
     def ignored(self, below: tuple[str, ...]) -> list[bytes]:
-        """List the files below some paths that are ignored by the rules with which the files were looked at last."""
+        """List the files below some paths that are ignored by the rules of the last check."""
         memo = self._start()
         rules = self._rules.excluding((memo.basis or {}).get("rules", ""))
         places = () if "" in below else (f":(literal){path}" for path in below)
         return split(self.git.out("ls-files", "-z", "--others", "--ignored", *rules, "--", *places))
 
     def _inside(self, folders: list[bytes]) -> list[bytes]:
-        """List the files of the index that lie in some folders."""
+        """List the files of the index that are in some folders."""
         return split(
             self.git.out("ls-files", "-z", "--cached", "--", *(f":(literal){os.fsdecode(f)}" for f in folders))
         )
 
     def _let_go(self, ignored: list[bytes], basis: Basis, staged: Staged) -> bool:
-        """Forget files that are ignored, unless the basis or the real index holds them."""
+        """Drop ignored files from the index, unless the basis or the real index has them."""
         if not ignored:
             return False
         held = {path for tree in (basis.work, staged.tree) if tree for path in self._paths(tree)}

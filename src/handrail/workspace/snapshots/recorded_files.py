@@ -1,12 +1,12 @@
-"""Records of the files that no snapshot holds: what git ignores, and what lies in repositories and caches inside.
+"""Records of the files that no snapshot holds: ignored ones, and those in nested repositories and caches.
 
-A step may have to leave such files alone. What stands there is recorded when the step begins, and held against the
+A step may have to leave such files alone. Their state is recorded when the step begins, and compared with the
 files when it ends. Git is not asked which files those are, so that no rule, flag or setting hides one: every file
-counts that is not in the snapshot on which the step began, of which git's own differences tell.
+counts that is not in the snapshot on which the step began; files in it are covered by git's own differences.
 
-1. Links are never followed: a link is what it points to. What lies behind a link to a folder is not in the work tree.
+1. Links are never followed: a link is what it points to. What is behind a link to a folder is not in the worktree.
 2. A file that cannot be read counts as changed once anything about it differs, its times included.
-3. What is too much to be looked at is refused, and so is a folder that cannot be read.
+3. Too many or too large files are refused, and so is a folder that cannot be read.
 """
 
 import json
@@ -28,7 +28,7 @@ from handrail.workspace.snapshots.changes import files_of
 MOST_FILES = 20_000
 MOST_BYTES = 1 << 30
 MOST_ENTRIES = 500_000
-"""Files and folders that are walked over."""
+"""The most files and folders that are walked."""
 MOST_RECORDS = 256
 _PIECE = 1 << 20
 _NARROWER = "name fewer files beside `ignored: true`, or remove those that need not be there"
@@ -36,7 +36,7 @@ _NARROWER = "name fewer files beside `ignored: true`, or remove those that need 
 
 @frozen
 class _Found:
-    """A file as it stands."""
+    """A file with its current stat data."""
 
     path: str
     full: bytes
@@ -44,14 +44,14 @@ class _Found:
 
     @property
     def kind(self) -> str:
-        """What git tells of a file beside its content, and its size."""
+        """Describe what git stores about a file besides its content, and its size."""
         runs = "x" if stat.S_ISREG(self.seen.st_mode) and self.seen.st_mode & 0o100 else ""
         size = self.seen.st_size if stat.S_ISREG(self.seen.st_mode) else 0
         return f"{stat.S_IFMT(self.seen.st_mode):o}{runs} {size}"
 
 
 def record(places: Places, tree: Tree, chosen: FileRange, known: str = "") -> str:
-    """Record the files as they stand, and give the name of the record; one that is known and still there is kept."""
+    """Record the current files, and return the name of the record; a known one that exists is reused."""
     folder = _folder(places, tree)
     if known and (folder / f"{known}.json").exists():
         return known
@@ -79,7 +79,7 @@ def differing(places: Places, tree: Tree, chosen: FileRange, name: str) -> tuple
     found: list[str] = []
     for each in _files(places, tree, chosen):
         before = left.pop(each.path, "")
-        # What has another kind or size need not be read, so that no more is read than was recorded.
+        # A file of another kind or size need not be read, so that no more is read than was recorded.
         if not before.startswith(f"{each.kind} ") or _stamp(each) != before:
             found.append(each.path)
     return tuple(sorted({*found, *left}))
@@ -100,7 +100,7 @@ def _files(places: Places, tree: Tree, chosen: FileRange) -> Iterator[_Found]:
 
 
 def _outermost(below: Iterable[str]) -> list[bytes]:
-    """Leave out paths that lie below others."""
+    """Remove paths that are below others."""
     found: list[str] = []
     for path in sorted(set(below), key=lambda each: (each.count("/") if each else -1, each)):
         if not any(not outer or path.startswith(f"{outer}/") for outer in found):
@@ -109,7 +109,7 @@ def _outermost(below: Iterable[str]) -> list[bytes]:
 
 
 def _walk(root: bytes, below: list[bytes]) -> Iterator[tuple[bytes, bytes, os.stat_result]]:
-    """Give all files, links and other things that are no folders, but nothing of git's own folders."""
+    """Yield all files, links and other entries that are not folders, except those in git's own folders."""
     looked = 0
     paths = [path for path in below if not _leads_through_link(root, path)]
     while paths:
@@ -139,9 +139,9 @@ def _leads_through_link(root: bytes, path: bytes) -> bool:
 
 
 def _stamp(found: _Found) -> str:
-    """Tell a file from what it is after any change; it begins with its kind."""
+    """Return a text that changes with any change of a file; it begins with the file's kind."""
     if stat.S_ISLNK(found.seen.st_mode):
-        return f"{found.kind} {os.fsdecode(os.readlink(found.full))}"  # noqa: PTH115 - names that are no text
+        return f"{found.kind} {os.fsdecode(os.readlink(found.full))}"  # noqa: PTH115 - names that are not text
     if not stat.S_ISREG(found.seen.st_mode):
         return f"{found.kind} {found.seen.st_rdev}"
     content = sha256()

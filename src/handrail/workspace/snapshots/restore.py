@@ -1,4 +1,4 @@
-"""Bring an owned worktree back to a snapshot, after what stands there is kept."""
+"""Restores an owned worktree to a snapshot, after its current state was saved."""
 
 import os
 from dataclasses import replace
@@ -17,14 +17,14 @@ from handrail.workspace.snapshots.state import State
 from handrail.workspace.snapshots.take import capture, keep, load
 
 MERGE_JOURNAL = "merging.json"
-"""Of a merge that was interrupted; going back makes it void."""
+"""The journal of an interrupted merge, which a restore makes void."""
 _JOURNAL = "restoring.json"
 _NEXT = "handrail-index"
 _NOWHERE = b"0 0000000000000000000000000000000000000000\t"
 
 
 def restore(places: Places, tree: Tree, run: str, snapshot: str) -> str:
-    """Bring files, index, branch and HEAD back; gives the ref of what stood there, if anything changed."""
+    """Restore files, index, branch and HEAD; return the ref of the state before, if anything changed."""
     if not tree.owned:
         message = f"{tree.path} is the user's own checkout, which is never restored over"
         raise WorkspaceFault(message, next_step="start the run in a worktree of its own to be able to go back")
@@ -37,7 +37,7 @@ def restore(places: Places, tree: Tree, run: str, snapshot: str) -> str:
 
 
 def put_files(git: Git, private: PrivateIndex, target: State) -> None:
-    """Make files and index those of a state; the private index must follow the files already."""
+    """Make files and index those of a state; the private index must match the files already."""
     private.forget()
     private.pin(target.pinned)
     private.restore_patterns()
@@ -46,7 +46,7 @@ def put_files(git: Git, private: PrivateIndex, target: State) -> None:
 
 
 def put_index(git: Git, private: PrivateIndex, target: State) -> None:
-    """Replace the real index by that of a state, with the stat data that the private one has."""
+    """Replace the real index by that of a state, with the stat data of the private one."""
     folder = git_dir(git.where)
     draft = folder / _NEXT
     draft.with_name(f"{_NEXT}.lock").unlink(missing_ok=True)
@@ -62,7 +62,7 @@ def put_index(git: Git, private: PrivateIndex, target: State) -> None:
 
 
 def stage_lines(unmerged: bytes) -> bytes:
-    """Give the input for `update-index --index-info` that makes paths conflicted."""
+    """Build the input for `update-index --index-info` that makes paths conflicted."""
     entries = split(unmerged)
     paths = dict.fromkeys(entry.partition(b"\t")[2] for entry in entries)
     return b"".join(_NOWHERE + path + b"\0" for path in paths) + b"".join(entry + b"\0" for entry in entries)
@@ -88,7 +88,7 @@ def _restore(git: Git, private: PrivateIndex, tree: Tree, wanted: tuple[str, str
 
 
 def _begun(journal: Path, snapshot: str) -> str | None:
-    """Give the ref that keeps what stood there, if a restore to this snapshot was begun and cut off."""
+    """Return the ref that saves the state before, if a restore to this snapshot was begun and interrupted."""
     match read_json(journal):
         case {"snapshot": str(aim), "kept": str(kept)} if aim == snapshot:
             return kept
@@ -104,7 +104,7 @@ def _same(now: State, target: State, tree: Tree) -> bool:
 
 
 def _with_obstacles(git: Git, private: PrivateIndex, now: State, target: State) -> State:
-    """Add the ignored files that stand where the snapshot has others: they would be overwritten."""
+    """Add the ignored files at paths where the snapshot has others: they would be overwritten."""
     listing = git.out("diff-tree", "-r", "-z", "--name-only", "--diff-filter=A", now.work, target.work)
     root = os.fsencode(git.where)
     found = dict.fromkeys(path for new in split(listing) for path in _obstacles(root, new))
@@ -118,7 +118,7 @@ def _obstacles(root: bytes, path: bytes) -> list[bytes]:
         full = root + b"/" + there
         if not os.path.lexists(full):
             return []
-        if os.path.islink(full) or not os.path.isdir(full):  # noqa: PTH112, PTH114 - names that are no text
+        if os.path.islink(full) or not os.path.isdir(full):  # noqa: PTH112, PTH114 - names that are not text
             return [there]
     return _files_below(root, path)
 

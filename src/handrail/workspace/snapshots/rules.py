@@ -1,9 +1,9 @@
-"""The rules by which git ignores and converts files, of all files and settings at one moment in one text.
+"""The rules by which git ignores and converts files: all rule files and settings at one moment, in one text.
 
-An agent may edit `.gitignore`, `.git/info/exclude` and `.gitattributes`, also files that ignore themselves. What a step
-changed is therefore seen by the rules that held when it began: they are kept with the snapshot, and given to git in
-place of those in the work tree. Patterns of a nested file are rewritten as seen from the root; what comes later in the
-text counts more, as what is nested deeper does.
+An agent may edit `.gitignore`, `.git/info/exclude` and `.gitattributes`, including files that ignore themselves. What a
+step changed is therefore determined by the rules that held when it began: they are stored with the snapshot, and given
+to git in place of those in the worktree. Patterns of a nested file are rewritten relative to the root; later lines take
+precedence, as more deeply nested files do.
 """
 
 import json
@@ -24,7 +24,7 @@ _CONVERTING = (
     *("text", "eol", "crlf", "ident", "filter", "working-tree-encoding"),
     *("diff", "merge", "whitespace", "conflict-marker-size"),
 )
-# In this place git takes them for its own last word, so that nothing in the work tree adds to what follows.
+# In this file they override everything before, so that no file of the worktree adds to what follows.
 _FRESH = b"[attr]binary -diff -merge -text\n* " + b" ".join(f"!{name}".encode() for name in _CONVERTING) + b"\n"
 _SPECIAL = re.compile(rb"([*?\[\\])")
 _BOM = b"\xef\xbb\xbf"
@@ -35,54 +35,54 @@ _ESCAPES = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f
 
 @frozen
 class Rules:
-    """What git ignores, and how it converts."""
+    """What git ignores, and how it converts files."""
 
     ignore: bytes
     attributes: bytes
 
     def text(self) -> bytes:
-        """Give the text that is kept."""
+        """Serialize the rules."""
         return json.dumps({"ignore": os.fsdecode(self.ignore), "attributes": os.fsdecode(self.attributes)}).encode()
 
 
 def read_rules(text: bytes) -> Rules:
-    """Read what `Rules.text` gave."""
+    """Parse the output of `Rules.text`."""
     data = cast("dict[str, str]", json.loads(text))
     return Rules(os.fsencode(data["ignore"]), os.fsencode(data["attributes"]))
 
 
 def is_rule_file(path: bytes) -> bool:
-    """Tell whether git takes a file for rules by its name."""
+    """Whether a file is a rule file by its name."""
     return path.rpartition(b"/")[2] in (IGNORE_FILE, ATTRIBUTES_FILE)
 
 
 @frozen
 class KeptRules:
-    """The rules of the snapshots of one work tree, and those that are in force in its view."""
+    """The rules of the snapshots of one worktree, and those in force in its view."""
 
     git: Git
-    """With our own index."""
+    """Git with our own index."""
     folder: Path
 
     def pin(self, blob: str) -> None:
-        """Put rules in force, or those on the disk where none are named."""
+        """Put rules in force, or those on disk where none are named."""
         view = self.git.through.folder
         wanted = read_rules(self._text(blob)) if blob else Rules(b"", (view / OWN_ATTRIBUTES).read_bytes())
         replace_file(view / "info" / "attributes", wanted.attributes)
         replace_file(self.folder / _PINNED, wanted.ignore)
 
     def excluding(self, blob: str) -> tuple[str, ...]:
-        """Give the words that let `git ls-files` ignore by the rules that are in force."""
+        """Return the options that make `git ls-files` ignore by the rules in force."""
         return (f"--exclude-from={self.folder / _PINNED}",) if blob else ("--exclude-standard",)
 
     def hidden(self, ignored: Iterable[bytes]) -> dict[str, str]:
-        """Give the files of rules that are ignored themselves, and those that are no files of the work tree."""
+        """Return the digests of rule files that are ignored themselves, and of those outside the worktree."""
         root, view = os.fsencode(self.git.where) + b"/", self.git.through.folder
         found = {os.fsdecode(path): digest(root + path) for path in ignored if is_rule_file(path)}
         return found | {f"//{name}": digest(os.fsencode(view / name)) for name in (IGNORE, OWN_IGNORE)}
 
     def keep(self, hidden: Iterable[str]) -> str:
-        """Write the rules that the files have now; gives the blob."""
+        """Write the rules that the files have now; return the blob."""
         globs = (f":(glob)**/{os.fsdecode(name)}" for name in (IGNORE_FILE, ATTRIBUTES_FILE))
         known = split(self.git.out("ls-files", "-z", "--cached", "--", *globs))
         paths = (*known, *(os.fsencode(name) for name in hidden if not name.startswith("//")))
@@ -104,7 +104,7 @@ class KeptRules:
 
 
 def gather(root: Path, view: View, paths: Iterable[bytes]) -> Rules:
-    """Put the rules of a work tree together: those of the user, of the repository, and of the files that are named."""
+    """Collect the rules of a worktree: those of the user, of the repository, and of the given files."""
     known = sorted(set(paths), key=lambda path: (path.count(b"/"), path))
     ignore = [read_plain(view.folder / IGNORE), read_plain(view.folder / OWN_IGNORE)]
     attributes = [_FRESH, read_plain(view.folder / ATTRIBUTES)]
@@ -147,7 +147,7 @@ def _ignoring(folder: bytes, text: bytes) -> Iterator[bytes]:
 
 
 def _below(folder: bytes, pattern: bytes) -> bytes:
-    """Write a pattern of a folder as one of the root."""
+    """Rewrite a pattern of a folder as one of the root."""
     start = b"/" + _SPECIAL.sub(rb"\\\1", folder) + b"/"
     body = pattern.rstrip(b" ").removesuffix(b"/")
     return start + pattern.removeprefix(b"/") if b"/" in body else start + b"**/" + pattern
@@ -166,7 +166,7 @@ def _converting(folder: bytes, text: bytes) -> Iterator[bytes]:
 
 
 def _pattern_of(line: bytes) -> tuple[bytes, bytes]:
-    """Split a line of attributes into its pattern, which may be quoted, and what it says."""
+    """Split a line of attributes into its pattern, which may be quoted, and its attributes."""
     found = re.match(rb'"((?:[^"\\]|\\.)*)"\s*(.*)', line)
     if found:
         unquoted = re.sub(rb"\\([0-7]{3}|.)", lambda at: _character(at[1]), found[1])
@@ -185,7 +185,7 @@ def _quoted(pattern: bytes) -> bytes:
 
 
 def digest(path: bytes) -> str:
-    """Tell the content of a file of rules from another; empty for one that git would not read."""
+    """Compute the digest of a rule file; empty for one that git would not read."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as file:

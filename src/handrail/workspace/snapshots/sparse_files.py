@@ -1,7 +1,7 @@
-"""Files that a work tree leaves out by its sparse patterns: no file stands for them, only entries of indexes.
+"""Files that a worktree leaves out by its sparse patterns: they exist only as entries of indexes.
 
-The patterns of a work tree of ours, and what it left out when it was made, are kept beside our index: an agent may
-write others, and what a run wrote itself outside of them is brought back with its files.
+The patterns of a worktree of ours, and what it left out when it was made, are stored beside our index: an agent may
+write others, and what a run wrote itself outside of them is restored with its files.
 """
 
 import os
@@ -14,13 +14,13 @@ _LEFT_OUT = "left-out"
 
 
 def remember(git: Git, folder: Path, patterns: Path) -> None:
-    """Keep the patterns of a work tree, and what they leave out."""
+    """Store the patterns of a worktree, and what they leave out."""
     replace_file(folder / KNOWN_PATTERNS, patterns.read_bytes())
     replace_file(folder / _LEFT_OUT, b"\0".join(sorted(_left_out(git))))
 
 
 def write_own(git: Git, folder: Path) -> None:
-    """Write the files outside the patterns that were not left out when the work tree was made."""
+    """Write the files outside the patterns that were not left out when the worktree was made."""
     known = folder / _LEFT_OUT
     if not known.exists():
         return
@@ -32,7 +32,7 @@ def write_own(git: Git, folder: Path) -> None:
 
 
 def follow(git: Git, real: Git, folder: Path, patterns: Path) -> list[bytes]:
-    """Take up what the real index has outside the patterns, and remember it; gives the paths that are new."""
+    """Take over what the real index has outside the patterns, and remember it; return the paths that are new."""
     found = _follow_left_out(git, real, patterns)
     known = folder / _LEFT_OUT
     if found and known.exists():
@@ -41,15 +41,15 @@ def follow(git: Git, real: Git, folder: Path, patterns: Path) -> list[bytes]:
 
 
 def _left_out(git: Git) -> set[bytes]:
-    """List the entries of files that a work tree leaves out, with mode and blob."""
+    """List the entries of files that a worktree leaves out, with mode and blob."""
     return {entry[2:] for entry in split(git.out("ls-files", "-t", "--stage", "-z")) if entry.startswith(b"S ")}
 
 
 def _follow_left_out(git: Git, real: Git, patterns: Path) -> set[bytes]:
-    """Take up what a merge or a checkout changed outside the sparse patterns; gives the entries that are new.
+    """Take over what a merge or a checkout changed outside the sparse patterns; return the new entries.
 
-    No file stands for these, so the real index is all that knows them: a file that is there, or that the patterns let
-    in, is looked at itself.
+    These have no files, so only the real index knows them: a file that exists, or that the patterns include, is
+    examined itself.
     """
     known, now = _left_out(git), _left_out(real)
     paths = {each.partition(b"\t")[2] for each in known}

@@ -1,8 +1,8 @@
-"""What a snapshot says, how its commit says it, and what the refs of a run say before one is taken.
+"""What a snapshot contains, how its commit encodes it, and what the refs of a run say before one is taken.
 
-Starting git is what a small snapshot costs. A ref that has a file of its own is read there, as git reads it first; what
-its commit says is remembered, since no commit ever says anything else. For all others (packed, or in a repository of
-another kind) git is asked.
+Most of the cost of a small snapshot is starting git. A ref that has a file of its own is read there, as git does
+first; the content of its commit is cached, since commits never change. For all others (packed, or in a repository of
+another format) git is run.
 """
 
 import json
@@ -21,7 +21,7 @@ from handrail.workspace.snapshots.private_index import PrivateIndex
 
 REFS = "refs/handrail/"
 MOST = 256
-"""Commits that are remembered."""
+"""How many commits are cached."""
 _TITLE = "Snapshot of a work tree by Handrail"
 _COMMIT = re.compile(r"([0-9a-f]{40}|[0-9a-f]{64})\n")
 _BRANCH = re.compile(r"ref: (refs/heads/\S+)\n")
@@ -29,16 +29,16 @@ _BRANCH = re.compile(r"ref: (refs/heads/\S+)\n")
 
 @frozen(kw_only=True)
 class State:
-    """Everything that a snapshot says."""
+    """Everything that a snapshot records."""
 
     run: str
     head: str
     ref: str
     """The branch that HEAD names, in full; empty when it is detached."""
     home: str
-    """The run's own branch, by name."""
+    """The name of the run's own branch."""
     branch: str
-    """The commit of it."""
+    """The commit of the run's own branch."""
     merge: tuple[str, ...]
     """The commits that a merge in progress brings in."""
     index: str
@@ -48,26 +48,26 @@ class State:
     owned: bool
     omitted: tuple[str, ...]
     nested: tuple[str, ...] = ()
-    """Nested repositories of which something is omitted, each with a stamp of its files behind a space."""
+    """Nested repositories of which something is omitted, each followed by a space and a stamp of its files."""
     rules: str = ""
     """The blob of the rules by which git ignores and converts files; empty in snapshots of older versions."""
     pinned: str = ""
-    """The blob of those by which the snapshot was taken: the rules of the snapshot before the step."""
+    """The blob of the rules by which the snapshot was taken: those of the snapshot before the step."""
 
 
 def run_ref(run: str) -> str:
-    """Give the ref of a run's snapshots."""
+    """Return the ref of a run's snapshots."""
     return f"{REFS}{plain(run)}"
 
 
 def message_of(state: State) -> bytes:
-    """Give the message of a snapshot's commit."""
+    """Build the message of a snapshot's commit."""
     named = {each.name: getattr(state, each.name) for each in fields(State)}
     return f"{_TITLE}\n\n{json.dumps(named)}\n".encode()
 
 
 def parsed(message: str) -> State | None:
-    """Read the message of a commit; None where it is no snapshot's."""
+    """Parse the message of a commit; None where it is not a snapshot."""
     title, _, body = message.partition("\n\n")
     if title != _TITLE:
         return None
@@ -78,38 +78,38 @@ def parsed(message: str) -> State | None:
 
 @frozen
 class Known:
-    """What the refs say."""
+    """What the refs of a run say."""
 
     ref: str
     """The branch that HEAD names, in full; empty when it is detached."""
     branch: str
     """The commit of the run's own branch."""
     tree: str
-    """The files of that commit."""
+    """The tree of that commit."""
     newest: str
     state: State | None
-    """What the newest snapshot says."""
+    """The state that the newest snapshot records."""
 
     @property
     def work(self) -> str:
-        """The files of the newest snapshot, which its ref keeps."""
+        """The files of the newest snapshot, which its ref preserves."""
         return "" if self.state is None else self.state.work
 
 
 class Commits:
-    """What is remembered of commits."""
+    """A cache of what commits contain."""
 
     def __init__(self) -> None:
         self._trees: dict[str, str] = {}
         self._states: dict[str, State] = {}
 
     def look(self, private: PrivateIndex, tree: Tree, run: str, aside: Executor) -> Callable[[], Known]:
-        """Look at the refs of a run, aside where git has to be asked."""
+        """Read the refs of a run, in the given executor where git has to be run."""
         known = self._plain(private, tree, run)
         return aside.submit(self._ask, private.git, tree, run).result if known is None else lambda: known
 
     def remember(self, known: Known) -> None:
-        """Remember what the commits say that refs name."""
+        """Add the commits that refs name to the cache."""
         if len(self._trees) >= MOST:
             self._trees.clear()
             self._states.clear()
@@ -118,7 +118,7 @@ class Commits:
             self._states[known.newest] = known.state
 
     def state(self, commit: str) -> State | None:
-        """Give what is remembered of a snapshot."""
+        """Return the cached state of a snapshot."""
         return self._states.get(commit)
 
     def _plain(self, private: PrivateIndex, tree: Tree, run: str) -> Known | None:
@@ -145,13 +145,13 @@ class Commits:
 
 
 def _commit(path: Path) -> str | None:
-    """Give the commit in the file of a ref; None where there is no such file, or it says something else."""
+    """Read the commit in the file of a ref; None where there is no such file, or it has another form."""
     found = _COMMIT.fullmatch(_text(path))
     return found[1] if found else None
 
 
 def _head(path: Path) -> str | None:
-    """Give the branch that HEAD names, none where it names a commit; None where it is not plain."""
+    """Read the branch that HEAD names, empty where it names a commit; None where it has another form."""
     text = _text(path)
     found = _BRANCH.fullmatch(text)
     return found[1] if found else "" if _COMMIT.fullmatch(text) else None

@@ -1,4 +1,20 @@
-"""Snapshots: HEAD, branch, index and files of a work tree in one commit below `refs/handrail/`, safe from gc."""
+"""Snapshots: HEAD, branch, index and files of a worktree in one commit below `refs/handrail/`, safe from gc.
+
+The problem: a run can go back to any step, and must find the worktree as it was, including uncommitted and untracked
+files, a conflicted index, a detached HEAD and a merge in progress. Taking a snapshot must change nothing that the agent
+or the user sees, and an agent must not be able to hide a file from it. A snapshot is therefore one commit:
+
+    tree      the files of the worktree, read through a private index (`private_index`); the real one is only read
+    message   the rest of the state as JSON (`state.State`): HEAD, branch, index, merge, rules, what is omitted
+    parents   the run's snapshot before it, HEAD, the branch, the commits of a merge, and one commit that holds the
+              index: everything that only this worktree may refer to is reachable from the ref, so gc keeps it
+
+It is safe for these reasons. Objects are written first and the ref is moved last, by compare-and-swap: a crash leaves
+the previous snapshot and some unreferenced objects. The files after a step are examined by the ignore rules of the
+snapshot before it (`rules`), so a step cannot ignore what it wrote. A state equal to the newest snapshot is that
+snapshot, so taking one again after a crash is harmless. Before a restore overwrites anything, the current state is put
+aside under `refs/handrail/kept/`. What no snapshot can hold (`omitted`) is listed in it.
+"""
 
 from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
@@ -31,20 +47,20 @@ def kept_refs(git: Git, run: str) -> list[tuple[str, str]]:
 
 
 def capture(private: PrivateIndex, tree: Tree, run: str) -> State:
-    """Read the state of a work tree; its objects are written, nothing points to them yet."""
+    """Read the state of a worktree; its objects are written, but nothing refers to them yet."""
     return _captured(private, tree, run, Commits())[0]
 
 
 def basis_of(git: Git, commits: Commits, since: str) -> Basis:
-    """Give what a snapshot says about how to look at the files after it."""
+    """Return the basis by which files after a snapshot are examined."""
     state = (commits.state(since) or read(git, since)) if since else None
     return Basis(state.rules, state.work) if state and state.rules else Basis()
 
 
 def take(private: PrivateIndex, tree: Tree, run: str, commits: Commits, since: str) -> Snapshot:
-    """Put the state of a work tree on top of the run's snapshots; one that equals the newest is that one.
+    """Put the state of a worktree on top of the run's snapshots; if it equals the newest, return that one.
 
-    Files are looked at by the rules of the snapshot `since`, or by those on the disk where none is named.
+    Files are examined by the rules of the snapshot `since`, or by those on disk where none is named.
     """
     git = private.plain
     state, known = _captured(private, tree, run, commits, basis_of(git, commits, since))
@@ -86,7 +102,7 @@ def _captured(
 
 
 def keep(git: Git, state: State) -> str:
-    """Put a state aside under a ref of its own and give the ref; what is there already is not put there again."""
+    """Put a state aside under a ref of its own, unless one holds it already; return the ref."""
     known = [(run_ref(state.run), git.asks("rev-parse", "--verify", "-q", run_ref(state.run)) or "")]
     kept = kept_refs(git, state.run)
     for ref, commit in known + kept[-1:]:
@@ -97,7 +113,7 @@ def keep(git: Git, state: State) -> str:
 
 
 def keep_commit(git: Git, run: str, commit: str) -> str:
-    """Put a commit aside under a ref, unless one of the run's holds it already; gives that ref."""
+    """Put a commit aside under a ref, unless one of the run's holds it already; return that ref."""
     newest = git.asks("rev-parse", "--verify", "-q", run_ref(run))
     known = [*reversed(kept_refs(git, run)), *([(run_ref(run), newest)] if newest else [])]
     for ref, holder in known:
@@ -115,7 +131,7 @@ def _put_aside(git: Git, run: str, commit: str) -> str:
 
 
 def load(git: Git, snapshot: str) -> State:
-    """Read a snapshot; another commit is refused."""
+    """Read a snapshot; any other commit is refused."""
     state = read(git, snapshot)
     if state is None:
         message = f"`{snapshot}` is no snapshot that {git.where} holds"
@@ -130,7 +146,7 @@ def read(git: Git, commit: str) -> State | None:
 
 
 def write(git: Git, state: State, parents: tuple[str, ...], held: Collection[str] = ()) -> str:
-    """Write the commit of a state: its files are the work tree's; `held` is what the parents keep already."""
+    """Write the commit of a state, with the files of the worktree; `held` is what the parents preserve already."""
     rules = {state.rules, state.pinned} - {"", *held}
     if state.unmerged or rules or state.index not in (state.work, *held):
         parents = (*parents, _index_commit(git, state))
@@ -139,7 +155,7 @@ def write(git: Git, state: State, parents: tuple[str, ...], held: Collection[str
 
 
 def _index_commit(git: Git, state: State) -> str:
-    """Write a commit that only keeps what the index holds."""
+    """Write a commit that only preserves the content of the index."""
     entries = [f"040000 tree {state.index}\tindex"]
     if state.unmerged:
         entries += [f"040000 tree {_stages(git, state.unmerged)}\tstages", f"100644 blob {state.unmerged}\tunmerged"]
@@ -149,12 +165,12 @@ def _index_commit(git: Git, state: State) -> str:
 
 
 def as_snapshot(commit: str, state: State) -> Snapshot:
-    """Give what the port shows of a state."""
+    """Convert a state to the snapshot of the port."""
     return Snapshot(commit, state.work, state.head, state.omitted)
 
 
 def _parents(git: Git, state: State) -> tuple[str, ...]:
-    """Name all commits that only this work tree may know: what rebases and merges put aside goes with it."""
+    """Return all commits that only this worktree may refer to, including those that rebases and merges put aside."""
     folder = git_dir(git.where)
     loose = [word for name in _IN_PROGRESS for word in _words(folder / name)] if state.owned else []
     sure = (state.head, state.branch, *state.merge)

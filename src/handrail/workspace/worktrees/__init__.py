@@ -1,1 +1,1 @@
-"""Make, fill and remove worktrees."""
+"""Makes, fills and removes worktrees."""

@@ -1,6 +1,6 @@
 """What makes the user's own git start programs: settings of a repository, files that they name, and hooks.
 
-Git of ours never obeys such settings (`repository_view`), but the user's does, and it works in the same repository.
+Our git never obeys such settings (`repository_view`), but the user's does, and it works in the same repository.
 """
 
 import os
@@ -29,14 +29,14 @@ _KEYS = (
     r"sendemail\..*|imap\.tunnel|init\.templatedir|fetch\.bundleuri",
     r"lfs\.(customtransfer|extension)\..*|lfs\.(.*\.)?(standalonetransferagent|url|pushurl)",
 )
-"""Keys whose values git runs, or that decide which program or server git turns to."""
+"""Keys whose values git runs, or that decide which program or server git uses."""
 _EXECUTING = re.compile("|".join(_KEYS), re.DOTALL)
 _TARGETS = re.compile(r"branch\..*\.(push)?remote|remote\.pushdefault", re.DOTALL)
-"""Keys that usually name a remote; one that holds an address goes around the remotes."""
+"""Keys that usually name a remote; one that holds an address bypasses the remotes."""
 _ADDRESS = re.compile(r"remote\..*\.(url|pushurl)", re.DOTALL)
 _INCLUDES = re.compile(r"include\.path|includeif\..*\.path", re.DOTALL)
 _SECRET = re.compile(r"(credential|http|url|remote|sendemail|imap|lfs)\..*", re.DOTALL)
-"""Keys whose values may hold passwords, and are not shown."""
+"""Keys whose values may contain passwords, and are not shown."""
 _REPOSITORYS = ("local", "worktree")
 _HOOK = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+|update")
 _MOST_FILES = 2000
@@ -60,9 +60,9 @@ class Survey:
     """Everything in a repository that makes git start programs."""
 
     settings: dict[str, tuple[str, ...]]
-    """Values of keys, digests of files."""
+    """Values of keys, and digests of files."""
     named: tuple[str, ...]
-    """Files and folders that the settings name, wherever they lie."""
+    """Files and folders that the settings name, wherever they are."""
 
 
 def survey_settings(tree: Tree) -> Survey:
@@ -88,7 +88,7 @@ def survey_settings(tree: Tree) -> Survey:
 
 
 def sign_settings(tree: Tree, named: Iterable[str]) -> str:
-    """Give what tells whether any file that a survey reads was written since: nothing is read for it, nor started."""
+    """Compute a signature that changes when a file that a survey reads is written; reads and starts nothing."""
     root, path = find_root(Path(tree.repository)), Path(tree.path)
     common = common_dir(root)
     seen = sha256()
@@ -109,15 +109,15 @@ def _watched(root: Path, path: Path, common: Path, named: Iterable[str]) -> Iter
         for where, inner, names in os.walk(place):
             inner[:] = [] if is_whole else sorted(inner)[:_MOST_FILES]
             yield where
-            yield from (os.path.join(where, name) for name in sorted(names)[:_MOST_FILES])  # noqa: PTH118 (quick)
+            yield from (os.path.join(where, name) for name in sorted(names)[:_MOST_FILES])  # noqa: PTH118 (for speed)
 
 
 def _stamp(path: str) -> tuple[int, ...]:
     try:
-        found = os.stat(path)  # noqa: PTH116 (several after each step: this is the quick way)
+        found = os.stat(path)  # noqa: PTH116 (several after each step: this is faster)
     except (OSError, ValueError):
         return ()
-    # The time of the change cannot be set back, unlike that of the content.
+    # The ctime cannot be set back, unlike the mtime.
     return found.st_mode, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
@@ -153,7 +153,7 @@ def _of_folder(folder: _Folder, named: dict[str, None]) -> Iterator[tuple[str, s
         return
     for each in settings:
         if each.scope in _REPOSITORYS and _executes(each):
-            # What all worktrees share is the same setting in each of them.
+            # A setting that all worktrees share is listed once, without the label of a worktree.
             is_shared = each.scope == "local" and not folder.is_submodule
             yield each.key + ("" if is_shared else folder.label), each.value
             yield from _named_files(folder, each, named)
@@ -167,9 +167,9 @@ def _executes(each: Setting) -> bool:
 
 
 def is_ordinary(name: str, values: tuple[str, ...] | None, known: Collection[str]) -> bool:
-    """Tell whether a difference is nobody's business: a new branch, a new remote with an address and no command.
+    """Whether a difference is harmless: a new branch, or a new remote with an address and no command.
 
-    Where an existing branch or remote leads to is another matter: there the user's next push goes.
+    A changed target of an existing branch or remote is not: the user's next push goes there.
     """
     if _TARGETS.fullmatch(name):
         plain = values is None or not any(":" in value or "/" in value for value in values)
@@ -182,7 +182,7 @@ def is_ordinary(name: str, values: tuple[str, ...] | None, known: Collection[str
 
 
 def _named_files(folder: _Folder, each: Setting, named: dict[str, None]) -> Iterator[tuple[str, str]]:
-    """The files that a setting names: an include counts also while its condition does not hold."""
+    """Yield the files that a setting names; an include counts even while its condition does not hold."""
     if _INCLUDES.fullmatch(each.key):
         base = Path(each.origin.removeprefix("file:")).parent
     elif each.key == "core.attributesfile":
@@ -196,7 +196,7 @@ def _named_files(folder: _Folder, each: Setting, named: dict[str, None]) -> Iter
 
 
 def _users_hooks(root: Path) -> Iterator[str]:
-    """A folder of hooks that the user's own configuration names; a relative one lies in each checkout."""
+    """Yield the folders of hooks that the user's own configuration names relative to each checkout."""
     try:
         settings = read_settings(root, git_dir(root).resolve())
     except WorkspaceFault:
@@ -206,7 +206,7 @@ def _users_hooks(root: Path) -> Iterator[str]:
 
 
 def _hooks(folder: Path, form: str, base: Path | None = None) -> dict[str, tuple[str, ...]]:
-    """Digest the files of a folder of hooks; of one that is a checkout itself only those that git would call."""
+    """Compute digests of the files in a folder of hooks; if it is a checkout, only of those that git would call."""
     found: dict[str, tuple[str, ...]] = {}
     whole = base is not None and base.resolve().is_relative_to(folder.resolve())
     for path in _files(folder, deep=not whole):
@@ -229,7 +229,7 @@ def _files(folder: Path, *, deep: bool) -> Iterable[Path]:
 
 
 def _file(name: str, path: Path, *, always: bool = False) -> dict[str, tuple[str, ...]]:
-    """Give the mode and the digest of a file; one that is missing is told from an empty one where it was named."""
+    """Return the mode and the digest of a file; a missing one is listed as such where it was named."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as file:
@@ -241,7 +241,7 @@ def _file(name: str, path: Path, *, always: bool = False) -> dict[str, tuple[str
 
 
 def shown_setting(name: str, values: tuple[str, ...] | None, *, is_new: bool) -> str:
-    """Say how a setting differs; values that may hold passwords are not shown."""
+    """Describe how a setting differs; values that may contain passwords are not shown."""
     how = "removed" if values is None else "new" if is_new else "changed"
     if values is None or name.startswith(("hook ", "file of ", "info/", "configuration")) or _SECRET.fullmatch(name):
         return f"{name} ({how})"
@@ -250,5 +250,5 @@ def shown_setting(name: str, values: tuple[str, ...] | None, *, is_new: bool) ->
 
 
 def printable(text: str) -> str:
-    """Give a text that can be printed."""
+    """Escape the characters of a text that cannot be printed."""
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)

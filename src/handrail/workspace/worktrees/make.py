@@ -1,4 +1,4 @@
-"""Worktrees: made once for a run however often it is asked, remade when they are gone, removed with nothing lost."""
+"""Worktrees: made once for a run however often it is asked, recreated when they are gone, removed without loss."""
 
 import os
 import re
@@ -39,7 +39,7 @@ else:
     removal = late_import("handrail.workspace.worktrees.remove")
 
 _USUAL = re.compile(r"[a-z0-9_]+([/-][a-z0-9_]+)*", re.ASCII)
-"""Names that git takes for a branch without being asked."""
+"""Branch names that are certainly valid, without running git."""
 
 
 @frozen
@@ -47,7 +47,7 @@ class _Site:
     """Where a worktree is made."""
 
     git: Git
-    """In the user's checkout."""
+    """Git in the user's checkout."""
     common: Path
     source: Source
     path: Path
@@ -55,7 +55,7 @@ class _Site:
 
 
 def prepare(places: Places, source: Source) -> Tree:
-    """Make the worktree of a run, or find the one that was made."""
+    """Make the worktree of a run, or find the existing one."""
     root = find_root(Path(source.repository))
     common = common_dir(root)
     folder = places.worktrees(root, common)
@@ -68,12 +68,12 @@ def prepare(places: Places, source: Source) -> Tree:
             if record and record.ready and is_whole(path, common):
                 return record.tree()
             record, tip = _place(places, site, record)
-        # The files come without the repository's lock: several worktrees get theirs at the same time.
+        # Files are written without the repository's lock, so that several worktrees can be filled at the same time.
         return _fill(places, replace(site, git=replace(site.git, held=(own,))), record, tip)
 
 
 def is_there(tree: Tree) -> bool:
-    """Tell whether a work tree is a worktree of its repository, without asking git."""
+    """Whether a worktree belongs to its repository, without running git."""
     try:
         return (git_dir(Path(tree.path)) / "HEAD").is_file()
     except WorkspaceFault:
@@ -81,7 +81,7 @@ def is_there(tree: Tree) -> bool:
 
 
 def _place(places: Places, site: _Site, known: WorktreeRecord | None) -> tuple[WorktreeRecord, str]:
-    """Make branch and worktree, as yet without files; gives the commit that it stands on."""
+    """Make branch and worktree, still without files; return the commit that it is on."""
     if os.path.lexists(site.path) or admin_folders(site.path, site.common):
         _make_room(places, site, known)
     found = _again(site, known) if known and known.ready else None
@@ -94,7 +94,7 @@ def _place(places: Places, site: _Site, known: WorktreeRecord | None) -> tuple[W
 
 
 def _make_room(places: Places, site: _Site, known: WorktreeRecord | None) -> None:
-    """Remove what was left of making this very worktree; whatever else stands there may be somebody's work."""
+    """Remove what was left of making this very worktree; anything else there may be somebody's work."""
     if known is not None and not known.ready:
         removal.remove_worktree(places, known, site.common)
     else:
@@ -103,7 +103,7 @@ def _make_room(places: Places, site: _Site, known: WorktreeRecord | None) -> Non
 
 
 def _fill(places: Places, site: _Site, record: WorktreeRecord, tip: str) -> Tree:
-    """Give a worktree its files, and with that hand it out."""
+    """Write the files of a worktree, and mark it as ready."""
     folder = places.private(site.path)
     git = replace(site.git, where=site.path, view=copy_view(site.git.through, site.path, folder / VIEW))
     private = PrivateIndex(git, folder)
@@ -121,7 +121,7 @@ def _fill(places: Places, site: _Site, record: WorktreeRecord, tip: str) -> Tree
 
 
 def _again(site: _Site, record: WorktreeRecord) -> tuple[WorktreeRecord, str] | None:
-    """Find the branch of a worktree that is gone; one that is checked out elsewhere goes on under another name."""
+    """Find the branch of a worktree that is gone; one that is checked out elsewhere continues under another name."""
     found = [one for one in branches(site.git, f"refs/heads/{record.branch}") if one.name == record.branch]
     if not found:
         return None
@@ -130,9 +130,9 @@ def _again(site: _Site, record: WorktreeRecord) -> tuple[WorktreeRecord, str] | 
 
 
 def _claim(site: _Site, start: Start, claimed: str) -> tuple[WorktreeRecord, str]:
-    """Make the branch together with a ref that says whose it is, in one transaction.
+    """Create the branch together with a ref that names its run, in one transaction.
 
-    `claimed` is the branch that was made for this very worktree before it could be handed out.
+    `claimed` is the branch that was created for this very worktree before it was ready.
     """
     branch = _free_branch(site, claimed)
     source = site.source
@@ -163,7 +163,7 @@ def _free_branch(site: _Site, claimed: str) -> str:
     found = branches(site.git, f"refs/heads/{wished}*", f"refs/heads/{wished}*/**", owned, *_parents_of(wished))
     taken = {one.name for one in found if not one.name.startswith(REFS)}
     tips = {one.name: one.commit for one in found}
-    # One that has moved on since holds work that no record knows any more.
+    # A branch that has moved since contains work that no record knows about.
     ours = {
         name
         for ref, began in tips.items()
@@ -186,7 +186,7 @@ def _parents_of(branch: str) -> list[str]:
 
 
 def _own_upstream(site: _Site, branch: str) -> None:
-    """Let a bare `git push` aim at a branch of the same name, whatever the base follows."""
+    """Make a bare `git push` target a branch of the same name, whatever the base tracks."""
     if site.git.through.says("origin"):
         config = ("config", "--file", str(site.common / "config"))
         site.git.out(*config, f"branch.{branch}.remote", "origin")
@@ -194,7 +194,7 @@ def _own_upstream(site: _Site, branch: str) -> None:
 
 
 def _link(site: _Site, branch: str, tip: str) -> None:
-    """Make a worktree without files, as `git worktree add --no-checkout` does, which would obey the repository."""
+    """Make a worktree without files, like `git worktree add --no-checkout`, which would obey the repository."""
     names = (f"{site.path.name}{number or ''}" for number in count())
     entry = next(folder for name in names if _made(folder := site.common / "worktrees" / name))
     (entry / "gitdir").write_text(f"{site.path / '.git'}\n", "utf-8", "surrogateescape")
@@ -216,7 +216,7 @@ def _made(folder: Path) -> bool:
 
 
 def _link_sparse(view: View, entry: Path) -> None:
-    """Let a worktree leave out the same files as the checkout, as git does."""
+    """Copy the sparse patterns of the checkout to a worktree, as git does."""
     patterns, settings = view.own / "info" / "sparse-checkout", view.own / "config.worktree"
     if not view.says("sparsecheckout"):
         return

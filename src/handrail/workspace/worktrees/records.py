@@ -20,7 +20,7 @@ _FOLDER = "worktrees"
 
 @frozen(kw_only=True)
 class WorktreeRecord:
-    """A worktree of a run; it may have been handed out only when `ready`."""
+    """A worktree of a run; it is in use only once it is `ready`."""
 
     run: str
     path: str
@@ -29,29 +29,29 @@ class WorktreeRecord:
     base: str
     commit: str
     start: str
-    """The commit that the branch began at."""
+    """The commit at which the branch began."""
     ready: bool = False
     teardown: tuple[str, ...] = ()
     """Commands that run in it before it is removed."""
     teardown_timeout: int = 120
     born: str = ""
-    """When the run came into being, which tells it from one of the same id in an earlier log; older records lack it."""
+    """When the run was created, to distinguish it from one of the same id in an earlier log; older records lack it."""
 
     def tree(self) -> Tree:
-        """Give the worktree that it is about."""
+        """Return the worktree that it describes."""
         return Tree(path=self.path, repository=self.repository, branch=self.branch, base=self.base, commit=self.commit)
 
     def made(self) -> "WorktreeRecord":
-        """Give the same as a worktree that is complete."""
+        """Return a copy that is marked as ready."""
         return replace(self, ready=True)
 
     def is_of(self, run: str, born: str) -> bool:
-        """Tell whether it is about this very run, where both say when that came into being."""
+        """Whether it belongs to this very run, where both say when that was created."""
         return self.run == run and (not born or not self.born or self.born == born)
 
 
 def record_path(folder: Path, run: str) -> Path:
-    """Give the file of a run's record in the folder of its repository's worktrees."""
+    """Return the file of a run's record in the folder of its repository's worktrees."""
     return folder / f"{plain(run)}.json"
 
 
@@ -67,7 +67,7 @@ def read_record(path: Path) -> WorktreeRecord | None:
 
 
 def write_record(path: Path, record: WorktreeRecord) -> None:
-    """Write a record at once."""
+    """Write a record atomically."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     write_json(path, asdict(record))
 
@@ -79,9 +79,9 @@ def all_records(places: Places) -> tuple[WorktreeRecord, ...]:
 
 
 def record_of(places: Places, path: Path) -> WorktreeRecord | None:
-    """Give the record of a folder that is a worktree of ours; None for every other folder, whatever it holds."""
+    """Return the record of a folder that is a worktree of ours; None for every other folder, whatever it contains."""
     home = places.folder / _FOLDER
-    # A link on the way, or a path that leads back, comes out somewhere else.
+    # A link on the way, or a `..`, resolves to somewhere else.
     if path.resolve() != home.resolve() / path.parent.name / path.name:
         return None
     record = read_record(home / path.parent.name / f"{path.name}.json")
@@ -91,7 +91,7 @@ def record_of(places: Places, path: Path) -> WorktreeRecord | None:
 
 
 def require_own(places: Places, path: Path, run: str) -> WorktreeRecord:
-    """Give the record of a worktree that was made for this very run; anything else is refused, whoever names it."""
+    """Return the record of a worktree that was made for this very run; anything else is refused, whoever names it."""
     record = require_ours(places, path)
     if record.run != run:
         message = f"{path} is the work tree of {record.run}, not of {run}"
@@ -100,7 +100,7 @@ def require_own(places: Places, path: Path, run: str) -> WorktreeRecord:
 
 
 def require_ours(places: Places, path: Path) -> WorktreeRecord:
-    """Give the record of a worktree of ours; a folder that nobody remembers making is never changed or removed."""
+    """Return the record of a worktree of ours; a folder without one is never changed or removed."""
     record = record_of(places, path)
     if record is None:
         message = f"{path} is no work tree that was made for a run of this data folder, so it is left as it is"
@@ -112,12 +112,12 @@ def require_ours(places: Places, path: Path) -> WorktreeRecord:
 
 
 def owner_ref(run: str, branch: str) -> str:
-    """Give the ref that says that a branch was made for a run; it names the commit that the branch began at."""
+    """Return the ref that marks a branch as made for a run; it names the commit at which the branch began."""
     return f"{REFS}owned/{plain(run)}/{branch}"
 
 
 def is_whole(path: Path, common: Path) -> bool:
-    """Tell whether a worktree's folder and its entry in the repository belong together."""
+    """Whether a worktree's folder and its entry in the repository belong together."""
     return (
         any(_names(entry, path) and (entry / "HEAD").is_file() for entry in admin_folders(path, common))
         and (path / ".git").is_file()
@@ -125,7 +125,7 @@ def is_whole(path: Path, common: Path) -> bool:
 
 
 def admin_folders(path: Path, common: Path) -> list[Path]:
-    """List the entries of the repository that are about a worktree of ours, half-made ones too."""
+    """List the entries of the repository for a worktree of ours, including half-made ones."""
     entries = [entry for entry in (common / "worktrees").glob("*") if entry.is_dir() and not entry.is_symlink()]
     own_name = [entry for entry in entries if entry.name.rstrip("0123456789") == path.name.rstrip("0123456789")]
     unfinished = [entry for entry in own_name if not (entry / "gitdir").exists() and entry.name.startswith(path.name)]

@@ -2,7 +2,7 @@
 
 A folder is removed when its record says that it was made for this very run (`records.require_own`), and with it the
 entry in the repository that names it. A branch is deleted when the record of the run names it and the repository says
-that it was made for that run. A ref goes only from below `refs/handrail/`, and only at the commit that was looked at.
+that it was made for that run. A ref is deleted only below `refs/handrail/`, and only at the commit that was checked.
 A test looks for removals elsewhere.
 """
 
@@ -30,11 +30,11 @@ from handrail.workspace.worktrees.records import (
 )
 
 LOG = "teardown.log"
-"""The file of the data folder that says which commands failed."""
+"""The file of the data folder that lists the commands that failed."""
 
 
 def remove_worktree(places: Places, record: WorktreeRecord, common: Path) -> None:
-    """Remove a run's worktree and its entry; hold the repository's lock, and keep what is in it before."""
+    """Remove a run's worktree and its entry; hold the repository's lock, and save its content before."""
     path = Path(record.path)
     require_own(places, path, record.run)
     _remove_folder(path)
@@ -43,16 +43,16 @@ def remove_worktree(places: Places, record: WorktreeRecord, common: Path) -> Non
 
 
 def remove_entries(path: Path, common: Path) -> None:
-    """Remove what a repository still says of a worktree of ours whose folder is gone."""
+    """Remove the repository's entries for a worktree of ours whose folder is gone."""
     if not os.path.lexists(path):
         for entry in admin_folders(path, common):
             _remove_folder(entry)
 
 
 def set_aside(path: Path) -> Path | None:
-    """Move something away that stands where a worktree of ours belongs; gives its new place, None where it is nothing.
+    """Move away what is in the place of a worktree of ours; return its new place, None where there was nothing.
 
-    Somebody's work may lie in it, so it is never removed.
+    It may contain somebody's work, so it is never removed.
     """
     if not os.path.lexists(path):
         return None
@@ -66,7 +66,7 @@ def set_aside(path: Path) -> Path | None:
 
 
 def forget_record(record: WorktreeRecord) -> None:
-    """Forget a worktree that is gone, as the last thing: until then its removal can be finished."""
+    """Delete the record of a removed worktree, as the last step: until then its removal can be finished."""
     note = record_path(Path(record.path).parent, record.run)
     note.unlink(missing_ok=True)
     with contextlib.suppress(OSError):
@@ -74,7 +74,7 @@ def forget_record(record: WorktreeRecord) -> None:
 
 
 def delete_branch(git: Git, record: WorktreeRecord) -> None:
-    """Delete the branch that was made for a run, with the ref that says whose it is; keep its commit before."""
+    """Delete the branch that was made for a run, with the ref that names its owner; save its commit before."""
     owner = owner_ref(record.run, record.branch)
     began = git.asks("rev-parse", "--verify", "-q", owner)
     if began is None:
@@ -89,14 +89,14 @@ def delete_branch(git: Git, record: WorktreeRecord) -> None:
 
 
 def delete_ref(git: Git, ref: str, commit: str) -> None:
-    """Delete a ref of ours, unless it has moved on from the commit that was looked at."""
+    """Delete a ref of ours, unless it no longer names the commit that was checked."""
     if not ref.startswith(REFS):
         raise WorkspaceFault(f"{ref} is no ref of Handrail's", next_step=f"look at it: git show {ref}")
     git.out("update-ref", "-d", ref, commit)
 
 
 def throw_away(places: Places, repository: Path, run: str) -> None:
-    """Remove a worktree that was only made to try something, with its branch; nothing of it is kept."""
+    """Remove a worktree that was only made to try something, with its branch; nothing of it is saved."""
     root = find_root(repository)
     common = common_dir(root)
     path = places.worktrees(root, common) / plain(run)
@@ -112,7 +112,7 @@ def throw_away(places: Places, repository: Path, run: str) -> None:
 
 
 def tear_down(places: Places, record: WorktreeRecord) -> None:
-    """Run the commands that a worktree ends with; what goes wrong is noted and stops nothing."""
+    """Run the tear-down commands of a worktree; failures are logged and stop nothing."""
     until = time.monotonic() + record.teardown_timeout
     for command in record.teardown:
         why = _ran(command, Path(record.path), until)
@@ -122,7 +122,7 @@ def tear_down(places: Places, record: WorktreeRecord) -> None:
 
 
 def _ran(command: str, path: Path, until: float) -> str:
-    """Run one command in a group of its own, which ends with it; gives why it failed."""
+    """Run one command in a process group of its own, which ends with it; return why it failed."""
     quiet = subprocess.DEVNULL
     process = subprocess.Popen(  # noqa: S603 - from the trusted configuration of the user's checkout
         ["/bin/sh", "-c", command],
@@ -145,7 +145,7 @@ def _ran(command: str, path: Path, until: float) -> str:
 
 
 def _remove_folder(path: Path) -> None:
-    """Remove a folder with everything in it, read-only folders too."""
+    """Remove a folder with everything in it, including read-only folders."""
     if not path.is_dir() or path.is_symlink():
         path.unlink(missing_ok=True)
         return

@@ -1,7 +1,7 @@
 """What made the user's git start programs when a run was set up, and what has changed since.
 
-It is recorded once a worktree is set up, looked at after each step, and compared before work is delivered. What a step
-changed and nobody accepted is remembered for the repository: a later run does not take it for known.
+It is recorded once a worktree is set up, checked after each step, and compared before work is delivered. What a step
+changed and nobody accepted is remembered for the repository: a later run does not take it for granted.
 """
 
 import os
@@ -29,15 +29,15 @@ from handrail.workspace.worktrees.records import all_records, record_of
 
 RECORD = "executing-settings.json"
 UNACCEPTED = "unaccepted-settings"
-"""The folder of what steps changed, a file for each repository."""
+"""The folder of what steps changed, with a file for each repository."""
 _STEP = "step-under-way"
-"""Marks a work tree in which a step may have changed settings that nobody has looked at yet."""
+"""Marks a worktree in which a step may have changed settings that nobody has checked yet."""
 _Digests = dict[str, str]
 
 
 @frozen
 class _Look:
-    """What was seen last, and by what one sees whether anything was written since."""
+    """What was seen last, and a signature that shows whether anything was written since."""
 
     signature: str = ""
     named: tuple[str, ...] = ()
@@ -45,7 +45,7 @@ class _Look:
 
 
 def record_settings(places: Places, tree: Tree) -> None:
-    """Record the settings of a run's repository once its work tree is set up; what is recorded for a worktree stays.
+    """Record the settings of a run's repository once its worktree is set up; an existing record of a worktree stays.
 
     So a worktree that somebody removed and that is made again is still compared with the beginning of the run.
     """
@@ -66,7 +66,7 @@ def record_settings(places: Places, tree: Tree) -> None:
 
 
 def accept_settings(places: Places, tree: Tree, files: Collection[str] | None = None) -> None:
-    """Record the settings as they are now: all of them, or only the hooks among some files of the checkout."""
+    """Record the current settings: all of them, or only the hooks among some files of the checkout."""
     born = _born(places, tree)
     known = None if born is None else _recorded(places, tree, born)
     if born is None or known is None:
@@ -82,19 +82,19 @@ def accept_settings(places: Places, tree: Tree, files: Collection[str] | None = 
 
 
 def changed_settings(places: Places, tree: Tree) -> tuple[str, ...]:
-    """Say what differs from the record, by name; runs without a record have nothing to compare with."""
+    """Describe what differs from the record, by name; runs without a record have nothing to compare with."""
     born = _born(places, tree)
     known = None if born is None else _recorded(places, tree, born)
     return () if known is None else _shown(known, tree, survey_settings(tree))
 
 
 def note_step(places: Places, tree: Tree) -> None:
-    """Note that a step begins: should nobody come to look after it, whoever sets up the next run does."""
+    """Note that a step begins: if nobody checks the settings after it, the set-up of the next run does."""
     _path(places, tree).with_name(_STEP).touch()
 
 
 def _under_way(places: Places, tree: Tree) -> Iterator[Tree]:
-    """Give the work trees of a repository whose last step nobody has looked at: it goes on, or its driver died."""
+    """Yield the worktrees of a repository whose last step nobody has checked: it is running, or its driver died."""
     common = common_dir(find_root(Path(tree.repository)))
     for each in (tree, *(record.tree() for record in all_records(places))):
         if not _path(places, each).with_name(_STEP).exists():
@@ -105,14 +105,14 @@ def _under_way(places: Places, tree: Tree) -> Iterator[Tree]:
 
 
 def look_at_settings(places: Places, tree: Tree) -> tuple[str, ...]:
-    """Say the same after a step, and remember for the repository what differs; quick where nothing was written."""
+    """Describe the same after a step, and remember what differs for the repository; quick where nothing was written."""
     born = _born(places, tree)
     known = None if born is None else _recorded(places, tree, born)
     if born is None or known is None:
         return ()
     (_path(places, tree).with_name(_STEP)).unlink(missing_ok=True)
     seen = _seen(places, tree)
-    # Signed before it is read, so that what is written meanwhile is seen by the next look.
+    # Signed before reading, so that what is written meanwhile is noticed by the next check.
     signature = sign_settings(tree, seen.named)
     if signature == seen.signature:
         return seen.changes
@@ -129,14 +129,14 @@ def look_at_settings(places: Places, tree: Tree) -> tuple[str, ...]:
 
 
 def has_filters(places: Places, tree: Tree) -> bool:
-    """Tell whether the repository's own configuration had a filter when a run was set up; nothing is read but that."""
+    """Whether the repository's own configuration had a filter when a run was set up; reads only the record."""
     born = _born(places, tree)
     known = None if born is None else _recorded(places, tree, born)
     return any(name.startswith("filter.") for name in known or ())
 
 
 def _born(places: Places, tree: Tree) -> str | None:
-    """Say which run a record is of; a borrowed checkout has one for whoever works there."""
+    """Return which run a record belongs to; a borrowed checkout has one for whoever works there."""
     if not tree.owned:
         return ""
     record = record_of(places, Path(tree.path))
@@ -158,7 +158,7 @@ def _shown(known: Mapping[str, str], tree: Tree, survey: Survey) -> tuple[str, .
 
 
 def _digests(found: Mapping[str, tuple[str, ...]]) -> _Digests:
-    """Digests instead of values, which may be secret."""
+    """Replace values, which may be secret, by digests."""
     return {printable(name): sha256(os.fsencode("\0".join(found[name]))).hexdigest() for name in found}
 
 
@@ -191,7 +191,7 @@ def _write(places: Places, tree: Tree, born: str, digests: Mapping[str, str], lo
 def _change_unaccepted(
     places: Places, tree: Tree, change: Callable[[dict[str, str | None]], dict[str, str | None]]
 ) -> dict[str, str | None]:
-    """Change what is remembered for a repository: each setting that a step changed, with its digest before that."""
+    """Change what is remembered for a repository: each setting that a step changed, with its earlier digest."""
     common = common_dir(find_root(Path(tree.repository)))
     path = places.folder / UNACCEPTED / f"{short(common, 24)}.json"
     with places.locked(path):

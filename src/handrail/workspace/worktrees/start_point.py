@@ -34,7 +34,7 @@ class Start:
 
 
 def starting_point(git: Git, source: Source) -> Start:
-    """Choose the commit that a branch begins at; what comes before an item is merged into it."""
+    """Choose the commit at which a branch begins; the work that an item depends on is merged into it."""
     given = commit_of(git, source.commit)
     point = load(git, source.changes) if source.changes else None
     start = point.head if point and point.owned else given
@@ -42,12 +42,12 @@ def starting_point(git: Git, source: Source) -> Start:
         start = _merged(git, start, commit_of(git, commit))
     if source.merge:
         return Start(start, start)
-    # The user's own uncommitted changes are no work of the run.
+    # The user's own uncommitted changes are not the run's work.
     return Start(start, source.changes if point and not point.owned else given)
 
 
 def work_on_top(git: Git, source: Source, start: str) -> State | None:
-    """Give the state that a new worktree gets on top of its commit; none if it is that commit alone."""
+    """Return the state that a new worktree gets on top of its commit; None if it is that commit alone."""
     if not source.changes:
         return None
     point = load(git, source.changes)
@@ -74,7 +74,7 @@ def _merged(git: Git, ours: str, theirs: str) -> str:
 
 
 def copy_ignored(git: Git, worktree: Path, globs: Sequence[str]) -> None:
-    """Copy the files that git ignores and a pattern names; nothing there is overwritten."""
+    """Copy the ignored files that match a pattern; nothing is overwritten."""
     checkout = git.where
     for path in ignored_files(git, globs):
         source, target = checkout / path, worktree / path
@@ -83,7 +83,7 @@ def copy_ignored(git: Git, worktree: Path, globs: Sequence[str]) -> None:
 
 
 def ignored_files(git: Git, globs: Sequence[str]) -> list[str]:
-    """List the files that git ignores and a pattern names; patterns are written as in `.gitignore`."""
+    """List the ignored files that match a pattern; patterns are written as in `.gitignore`."""
     patterns = [f"--exclude={glob}" for glob in globs]
     if not patterns:
         return []

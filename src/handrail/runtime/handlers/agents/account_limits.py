@@ -1,9 +1,9 @@
-"""Usage limits that several runs share: a run that met one leaves a note, and the others wait with it, without a call.
+"""Usage limits shared by several runs: a run that hits one leaves a note, and the others wait too, without a call.
 
-1. A note is kept per agent and account, which is told by the vendor's variables and by the name that the agent keeps of
-   its login: who logs in elsewhere is not held back. An agent without any variables has no account.
-2. The run that left the note is not held by it: whoever resumes that run tries the agent for real.
-3. A note is only a hint: one that cannot be read or written holds nobody, and the agent says itself what is so.
+1. There is one note per agent and account. The account is identified by the vendor's variables and by the name under
+which the agent is logged in: a different login is not held back. An agent without any variables has no account.
+2. The run that left the note ignores it: resuming that run really tries the agent.
+3. A note is only a hint: one that cannot be read or written holds nobody back, and the agent itself reports the limit.
 """
 
 import asyncio
@@ -29,12 +29,12 @@ class Limit:
     agent: str
     until: float
     run: str
-    """The run that met it."""
+    """The run that hit it."""
     message: str
 
     @property
     def words(self) -> str:
-        """Say it to whoever waits for it in another run."""
+        """Describe the limit to somebody who waits for it in another run."""
         said = f": {self.message}" if self.message else ""
         return f"{self.agent} is at its usage limit, as {self.run} found{said}"
 
@@ -47,14 +47,14 @@ class AccountLimits:
 
     @property
     def any_noted(self) -> bool:
-        """Whether there is a note at all; mostly there is none."""
+        """Whether there is any note; usually there is none."""
         try:
             return any(self.folder.iterdir())
         except OSError:
             return False
 
     def met(self, account: str, run: str, now: float) -> Limit | None:
-        """Give the limit that another run met and that is not over; None where the agent may be asked."""
+        """Return an active limit that another run hit; None where the agent may be called."""
         limit = _read(self.folder / f"{account}.json")
         return None if limit is None or limit.run == run or limit.until <= now else limit
 
@@ -71,34 +71,34 @@ class AccountLimits:
             return
 
     def lift(self, account: str) -> None:
-        """Take a note away: the agent has answered."""
+        """Remove a note: the agent has answered."""
         try:
             (self.folder / f"{account}.json").unlink(missing_ok=True)
         except OSError:
             return
 
     def known(self, now: float) -> tuple[Limit, ...]:
-        """Give all limits that are not over."""
+        """List all limits that are still active."""
         read = (_read(path) for path in sorted(self.folder.glob("*.json")))
         return tuple(limit for limit in read if limit is not None and limit.until > now)
 
 
 @frozen
 class Accounts:
-    """The limits of the accounts that the agents of runs work on."""
+    """The limits of the accounts that the agents of runs use."""
 
     limits: AccountLimits
     environments: RunEnvironments
     clock: Clock
 
     def met(self, state: RunState, agent: Agent) -> Limit | None:
-        """Give the limit that another run met, where runs wait together."""
+        """Return the limit that another run hit, where runs share limits."""
         if state.agents.limits != "shared" or not agent.variables or not self.limits.any_noted:
             return None
         return self.limits.met(self._account(state, agent), state.run, self.clock())
 
     def heard(self, state: RunState, agent: Agent, outcome: AgentOutcome) -> None:
-        """Note a limit whose end is known, and that one is over once the agent answers."""
+        """Note a limit whose end is known, and remove the note once the agent answers."""
         if not agent.variables or outcome.status not in ("ok", "quota"):
             return
         if outcome.status == "ok" and not self.limits.any_noted:
@@ -119,13 +119,13 @@ class Accounts:
 
 
 def agent_environment(environment: RunEnvironment, agent: Agent, pass_env: tuple[str, ...]) -> dict[str, str]:
-    """Give what an agent sees of a run's environment: what every command does, and the variables of its vendor."""
+    """Return the environment of an agent: the variables that every command gets, and those of its vendor."""
     usual = environment.variables((*pass_env, *agent.variables))
     return environment.variables((*pass_env, *variables_of(agent, usual)))
 
 
 def account_of(agent: str, variables: Mapping[str, str], login: str = "") -> str:
-    """Name the account that an agent works on, by its vendor's variables and its login; neither can be read from it."""
+    """Name the account that an agent uses, by a hash of its vendor's variables and its login, which reveals neither."""
     told = json.dumps([*sorted(variables.items()), *((("", login),) if login else ())])
     return f"{agent}-{sha256(told.encode(errors='replace')).hexdigest()[:12]}"
 
@@ -145,7 +145,7 @@ class Pace:
         self._next: dict[str, float] = {}
 
     async def turn(self, agent: str, apart: float) -> bool:
-        """Wait until an agent may be started, and let the next one wait for so many seconds; tell whether it waited."""
+        """Wait until an agent may be started, and make the next one wait `apart` seconds; return whether it waited."""
         if not apart:
             return False
         now = asyncio.get_running_loop().time()

@@ -1,4 +1,4 @@
-"""The call of an agent, as its recorded intent asks for it; what it took, as budgets count it; its result."""
+"""The call of an agent as its recorded intent asks for it, its cost as budgets count it, and its result."""
 
 import json
 from dataclasses import replace
@@ -29,11 +29,11 @@ NOTE = "project_files.json"
 """The file beside a call that says which files of the repository could have configured the agent."""
 
 PART = 1 << 20
-"""Bytes of what an agent printed that are kept in one piece, or a little less: a piece ends with a line."""
+"""Size of the pieces in which an agent's output is stored, in bytes; a piece is shorter if it ends with a line."""
 
 
 def inputs_of(place: Path) -> Path:
-    """Give the folder with the files that a call needs."""
+    """Return the folder with the input files of a call."""
     return place.with_name(f"{place.name}.input")
 
 
@@ -46,14 +46,14 @@ def with_project_files(place: Path, judged: Answered) -> Answered:
 
 
 def with_printed(blobs: Blobs, data: bytes, judged: Answered) -> Answered:
-    """Record what the agent printed, in pieces, so that a reader can open any part of it."""
+    """Record the agent's output in pieces, so that a reader can open any part of it."""
     if not data or not isinstance(judged, StepEnded | QuestionAsked):
         return judged
     return replace(judged, printed=keep_stream(blobs, data))
 
 
 def keep_stream(blobs: Blobs, data: bytes) -> Stream:
-    """Keep an output in pieces of about a megabyte that end with a line, unless a line is longer than that."""
+    """Store an output in pieces of about a megabyte that end with a line, unless a line is longer than that."""
     parts: list[StreamPart] = []
     start = 0
     while start < len(data):
@@ -67,7 +67,7 @@ def keep_stream(blobs: Blobs, data: bytes) -> Stream:
 
 
 def call_of(state: RunState, pending: Pending, spec: dict[str, Any], place: Path) -> AgentCall:
-    """Give the call that an intent asks for."""
+    """Build the call that an intent asks for."""
     script = {"script": str(place.with_name("script.yaml")), "digest": state.script} if state.script else {}
     return AgentCall(
         run=state.run,
@@ -89,7 +89,7 @@ def call_of(state: RunState, pending: Pending, spec: dict[str, Any], place: Path
 
 
 def spoken(can: Abilities, call: AgentCall, *, goes_on: bool) -> AgentCall:
-    """Put the system prompt before the prompt for an agent that takes none, where it did not hear it before."""
+    """Put the system prompt before the prompt for an agent that supports none, unless the conversation has it."""
     if can.system_prompt or not call.system_prompt:
         return call
     prompt = call.prompt if goes_on else f"{call.system_prompt}\n\n{call.prompt}"
@@ -97,7 +97,7 @@ def spoken(can: Abilities, call: AgentCall, *, goes_on: bool) -> AgentCall:
 
 
 def counted(state: RunState, began: StepBegan, outcome: AgentOutcome) -> AgentOutcome:
-    """Give what the call itself took, where its agent tells what the whole conversation did."""
+    """Subtract earlier use of the conversation, where its agent reports the total instead of this call's usage."""
     before = state.used.get(str(began.spec.get("session") or ""))
     if outcome.total is None or not isinstance(before, list) or outcome.session != began.spec.get("session"):
         return outcome
@@ -107,7 +107,7 @@ def counted(state: RunState, began: StepBegan, outcome: AgentOutcome) -> AgentOu
 def spent(
     usage: Usage, cost: float | None, spec: dict[str, JsonValue], seconds: float, prices: PriceList
 ) -> dict[str, float]:
-    """Give what a call took; the dollars that its agent does not tell are estimated."""
+    """Return what a call used; a cost that its agent does not report is estimated."""
     told = cost is not None or not usage.tokens
     about = None if told else _estimated(usage, spec, prices)
     return {
@@ -121,7 +121,7 @@ def spent(
 
 
 def _estimated(usage: Usage, spec: dict[str, JsonValue], prices: PriceList) -> float | None:
-    """Give about what a call cost by the list of prices; None where that does not have the model."""
+    """Estimate the cost of a call from the price list; None where the model is not listed."""
     agent, _, model = str(spec.get("priced_as") or f"{spec.get('agent', '')}/{spec.get('model', '')}").partition("/")
     price = prices.find(agent, model)
     if price is None:
@@ -130,9 +130,9 @@ def _estimated(usage: Usage, spec: dict[str, JsonValue], prices: PriceList) -> f
 
 
 def split_answer(outcome: AgentOutcome, spec: dict[str, JsonValue]) -> tuple[AgentOutcome, list[JsonValue] | None]:
-    """Part an answer into the result and the artifacts that the step asks for beside it; None where it asks for none.
+    """Split an answer into the result and the artifacts that the step asks for; None where it asks for none.
 
-    An answer that has no such parts is all result: what lacks is asked for again.
+    An answer without these parts is all result: what is missing is asked for again.
     """
     if outcome.status != "ok" or not (spec.get("assessments") or spec.get("capabilities")):
         return outcome, None
@@ -145,7 +145,7 @@ def split_answer(outcome: AgentOutcome, spec: dict[str, JsonValue]) -> tuple[Age
 
 
 def as_result(returns: Type, report: WorkReported) -> tuple[JsonValue, bool]:
-    """Give the result that a connected agent handed in; an artifact of a contract's kind is one, too."""
+    """Return the result that a connected agent submitted; an artifact of the contract's kind counts as one, too."""
     schema = read_plain(returns.schema) if isinstance(returns, SchemaType) and not report.has_output else None
     parts = schema.get("properties") if isinstance(schema, dict) else None
     kind = parts.get("kind") if isinstance(parts, dict) else None
@@ -155,7 +155,7 @@ def as_result(returns: Type, report: WorkReported) -> tuple[JsonValue, bool]:
 
 
 def fit_result(outcome: AgentOutcome, returns: Type) -> tuple[JsonValue, str, dict[str, JsonValue]]:
-    """Give the result that was asked for, or what is wrong with what came."""
+    """Return the result that was asked for, or what is wrong with the one that came."""
     found = outcome.output if outcome.has_output else result_in_text.from_text(outcome.text, returns)
     verdict = checked(returns, found)
     if isinstance(verdict, Misfit):

@@ -1,9 +1,9 @@
-"""Calls an agent and says how that ended.
+"""Calls an agent and judges how the call ended.
 
-1. A call is a process with files, as a command is: it survives us, and is adopted and awaited afterwards.
-2. A call that was lost is made again from the snapshot on which it began; what it had done is kept under a ref.
-3. What the agent says is judged here: a result that does not have its shape goes back to it as a failed try.
-4. An agent that cannot answer now (a limit, an overload) is no failed try: the run waits and asks again.
+1. A call is a process with files, like a command: it survives us, and is adopted and awaited afterwards.
+2. A lost call is made again from the snapshot on which it began; the work of the lost one is saved under a ref.
+3. The agent's answer is judged here: a result that does not have the required shape is returned as a failed try.
+4. An agent that cannot answer now (a limit, an overload) is not a failed try: the run waits and asks again.
 5. An agent that is silent for too long, or spends more than is left, is ended in the middle of its work.
 """
 
@@ -71,9 +71,9 @@ else:
 
 SLOT = "agent"
 MOST_TRANSCRIPT = 256 << 20
-"""Bytes of what an agent prints that are read."""
+"""How much of an agent's output is read, in bytes."""
 MOST_COMPLAINT = 2000
-"""Bytes of what an agent that gave no result said on its error output."""
+"""How much of the error output of an agent without a result is shown, in bytes."""
 
 
 @frozen
@@ -87,17 +87,17 @@ class AgentHandler:
     clock: Clock
     restore: Callable[[RunState], Awaitable[object]]
     host: AgentHost | None = None
-    """Confines agents and shows them to people; without it they are only played, in no sandbox and without windows."""
+    """Confines agents and opens windows on them; None where agents are only played, without sandbox and windows."""
     tooling: Tooling | None = None
-    """Gives agents tools of Handrail; without it none are offered."""
+    """Provides agents with Handrail's tools; without it none are offered."""
     said: SaidSince | None = None
-    """Tells what people say to a run; without it no agent is told anything in the middle of a call."""
+    """Reads what people say to a run; without it no agent receives messages in the middle of a call."""
     pace: Pace = field(default_factory=Pace)
     trusted: "TrustedFiles | None" = None
-    """Tells which files of a repository the user has trusted; without it none are."""
+    """Knows which files of a repository the user has trusted; without it none are."""
 
     async def perform(self, state: RunState, pending: Pending, began: StepBegan, returns: Type | None) -> Answered:
-        """Call the agent, or go on with the call that was made before."""
+        """Call the agent, or continue with the call that was made before."""
         spec = cast("dict[str, Any]", began.spec)
         try:
             agent = self.agents.find(spec.get("agent"), _repository(state))
@@ -128,7 +128,7 @@ class AgentHandler:
                 how = await self.starts.processes.end(str(place), GRACE)
                 outcome, printed = self._read(agent, place, how)
                 outcome = counted(state, began, outcome)
-                # What it has taken and its conversation are kept, and a result that it gave.
+                # Its usage, its conversation and a result that it gave are still recorded.
                 outcome = outcome if gave_result else ended.short(outcome)
                 judged = ended_by_budget(outcome, self._judged(pending, timed, outcome, returns))
                 return self._recorded(place, printed, speech.noted(outcome, judged))
@@ -153,7 +153,7 @@ class AgentHandler:
         return any(self.starts.made(self._effect(state, pending, began), SLOT))
 
     def reported(self, pending: Pending, began: StepBegan, report: WorkReported, returns: Type | None) -> StepEnded:
-        """Judge what a connected agent handed in; what it took is its own matter."""
+        """Judge what a connected agent submitted; its costs are not counted."""
         output, has_output = (report.output, report.has_output) if returns is None else as_result(returns, report)
         outcome = AgentOutcome(status="ok", text=report.text, output=output, has_output=has_output)
         judged = cast("StepEnded", self._judged(pending, began, outcome, returns))
@@ -183,14 +183,14 @@ class AgentHandler:
         return Accounts(AccountLimits(self.folder.with_name(FOLDER)), self.starts.environments, self.clock)
 
     def _equipped(self, state: RunState, pending: Pending, spec: dict[str, Any], call: AgentCall) -> AgentCall:
-        """Give a call with the tools that its step offers."""
+        """Add to a call the tools that its step offers."""
         server = None if self.tooling is None else self.tooling.server(state, pending, spec)
         return call if server is None else replace(call, server=server)
 
     def _with_question(
         self, state: RunState, pending: Pending, spec: dict[str, Any], outcome: AgentOutcome
     ) -> AgentOutcome:
-        """Give the outcome of a call with what the agent asked a person by a tool."""
+        """Add to the outcome of a call the question that the agent asked a person with a tool."""
         if self.tooling is None or not spec.get("handrail_tools"):
             return outcome
         return self.tooling.with_question(state, pending, outcome)
@@ -198,7 +198,7 @@ class AgentHandler:
     async def _start(
         self, state: RunState, agent: Agent, call: AgentCall, effect: Effect, place: Path
     ) -> Refusal | None:
-        """Start a call; gives why it cannot be made and what helps, where it cannot."""
+        """Start a call; return why it cannot be made and what helps, where it cannot."""
         missing = unmet(agent.name, agent.can, call)
         if missing:
             return Refusal("; ".join(missing), "change the step, or name another agent for it", missing=False)
@@ -238,7 +238,7 @@ class AgentHandler:
         return None
 
     def _launch(self, state: RunState, agent: Agent, call: AgentCall, inputs: Path) -> Launch | Refusal:
-        """Say how to start a call: without the files of the repository that configure the agent, unless trusted."""
+        """Build the launch of a call, without the repository's files that configure the agent unless trusted."""
         if isinstance(agent, Configurable):
             repository = "" if state.tree is None else state.tree.repository
             files = agent.project_files(call.access)
@@ -255,13 +255,13 @@ class AgentHandler:
             return Refusal(error.message, hint, missing=isinstance(error, NotFound))
 
     async def _window(self, state: RunState, pending: Pending, began: StepBegan, place: Path) -> None:
-        """Let a person look at a call that goes on, where somebody wants that; it goes on without, too."""
+        """Open a window on a running call, where somebody asked for one; the call does not depend on it."""
         if self.host is not None and wished(self.folder, state.family, began.spec):
             agent = str(began.spec.get("agent") or "")
             await asyncio.to_thread(show, self.host.windows, state, pending, agent, place)
 
     def _read(self, agent: Agent, place: Path, ended: Ended | Gone) -> tuple[AgentOutcome, bytes]:
-        """Say how a call ended, and give what it printed."""
+        """Read the outcome of a call and what it printed."""
         lines = agent.lines()
         printed = self.starts.processes.read_output(str(place), "stdout", MOST_TRANSCRIPT, tail=False)
         for line in printed.splitlines():
@@ -324,6 +324,6 @@ class AgentHandler:
 
 
 def _repository(state: RunState) -> str:
-    """The checkout that a run began in; where there is none, the folder it works in."""
+    """Return the checkout from which a run was started; where there is none, the folder it works in."""
     source = state.pinned or state.source
     return state.workspace if source is None else source.repository

@@ -1,4 +1,4 @@
-"""What a call that was hindered asks for beside its own words: another agent, a wait with other runs, a person."""
+"""How a call that was hindered goes on: with another agent, a shared wait, or a person."""
 
 import re
 from dataclasses import replace
@@ -12,11 +12,11 @@ from handrail.ports.agents import AgentOutcome, OutcomeStatus
 from handrail.runtime.handlers.agents.account_limits import Limit
 
 WAITS: frozenset[OutcomeStatus] = frozenset({"quota", "rate_limited", "overloaded", "network"})
-"""Outcomes that pass by waiting."""
+"""Outcomes that are over after a wait."""
 PERSON: frozenset[OutcomeStatus] = frozenset({"auth", "denied"})
-"""Outcomes that only a person can do something about."""
+"""Outcomes that only a person can fix."""
 PATIENCE = 3
-"""How often an overloaded agent is waited for before another one is turned to."""
+"""How often to wait for an overloaded agent before turning to another one."""
 NO_MODEL = re.compile(
     r"\bmodel\b.*\b(not found|not exist|not supported|not available|unknown|invalid|no access|have access)\b"
     r"|model_not_found|\b(unknown|invalid|no such) model\b",
@@ -27,7 +27,7 @@ FORGOTTEN = re.compile(
     r"\b(?:not found|not exist|does not know)|does not know (?:the|this) conversation",
     re.IGNORECASE,
 )
-"""How agents say that they do not know a conversation."""
+"""How agents report that they do not know a conversation."""
 Answered: TypeAlias = StepEnded | QuestionAsked | RunBlocked
 
 
@@ -38,15 +38,15 @@ class Refusal:
     why: str
     hint: str
     missing: bool = True
-    """Whether the agent is not there, and not only unable to do what is asked."""
+    """Whether the agent is missing, and not only unable to do what is asked."""
     limit: Limit | None = None
-    """What it has to be waited for."""
+    """The limit to wait for."""
     reason: BlockReason = "step"
-    """Why a person is needed, where no other agent can do it."""
+    """Why a person is needed, where no other agent can take over."""
 
 
 def require_login(agent: str, way: str, root: str) -> Refusal:
-    """Ask a person to log an agent in, before it is called in an environment in which it cannot work."""
+    """Ask a person to log in to an agent, before it is called in an environment in which it cannot work."""
     why = f"log in to {agent}: the environment of this run has no login for it; it was not called, and no try is spent"
     hint = f"{way}, then from that shell: handrail resume {root}"
     return Refusal(why, hint, missing=False, reason="login")
@@ -55,7 +55,7 @@ def require_login(agent: str, way: str, root: str) -> Refusal:
 def refused(
     state: RunState, pending: Pending, began: StepBegan, refusal: Refusal, now: float
 ) -> StepEnded | RunBlocked:
-    """Wait for a limit, or turn to the next agent where one is left; else a person is asked."""
+    """Wait for a limit, or turn to the next agent where one is left; otherwise ask a person."""
     if refusal.limit is not None:
         return _held_by(refusal.limit, pending, began, now)
     replaceable = refusal.missing or state.steps[pending.address].falls > 0
@@ -69,7 +69,7 @@ def refused(
 
 
 def weighed(state: RunState, began: StepBegan, outcome: AgentOutcome, judged: Answered) -> Answered:
-    """Say that another agent or a person is asked for, where the run's settings have it so."""
+    """Mark an outcome as needing another agent or a person, where the run's settings say so."""
     if not isinstance(judged, StepEnded) or judged.status == "succeeded":
         return judged
     if _is_forgotten(began, outcome):
@@ -82,20 +82,20 @@ def weighed(state: RunState, began: StepBegan, outcome: AgentOutcome, judged: An
 
 
 def ended_by_budget(outcome: AgentOutcome, judged: Answered) -> Answered:
-    """Say that a call which was ended in the middle needs more budget; it is no failed try."""
+    """Mark a call that was ended midway as needing more budget; it is not a failed try."""
     if not isinstance(judged, StepEnded) or outcome.status != "limit":
         return judged
     return replace(judged, details={**judged.details, "hindrance": "budget"})
 
 
 def _is_forgotten(began: StepBegan, outcome: AgentOutcome) -> bool:
-    """Whether the agent does not know the conversation in which it was to go on; it has done nothing then."""
+    """Whether the agent does not know the conversation that it was to continue; it has done nothing then."""
     asked = bool(began.spec.get("session")) and outcome.status in ("crashed", "api_error")
     return asked and not outcome.usage.tokens and FORGOTTEN.search(outcome.message) is not None
 
 
 def _anew(began: StepBegan, judged: StepEnded) -> StepEnded:
-    """Begin a new conversation, told what the run came to so far; the try is not charged."""
+    """Begin a new conversation with a summary of the run so far; the try is not charged."""
     lost = str(began.spec["session"])
     said = judged.error.partition("\n")[0]
     error = f"{said}; the conversation {lost} is gone, so the step begins a new one"
@@ -110,7 +110,7 @@ def _gives_up(state: RunState, began: StepBegan, outcome: AgentOutcome) -> bool:
 
 
 def _held_by(limit: Limit, pending: Pending, began: StepBegan, now: float) -> StepEnded:
-    """Wait with another run for the end of a limit of the same account; nothing was called."""
+    """Wait, together with another run, for the end of a limit of the same account; nothing was called."""
     return StepEnded(
         address=pending.address,
         began=pending.seq,
@@ -118,7 +118,7 @@ def _held_by(limit: Limit, pending: Pending, began: StepBegan, now: float) -> St
         error=limit.words,
         details={
             "agent": began.spec.get("agent"),
-            # The conversation that was to go on still is.
+            # The conversation was not touched, so it can still be continued.
             "session": began.spec.get("session", ""),
             "agent_status": "quota",
             "hindrance": "wait",
@@ -131,7 +131,7 @@ def _held_by(limit: Limit, pending: Pending, began: StepBegan, now: float) -> St
 
 
 def explain_failure(outcome: AgentOutcome) -> tuple[str, dict[str, JsonValue]]:
-    """Say why a call failed, and what helps; nothing where it did not."""
+    """Explain why a call failed, and what helps; empty where it did not fail."""
     if outcome.status == "ok":
         return "", {}
     hindrance: Hindrance = "wait" if outcome.status in WAITS else "person" if outcome.status in PERSON else "try"

@@ -1,8 +1,8 @@
 """How an agent's process is started on this machine: in the sandbox that its step asks for, with a window to watch it.
 
-A window is for a person who wants to look: the agent neither knows of it nor depends on it. Whoever keeps the agent
-stays the keeper of its process, so a window may be closed, and tmux may be killed, at any time. That a person wants
-windows for a run is no fact of the run: it stands in a file beside its processes.
+A window is for a person who wants to look: the agent neither knows of it nor depends on it. The agent's keeper stays
+the parent of its process, so a window may be closed, and tmux may be killed, at any time. That a person wants
+windows for a run is not a fact of the run: it is noted in a file beside its processes.
 """
 
 import sys
@@ -24,30 +24,30 @@ if TYPE_CHECKING:
 
 _MANNER = ("tmux", "sandbox", "network")
 VIEW = "view"
-"""The command of Handrail that a window runs."""
+"""The subcommand of `handrail` that a window runs."""
 _WISH = "tmux"
 
 
 def manner_of(spec: Mapping[str, JsonValue]) -> dict[str, str]:
-    """Give what the intent of a call says about how its process is started."""
+    """Pick from the intent of a call how its process is to be started."""
     return {name: str(spec[name]) for name in _MANNER if name in spec}
 
 
 def unwrapped(call: AgentCall) -> AgentCall:
-    """Give a call that is started in no particular manner."""
+    """Return a call without options for a sandbox or a window."""
     return replace(call, options={name: each for name, each in call.options.items() if name not in _MANNER})
 
 
 @frozen
 class AgentHost:
-    """What this machine has for agents beside processes: a sandbox to confine them, windows to watch them."""
+    """What this machine offers to agents besides processes: a sandbox to confine them, windows to watch them."""
 
     sandbox: Sandbox
     windows: "Windows"
     own_folders: OwnFolders
 
     def hindrance(self, manner: Mapping[str, str]) -> Refusal | None:
-        """Say why a call cannot be made in the manner that is asked for."""
+        """Explain why a call cannot be made in the manner that is asked for; None where it can."""
         if manner.get("tmux") and (why := self.windows.missing()):
             return Refusal(why, f"{self.windows.remedy()}, or write `tmux: false`", missing=False)
         if manner.get("sandbox") == "bwrap" and (why := self.sandbox.unusable(network=has_network(manner))):
@@ -62,7 +62,7 @@ class AgentHost:
         env: Mapping[str, str],
         places: tuple[Path, Path],
     ) -> tuple[str, ...]:
-        """Give the arguments of a call as they are started; `places` are the work tree and the folder of its inputs."""
+        """Build the arguments that start a call; `places` are the worktree and the folder of its inputs."""
         if manner.get("sandbox") != "bwrap":
             return argv
         workspace, inputs = places
@@ -88,22 +88,22 @@ if TYPE_CHECKING:
 
 
 def wish(folder: Path, root: str) -> None:
-    """Note that a person wants windows for a run that a person started and the runs that come from it."""
+    """Note that a person wants windows for a run that they started and for the runs that come from it."""
     place = folder / root
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
     (place / _WISH).touch(mode=0o600)
 
 
 def wished(folder: Path, root: str, spec: dict[str, JsonValue]) -> bool:
-    """Whether a call is to have a window: its step says so, or a person did."""
+    """Whether a call is to have a window: its step or a person asks for it."""
     return bool(spec.get("tmux")) or (folder / root / _WISH).exists()
 
 
 def show(windows: "Windows", state: RunState, pending: Pending, agent: str, place: Path) -> bool:
-    """See to it that a call has a window; tells whether it has."""
+    """Make sure that a call has a window; return whether it has one."""
     source = state.pinned or state.source
     repository = state.workspace if source is None else source.repository
-    # One session for the run that a person started and all that come from it.
+    # One session for the run that a person started and all runs that come from it.
     session = state.family
     words = (VIEW, str(place), agent, repository, f"{session} {pending.address}")
     return windows.show(session, pending.address, str(place), words)

@@ -1,10 +1,10 @@
-"""Says to an agent in the middle of its call what a person says meanwhile, where the agent listens.
+"""Delivers a person's messages to an agent in the middle of its call, where the agent listens.
 
-1. What is to be said lies in a file of the call, named by the event that recorded it: however often it is put there,
-   by whoever drives, the keeper of the agent says it once.
-2. What the agent took up stands in its own lines, and is recorded with the outcome of the call. Whatever it did not
-   take up is told by the next call, as to an agent that does not listen.
-3. A call that is made again is told all of it again: what the lost one did is undone.
+1. A message is a file of the call, named by the event that recorded it: however often and by whichever driver it is
+written, the agent's keeper sends it once.
+2. What the agent received is visible in its own output, and is recorded with the outcome of the call. Anything else
+is part of the next prompt, as for an agent that does not listen.
+3. A call that is made again receives all messages again: the work of the lost call is undone.
 """
 
 import uuid
@@ -25,25 +25,25 @@ from handrail.runtime.event_records import from_log
 from handrail.runtime.handlers.agents.hindrances import Answered
 
 PROMPT = f"{0:012}"
-"""The file of what it is told first; those that follow have the numbers of their events."""
+"""The file of the first message, the prompt; later ones have the numbers of their events."""
 SaidSince: TypeAlias = Callable[[str, int], tuple[tuple[int, str], ...]]
-"""Gives what was said to a run after an event: the numbers of the events with the texts."""
+"""Returns what was said to a run after an event: the numbers of the events with the texts."""
 
 
 def said_since(log: Streams, run: str, seq: int) -> tuple[tuple[int, str], ...]:
-    """Give what people said to a run after an event."""
+    """List what people said to a run after an event."""
     events = ((stored.seq, from_log(stored)) for stored in log.read(run, seq) if stored.kind == "message_given")
     return tuple((number, event.text) for number, event in events if isinstance(event, MessageGiven))
 
 
 def listens(state: RunState, pending: Pending, began: StepBegan, agent: Agent) -> bool:
-    """Tell whether an agent can be told something in the middle of a call: a plain one, in more than a single turn."""
+    """Whether an agent can receive messages in the middle of a call: a plain one, with more than a single turn."""
     able = agent.can.follow_up and isinstance(agent, Listening)
     return able and pending.action == "agent" and not began.spec.get("single_turn") and hears(state, pending.address)
 
 
 def opened(launch: Launch, inputs: Path) -> Talk | None:
-    """Make the folder of what a call that listens is told, its prompt first; None for one that does not."""
+    """Create the folder of messages for a call that listens, the prompt first; None for a call that does not."""
     if not launch.until:
         return None
     folder = inputs / "said"
@@ -54,7 +54,7 @@ def opened(launch: Launch, inputs: Path) -> Talk | None:
 
 @frozen
 class Speech:
-    """What is said to one call."""
+    """The messages to one call."""
 
     said: SaidSince | None
     agent: Agent
@@ -64,7 +64,7 @@ class Speech:
     run: str
 
     def speak(self) -> None:
-        """Put there what was said since the call began, if it listens."""
+        """Write the messages that arrived since the call began, if it listens."""
         folder = self.place.with_name(f"{self.place.name}.input") / "said"
         if self.said is None or not isinstance(self.agent, Listening) or not folder.is_dir():
             return
@@ -75,7 +75,7 @@ class Speech:
                 draft.replace(folder / f"{seq:012}")
 
     def noted(self, outcome: AgentOutcome, answered: Answered) -> Answered:
-        """Give the outcome of the call with what the agent took up meanwhile."""
+        """Add to the outcome of the call which messages the agent received."""
         said = () if self.said is None or not outcome.heard else self.said(self.run, self.pending.seq)
         heard = tuple(seq for seq, _ in said if self._mark(seq) in outcome.heard)
         match answered:
@@ -90,5 +90,5 @@ class Speech:
         return composed(Told(prompt="", messages=(text,), schema=self.began.spec.get("schema"), goes_on=True))
 
     def _mark(self, seq: int) -> str:
-        """The mark of a message in this very call: a conversation may hold what a lost call was told."""
+        """Return the id of a message in this very call: a conversation may hold what a lost call received."""
         return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{self.place}:{seq}"))

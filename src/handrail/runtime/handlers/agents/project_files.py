@@ -1,9 +1,9 @@
-"""Finds the files by which a repository configures an agent, and asks whether the user has trusted each of them.
+"""Finds the files by which a repository configures an agent, and checks whether the user has trusted each of them.
 
-They are looked at right before a start, on the bytes that the agent will find: a set-up command, an earlier step or the
-agent itself may have written them. Only their digests are asked about, so that nothing of an `.env` is kept or shown.
-What cannot be told for sure counts as not trusted: a link that leads out of the repository, what is no plain file, what
-is too large or too much to be read at each start.
+They are checked right before a start, on the bytes that the agent will find: a set-up command, an earlier step or the
+agent itself may have written them. Only digests are compared, so that nothing of an `.env` is stored or shown.
+What cannot be determined for sure counts as not trusted: a link that leads out of the repository, anything but a plain
+file, and what is too large or too much to be read at each start.
 """
 
 import json
@@ -22,18 +22,18 @@ from handrail.ports.trusted_files import TrustedFiles
 from handrail.runtime.handlers.agents.hindrances import Refusal
 
 MOST_FILES = 1000
-"""Files that are looked at for one start."""
+"""The most files that are checked for one start."""
 MOST_BYTES = 16 << 20
-"""Bytes of one file that is looked at."""
+"""The largest file that is checked, in bytes."""
 MOST_NAMED = 20
-"""Files that are named in the record of a call."""
+"""The most files that are named in the record of a call."""
 ALL = ("/**/*", "/**")
-"""How a name ends that means everything below a folder."""
+"""Suffixes of a name that mean everything below a folder."""
 
 
 @frozen
 class Verdict:
-    """What was found for one start."""
+    """The result of the check for one start."""
 
     project: Project
     found: tuple[str, ...] = ()
@@ -44,9 +44,9 @@ class Verdict:
 def examine(
     files: ProjectFiles, workspace: str, repository: str, trusted: TrustedFiles | None, home: str = ""
 ) -> Verdict:
-    """Look at the files that configure an agent in a folder; `repository` is the root of the user's checkout.
+    """Check the files that configure an agent in a folder; `repository` is the root of the user's checkout.
 
-    What lies in the folder `home` itself is the user's own.
+    Files directly in the folder `home` are the user's own.
     """
     project = find_project(workspace)
     root, checkout = Path(project.root), project.checkout
@@ -65,7 +65,7 @@ def examine(
 
 
 def refusal(agent: str, verdict: Verdict, repository: str) -> Refusal:
-    """Say why an agent that always heeds such files is not started, and what helps."""
+    """Explain why an agent that always reads such files is not started, and what helps."""
     outside = tuple(name for name in verdict.untrusted if name.startswith("/"))
     inside = tuple(name for name in verdict.untrusted if name not in outside)
     if inside:
@@ -77,13 +77,13 @@ def refusal(agent: str, verdict: Verdict, repository: str) -> Refusal:
 
 
 def list_names(names: tuple[str, ...], most: int = 3) -> str:
-    """List the first of some names: `a, b, c and 4 more`."""
+    """Format the first of some names: `a, b, c and 4 more`."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
 
 
 def write_note(path: Path, verdict: Verdict) -> None:
-    """Keep beside a call what was decided, until its outcome is recorded; nothing where there was nothing to decide."""
+    """Store the decision beside the call until its outcome is recorded; nothing where there was nothing to decide."""
     if not verdict.found:
         path.unlink(missing_ok=True)
         return
@@ -93,7 +93,7 @@ def write_note(path: Path, verdict: Verdict) -> None:
 
 
 def find_project(workspace: str) -> Project:
-    """Find the repository around a folder; where there is none it is the folder alone."""
+    """Find the repository around a folder; where there is none, use the folder alone."""
     here = Path(os.path.realpath(workspace))
     folders: list[str] = []
     for folder in (here, *here.parents):
@@ -116,7 +116,7 @@ def _main_checkout(link: Path) -> str:
 
 @dataclass(slots=True)
 class _Search:
-    """The files that one start depends on, as they are found."""
+    """Collects the files that one start depends on."""
 
     repository: str
     trusted: TrustedFiles | None
@@ -126,8 +126,8 @@ class _Search:
     _seen: set[str] = field(default_factory=set[str])
 
     def look(self, folder: Path, names: tuple[str, ...], root: Path | None) -> None:
-        """Take up what stands in a folder under some names; files below a root are shown from there."""
-        # What lies in the user's own folder itself is the user's own configuration.
+        """Collect the files of a folder that have one of the names; paths below `root` are shown relative to it."""
+        # Files directly in the home folder are the user's own configuration.
         if str(folder) == self.home:
             return
         for name in names:
@@ -140,7 +140,7 @@ class _Search:
                     self._take(path, str(path) if root is None else path.relative_to(root).as_posix(), root or folder)
 
     def _take(self, path: Path, shown: str, root: Path) -> None:
-        # The same path may stand in a worktree and in the main checkout, with other content.
+        # The same relative path may exist in a worktree and in the main checkout, with different content.
         if str(path) in self._seen:
             return
         self._seen.add(str(path))
@@ -151,7 +151,7 @@ class _Search:
 
 
 def _below(top: Path, root: Path) -> Iterator[Path]:
-    """Walk a folder and the folders that are linked in it; those that are not walked are given themselves."""
+    """Walk a folder and the folders that it links to; yield a folder itself where it is not walked."""
     walked: set[str] = set()
     waiting = [top]
     while waiting:
@@ -169,7 +169,7 @@ def _below(top: Path, root: Path) -> Iterator[Path]:
             yield folder
             continue
         for number, entry in enumerate(entries):
-            if os.path.isdir(entry):  # noqa: PTH112 - it says no where a link leads nowhere
+            if os.path.isdir(entry):  # noqa: PTH112 - it returns False for a broken link
                 waiting.append(Path(entry))
             else:
                 yield Path(entry)
@@ -179,12 +179,12 @@ def _below(top: Path, root: Path) -> Iterator[Path]:
 
 
 def _digest(path: Path, root: Path) -> str:
-    """Compute the digest of a plain file in the repository; nothing where that is not what stands there."""
+    """Compute the digest of a plain file in the repository; empty for anything else."""
     try:
         real = Path(os.path.realpath(path, strict=True))
         if not real.is_relative_to(root):
             return ""
-        # A pipe that waits for a writer must not hold up the start.
+        # A pipe that waits for a writer must not block the start.
         handle = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError:
         return ""

@@ -1,4 +1,4 @@
-"""Offers tools of Handrail to an agent that is called: the server that it starts, and what it asked by one of them."""
+"""Offers Handrail's tools to an agent: the server that the agent starts, and the question that it asked with a tool."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -28,15 +28,15 @@ _BOOT = "import sys; sys.path.append(sys.argv.pop(1)); from handrail.cli.main im
 
 @frozen
 class Tooling:
-    """What it takes to give agents tools: the log that records their calls, and the keys of tokens."""
+    """What is needed to give agents tools: the log that records their calls, and the keys of tokens."""
 
     log: Log
     keys: Callable[[], tuple[bytes, ...]]
     home: Mapping[str, str]
-    """Variables by which the server finds the log, whatever the agent's environment holds."""
+    """Variables by which the server finds the log, whatever the agent's environment contains."""
 
     def server(self, state: RunState, pending: Pending, spec: dict[str, Any]) -> ToolServer | None:
-        """Give the server of a call; None where its step offers no tools."""
+        """Describe the server of a call; None where its step offers no tools."""
         tools = tuple(map(str, spec.get("handrail_tools") or ()))
         if not tools:
             return None
@@ -45,7 +45,7 @@ class Tooling:
         return ToolServer(server_command(), tuple({**names, **self.home}.items()), tools)
 
     def with_question(self, state: RunState, pending: Pending, outcome: AgentOutcome) -> AgentOutcome:
-        """Give the outcome of a call with what the agent asked by a tool."""
+        """Add to the outcome of a call the question that the agent asked with a tool."""
         if outcome.status != "ok" or outcome.question:
             return outcome
         asked = question_in(from_log(stored) for stored in self.log.read(state.run, after=pending.seq))
@@ -53,7 +53,7 @@ class Tooling:
 
 
 def hindrance(server: ToolServer | None, manner: dict[str, str]) -> Refusal | None:
-    """Say why a call cannot be given its tools."""
+    """Explain why a call cannot have its tools; None where it can."""
     if server is None or manner.get("sandbox") != "bwrap":
         return None
     return Refusal(CONFINED, "leave out `sandbox` or `handrail_tools`", missing=False)
@@ -63,7 +63,7 @@ CONFINED = "an agent in a sandbox cannot reach the log, and so has no tools of H
 
 
 def server_command() -> tuple[str, ...]:
-    """Give what starts the server of the tools."""
+    """Build the command that starts the server of the tools."""
     # Neither the workspace nor the environment may decide which modules it loads.
     root = str(Path(handrail.__file__).parents[1])
     return (sys.executable, "-I", "-X", "utf8", "-c", _BOOT, root, "mcp", "--agent")

@@ -1,9 +1,9 @@
-"""Looks at a call of an agent while it runs, by the files that it writes: whether it is silent or spends too much.
+"""Watches an agent's call while it runs, by the files that it writes: whether it is silent or spends too much.
 
-1. Silence is measured from the time of the last output on the disk, so that it counts on after a crash of ours. The
-   time in which the machine sleeps does not count, nor that in which a tool of the agent is known to run.
-2. What the call has taken is read from its lines, by agents that tell; others are judged when the call is over.
-3. The lines are read here only where a budget or a silence asks for it.
+1. Silence is measured from the last output on disk, so that it continues to count after a crash of ours. Time in which
+the machine sleeps does not count, nor time in which a tool of the agent is known to run.
+2. What the call has used is read from its output, if its agent reports it; others are judged when the call is over.
+3. The output is read here only where a budget or a silence requires it.
 """
 
 import time
@@ -22,23 +22,23 @@ from handrail.runtime.handlers.agents.hindrances import WAITS
 from handrail.runtime.handlers.commands.start_command import Effect
 
 LOOK_EVERY = 0.5
-"""Seconds between looks at a call."""
+"""Seconds between checks of a call."""
 IDLE = 600.0
-"""Seconds of silence after which a call is ended, where nothing else is said."""
+"""Default number of seconds of silence after which a call is ended."""
 TAIL = 16 << 10
-"""Bytes that are read of what an agent printed last."""
+"""How much of the end of an agent's output is read, in bytes."""
 CHUNK = 1 << 20
 
 
 @frozen
 class Cut:
-    """Why a call is ended by us."""
+    """Why we end a call."""
 
     status: Literal["timeout", "limit"]
     message: str
 
     def short(self, outcome: AgentOutcome) -> AgentOutcome:
-        """Give the outcome of the call: what it took and its conversation stay, and what it was kept waiting by."""
+        """Apply the reason to the call's outcome: usage and conversation stay, and so does what it was waiting for."""
         waited = self.status == "timeout" and outcome.status in WAITS
         message = self.message + (f" while it waited for its service: {outcome.message}" if waited else "")
         return replace(outcome, status=self.status, message=message, retry_after=None, question="")
@@ -46,17 +46,17 @@ class Cut:
 
 @dataclass(slots=True)
 class Watch:
-    """One call, looked at from outside."""
+    """Watches one call from outside."""
 
     processes: Processes
     agent: Agent
     place: Path
     spec: Mapping[str, JsonValue]
     speak: Callable[[], None]
-    """Says to it what people say meanwhile."""
+    """Delivers to the agent what people say meanwhile."""
     prices: PriceList
     oldest: float = float("inf")
-    """Seconds since the call was decided on, as we began to look: it cannot have been silent for longer."""
+    """Seconds since the call was decided on when we began to watch: it cannot have been silent for longer."""
     _began: float = field(default_factory=time.monotonic)
     _lines: Lines = field(init=False)
     _read: int = 0
@@ -81,13 +81,13 @@ class Watch:
                 return cut
 
     def look(self) -> Cut | None:
-        """Say why the call has to be ended, if it has to."""
+        """Return the reason to end the call, if there is one."""
         silent = self._silence()
         return self._overspent() or (self._silent(silent) if silent >= self._idle else None)
 
     @property
     def gave_result(self) -> bool:
-        """Whether the agent has said how its work ended, and only its program goes on."""
+        """Whether the agent has given its result, and only its program keeps running."""
         self._catch_up()
         return self._lines.outcome(Ended(1)).status == "ok"
 
@@ -101,7 +101,7 @@ class Watch:
     def _silence(self) -> float:
         stamps = tuple(stamp for name in ("stdout", "stderr") if (stamp := _changed(self.place / name)) is not None)
         if stamps != self._seen or not self._since:
-            # The clock of the machine only tells what was before we looked: it goes on while the machine sleeps.
+            # The wall clock only measures the time before we watched: it counts while the machine sleeps.
             before = time.time() - max(stamps, default=time.time())
             now = time.monotonic()
             self._seen, self._since = stamps, now - max(0.0, min(before, self.oldest + now - self._began))
@@ -130,7 +130,7 @@ class Watch:
         return None
 
     def _catch_up(self) -> None:
-        """Read the whole lines that were printed since the last look."""
+        """Read the complete lines that were printed since the last check."""
         try:
             with (self.place / "stdout").open("rb") as printed:
                 printed.seek(self._read)
@@ -144,9 +144,9 @@ class Watch:
 
 
 def last_glimpse(processes: Processes, agent: Agent, place: Path) -> str | None:
-    """Say what the newest telling line of a call shows, read from the end alone."""
+    """Describe the newest informative line of a call, read from the end only."""
     data = processes.read_output(str(place), "stdout", TAIL, tail=True)
-    # The last piece has no end yet, and the first one no beginning where it was cut off.
+    # The last line may be incomplete, and so may the first one where the tail was cut.
     whole = data.split(b"\n")[1 if len(data) >= TAIL else 0 : -1]
     return next((said for line in reversed(whole) if (said := agent.glimpse(line)) is not None), None)
 

@@ -1,4 +1,4 @@
-"""Performs scripts and gates: runs their commands and says how the step ended."""
+"""Performs scripts and gates: runs their commands and decides how the step ended."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -15,11 +15,11 @@ from handrail.runtime.handlers.commands.start_command import Effect, Lost, Order
 from handrail.runtime.ports import Clock, since_began
 
 Instead: TypeAlias = Callable[[StepBegan], StepBegan]
-"""Gives an intent with other commands in it, or the same."""
+"""Replaces the commands of an intent, or returns it unchanged."""
 
 
 def as_begun(began: StepBegan) -> StepBegan:
-    """Leave an intent as it is."""
+    """Return an intent unchanged."""
     return began
 
 
@@ -31,11 +31,11 @@ class CommandHandler:
     folder: Path
     clock: Clock
     restore: Callable[[RunState], Awaitable[object]] | None = None
-    """Brings the work tree back before a command is started again."""
+    """Restores the worktree before a command is started again."""
     instead: Instead = as_begun
 
     async def perform(self, state: RunState, pending: Pending, began: StepBegan) -> StepEnded | RunBlocked:
-        """Run every command of the intent; a gate runs all of them, so that all failures are seen."""
+        """Run every command of the intent; a gate runs all of them, so that all failures are visible."""
         if "commands" not in began.spec:
             return self._blocked(pending, "was begun by somebody who let go of the run")
         began = self.instead(began)
@@ -49,7 +49,7 @@ class CommandHandler:
         return outcome(pending, began.spec, results, self.clock())
 
     async def stop(self, state: RunState, pending: Pending, began: StepBegan) -> None:
-        """End whatever the effect started, with everything that this started."""
+        """End every process that the effect started, with all descendants."""
         if "commands" in began.spec:
             effect = self._effect(state, pending, began)
             for order in _orders(began):
@@ -70,7 +70,7 @@ class CommandHandler:
         )
         if effect.timeout is None:
             return effect
-        # Time counts from the intent while something of it is alive.
+        # The timeout counts from the intent while one of its processes is alive.
         alive = any(self.starts.alive(effect, order.slot) for order in _orders(began))
         spent = min(since_began(self.clock, state, began), effect.timeout) if alive else 0.0
         return replace(effect, until=asyncio.get_running_loop().time() + effect.timeout - spent)

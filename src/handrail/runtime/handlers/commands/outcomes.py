@@ -1,4 +1,4 @@
-"""What the results of commands mean for their step."""
+"""Turns the results of commands into the outcome of their step."""
 
 from typing import Any
 
@@ -10,27 +10,27 @@ from handrail.model.workflow.values import JsonValue
 
 MOST_GATE_TEXT = 64 * 1024
 MOST_FAILURE = 8 * 1024
-"""Bytes of a failed check's output that a fix sees."""
+"""How much of a failed check's output a fix sees, in bytes."""
 
 
 @frozen
 class Result:
-    """How one command ended; without a code it never ran, or was ended by us."""
+    """How one command ended; without a code it never ran, or we ended it."""
 
     name: str
     code: int | None
     stdout: str = ""
-    """The end of what it wrote."""
+    """The end of its output."""
     stderr: str = ""
     error: str = ""
     output: str = ""
-    """All that it wrote, where that fits a value."""
+    """Its whole output, where that is short enough for a value."""
     cut: str = ""
-    """The file that holds all of it, where it does not."""
+    """The file with the whole output, where it is too long."""
 
 
 def outcome(pending: Pending, spec: dict[str, Any], results: list[Result], now: float) -> StepEnded:
-    """Give the outcome of a step whose commands have ended."""
+    """Build the outcome of a step whose commands have ended."""
     bad = [each for each in results if each.code != 0]
     worst = bad[0] if bad else results[-1] if results else Result("", 0)
     value, problem = (None, "") if bad else _value(spec, worst)
@@ -66,7 +66,7 @@ def _value(spec: dict[str, Any], result: Result) -> tuple[JsonValue, str]:
 
 
 def _failures(spec: dict[str, Any], bad: list[Result]) -> JsonValue:
-    """The checks that failed, as whoever mends them wants to see them."""
+    """Describe the failed checks for whoever fixes them."""
     scripts = {each["name"]: each["script"] for each in spec["commands"]}
     return [
         {

@@ -1,6 +1,6 @@
-"""Finds the programs that a run will need and that are not there, before its first agent is paid.
+"""Finds missing programs that a run will need, before its first agent costs anything.
 
-Only what is certain counts: the first word of a command that is a plain name, of a step that surely comes, on a PATH
+Only certain cases count: the first word of a command that is a plain name, of a step that is sure to come, on a PATH
 that neither the step nor an agent changes. A script may install what later steps need, so the search ends with it.
 """
 
@@ -32,7 +32,7 @@ from handrail.model.workflow.values import Prompt
 
 _PLAIN = re.compile(r"((?:[A-Za-z_]\w*=[\w./:@%+,-]*[ \t]+)*)([A-Za-z0-9_][\w.+-]*)((?:[ \t].*)?)")
 _AMBIGUOUS = re.compile(r"[|;&()`]")
-"""What may give a command another exit code than that of its first program, or define that program."""
+"""Characters by which a command may get another exit code than that of its first program, or define that program."""
 _OF_THE_SHELL = re.compile(
     r"alias|bg|bind|break|builtin|caller|case|cd|command|compgen|complete|compopt|continue|coproc|declare|"
     r"dirs|disown|do|done|echo|elif|else|enable|esac|eval|exec|exit|export|false|fc|fg|fi|for|function|"
@@ -41,7 +41,7 @@ _OF_THE_SHELL = re.compile(
     r"typeset|ulimit|umask|unalias|unset|until|wait|while"
 )
 _CHANGES_PROGRAMS = ScriptAction | EndAction | CallAction | DynamicAction
-"""After these it is not certain what comes, or what is installed by then."""
+"""After these it is not certain which steps come, or what is installed by then."""
 _NOT_FOUND = (126, 127)
 
 
@@ -55,7 +55,7 @@ class Need:
 
 
 def require_programs(plan: Plan, state: RunState, variables: Mapping[str, str]) -> None:
-    """Refuse to go on to the first agent of a run where a program is missing that the run surely needs."""
+    """Refuse to go on to the first agent of a run where a program is missing that the run is sure to need."""
     search = _Search(state, _path(variables, state.workspace), variables)
     if not search.path:
         return
@@ -69,7 +69,7 @@ def require_programs(plan: Plan, state: RunState, variables: Mapping[str, str]) 
 
 
 def first_program(script: str) -> str | None:
-    """Name the program that a script starts first and cannot do without; None where that is not certain."""
+    """Return the program that a script starts first and cannot do without; None where that is not certain."""
     match = _PLAIN.fullmatch(script.replace("\\\n", " ").strip())
     if match is None or "PATH=" in match[1] or _OF_THE_SHELL.fullmatch(match[2]):
         return None
@@ -83,7 +83,7 @@ class _Search:
     variables: Mapping[str, str]
 
     def find(self, plan: Plan) -> Need | None:
-        """Find the first program that is missing, from the step on at which the run stands."""
+        """Find the first missing program, beginning with the step at which the run stands."""
         prompts: list[str] = []
         for address, step, certain in self._steps(plan):
             prompts += [each.text for each in parts(step, Prompt)]
@@ -127,13 +127,13 @@ class _Search:
 
 
 def _is_found(program: str, path: str) -> bool:
-    """Look for a program in the folders of a run's own search path."""
+    """Whether a program is in one of the folders of a run's own search path."""
     places = [Path(folder or ".") / program for folder in path.split(os.pathsep)]
     return any(os.access(place, os.X_OK) and place.is_file() for place in places)
 
 
 def _walk(step: Step, prefix: str, *, certain: bool, entered: bool) -> Iterator[tuple[str, Step, bool]]:
-    """Give a step and those inside it, each with whether it surely comes."""
+    """Yield a step and those inside it, each with whether it is sure to come."""
     certain = entered or (certain and step.when is None)
     yield prefix + step.name, step, certain
     action = step.action
@@ -144,7 +144,7 @@ def _walk(step: Step, prefix: str, *, certain: bool, entered: bool) -> Iterator[
 
 
 def _path(variables: Mapping[str, str], workspace: str) -> str:
-    """Give the PATH of commands; nothing where it leads into the worktree, in which programs may come to be."""
+    """Return the PATH of commands; empty where it leads into the worktree, in which programs may still be created."""
     entries = variables.get("PATH", "").split(":")
     tree = Path(workspace)
     fixed = all(Path(each).is_absolute() and not Path(each).is_relative_to(tree) for each in entries)

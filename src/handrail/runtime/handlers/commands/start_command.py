@@ -1,11 +1,11 @@
-"""Runs one command of an effect, in files that survive us, and says how it ended.
+"""Runs one command of an effect, with files that survive us, and returns how it ended.
 
-1. One start of one command has one folder, named by its slot and how often it was started; what is found there is
-   adopted.
+1. Each start of a command has one folder, named by its slot and the number of the start; a start found there is
+adopted.
 2. A start that was lost without a trace is followed by another one, unless the step must not run twice. So is one
-   that met a full disk, once there is room: what it wrote may not be all that it had to say.
+that met a full disk, once there is room: its output may be incomplete.
 3. What the machine refuses (no folder to work in, nothing to start) is a fault and never a failed try of the step.
-   So is a program that is not there or may not be run: no agent can do anything about it, and no try is spent on it.
+So is a program that is missing or may not be run: no agent can do anything about it, and no try is spent on it.
 """
 
 import asyncio
@@ -23,81 +23,81 @@ from handrail.runtime.handlers.commands.outcomes import Result
 from handrail.runtime.ports import Commands
 
 MOST_TEXT = 64 * 1024
-"""Bytes of each stream that an event keeps; the whole stays in the effect's folder."""
+"""How much of each stream is stored in an event, in bytes; the whole stays in the effect's folder."""
 MOST_OUTPUT = 1 << 20
-"""Bytes of a command's output that become its value."""
+"""How much of a command's output becomes its value, in bytes."""
 GRACE = (2.0, 5.0)
 MOST_STARTS = 5
-"""Starts of one command that may be lost before a person has to look."""
+"""How many starts of one command may be lost before a person has to look."""
 CANNOT_START = (126, 127)
-"""Exit codes by which shells say that a program may not be run, or is not there."""
+"""Exit codes by which shells report that a program may not be run, or is missing."""
 _TELLS = re.compile(r"not found|no such file|denied|cannot execute|exec format", re.IGNORECASE)
 _LONGEST_LINE = 300
 
 
 @frozen(kw_only=True)
 class Effect:
-    """One intent in hand, as its commands see it."""
+    """One intent that is being performed, as its commands see it."""
 
     run: str
     seq: int
     workspace: str
     base: Path
-    """The folder of the intent; each start of each command has one in it."""
+    """The folder of the intent; each start of each command has a folder in it."""
     env: Mapping[str, str] = field(default_factory=dict[str, str])
     timeout: float | None = None
-    """Seconds for all commands together, as they are told to people."""
+    """The timeout for all commands together in seconds, as shown to people."""
     until: float | None = None
-    """When its time is up, on the loop's clock."""
+    """When the timeout ends, on the loop's clock."""
     repeatable: bool = True
     pass_env: tuple[str, ...] = ()
-    """Variables that the run's configuration passes on."""
+    """Variables that the run's configuration passes through."""
     on_lost: Callable[[], Awaitable[object]] | None = None
-    """Makes everything as it was, before a command is started again whose start was lost."""
+    """Restores the files, before a command whose start was lost is started again."""
 
     @property
     def left(self) -> float | None:
-        """Seconds that are left for it."""
+        """Seconds that are left until the timeout."""
         return None if self.until is None else max(self.until - asyncio.get_running_loop().time(), 0.0)
 
 
 @frozen
 class Order:
-    """One command, its values ready."""
+    """One command with its values resolved."""
 
     slot: str
     """Its name among the folders of the effect."""
     name: str
-    """What people call it."""
+    """Its name in messages."""
     script: str
     values: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     files: frozenset[str] = frozenset()
     """Which of the values are passed as files."""
     sources: Mapping[str, str] = field(default_factory=dict[str, str])
-    """What the values are written as in the workflow, for messages."""
+    """The expressions that the values come from in the workflow, for messages."""
     shown: str = ""
-    """The command as people read it, where that is not the script."""
+    """The command as shown to people, where that is not the script."""
     may_lack: bool = False
-    """Whether a program that is not there is an answer like any other."""
+    """Whether a missing program is a valid outcome like any other."""
 
 
 @frozen
 class Lost:
-    """A command was started, vanished without a status, and must not be started again by us."""
+    """A command was started, vanished without a status, and must not be started again automatically."""
 
     why: str
 
 
 @frozen
 class Starts:
-    """Starts commands, adopts them, awaits them."""
+    """Starts commands, adopts running ones, and awaits them."""
 
     processes: Processes
     commands: Commands
     environments: RunEnvironments
 
     def made(self, effect: Effect, slot: str) -> Iterator[Path]:
-        """Every start of a command so far."""
+        """Yield the folder of every start of a command so far."""
         again = 0
         while self.processes.look(str(effect.base / f"{slot}.{again}")) is not None:
             yield effect.base / f"{slot}.{again}"
@@ -108,12 +108,12 @@ class Starts:
         return any(isinstance(self.processes.look(str(place)), Running) for place in self.made(effect, slot))
 
     async def stop(self, effect: Effect, slot: str) -> None:
-        """End every start of a command, with everything that it started."""
+        """End every start of a command, with all descendants."""
         for place in self.made(effect, slot):
             await self.processes.end(str(place), GRACE)
 
     async def run(self, effect: Effect, order: Order) -> Result | Lost:
-        """Run a command, or go on with the one that was started before."""
+        """Run a command, or continue with the one that was started before."""
         late = f"it took longer than {effect.timeout} s and was ended"
         while True:
             place = await self.place(effect, order.slot, again_when_missing=not order.may_lack)
@@ -136,7 +136,7 @@ class Starts:
                 raise _no_room(place)
 
     async def place(self, effect: Effect, slot: str, *, again_when_missing: bool = False) -> Path | Lost:
-        """Give the folder of a command's newest start; a new one when that start came to nothing."""
+        """Return the folder of a command's newest start; a new folder when that start came to nothing."""
         again_when_missing = again_when_missing and effect.repeatable
         again = lost = cut_off = 0
         while (found := self.processes.look(str(effect.base / f"{slot}.{again}"))) is not None:
@@ -158,7 +158,7 @@ class Starts:
         return newest
 
     def _start(self, effect: Effect, order: Order, place: Path) -> str:
-        """Start a command or adopt it; a text says why its values cannot be passed."""
+        """Start a command or adopt it; a non-empty text says why its values cannot be passed."""
         if self.processes.look(str(place)) is not None:
             return ""
         bindings = tuple(ShellBinding(name, Expression(name), name in order.files) for name in order.values)
@@ -202,7 +202,7 @@ def _came_to_nothing(ended: Ended, *, missing: bool) -> bool:
 
 
 def _require_found(effect: Effect, order: Order, result: Result) -> Result:
-    """Refuse the result of a program that is not there, and say which one it is in the words of the shell."""
+    """Refuse the result of a missing program, and name the program in the words of the shell."""
     if result.code not in CANNOT_START or not effect.repeatable or order.may_lack:
         return result
     said = [line.strip() for line in (result.stderr + "\n" + result.stdout).splitlines() if line.strip()]
@@ -215,7 +215,7 @@ def _require_found(effect: Effect, order: Order, result: Result) -> Result:
 
 
 def require_started(ended: Ended, workspace: str) -> None:
-    """Refuse what never began: the machine is at fault, not the step."""
+    """Refuse a command that never began: the machine is at fault, not the step."""
     if _could_not_start(ended):
         hint = f"see to it that {workspace} is there and can be entered, then resume: nothing was run"
         raise ProcessFault(ended.reason or "", next_step=hint)

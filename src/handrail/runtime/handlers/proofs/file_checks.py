@@ -1,7 +1,7 @@
 """Proves that a file passes a check of the project, or that a test in it fails.
 
-A test that cannot be compiled, loaded or collected has not failed: exit codes alone do not tell the two apart
-everywhere, so a pattern in the output or a report may have to show the failing test.
+A test that cannot be compiled, loaded or collected has not failed: exit codes alone do not always distinguish the two,
+so a pattern in the output or a report may have to show the failing test.
 """
 
 import asyncio
@@ -22,19 +22,19 @@ from handrail.runtime.handlers.proofs.workspace_files import Unreachable, inside
 
 FILE = "FILE"
 LONGEST_LINE = 2000
-"""Characters of a line of output that a pattern is looked for in."""
+"""How much of a line of output a pattern is searched in, in characters."""
 BROKEN = "a test that cannot be compiled, loaded or collected proves nothing"
 _PLACE = re.compile(r"\$(FILE\b|\{FILE\b)")
 _COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 def script_of(command: str) -> str:
-    """Give the script of a check: the file stands where `$FILE` is, or follows as one argument."""
+    """Build the script of a check: the file replaces `$FILE`, or follows as one argument."""
     return quote_variable(command, FILE) if _PLACE.search(command) else f'{command} "${FILE}"'
 
 
 async def check_file(starts: Starts, scene: ProofScene, effect: Effect, proof: CheckProof, slot: str) -> ProofResult:
-    """Run the check on the file, and judge how it went."""
+    """Run the check on the file, and judge the result."""
     wanted = "passes" if proof.expect == "pass" else "shows a failing test"
     check = next((each for each in scene.project.file_checks if each.name == proof.check), None)
     if check is None:
@@ -75,7 +75,7 @@ def _forget_report(scene: ProofScene, check: FileCheck) -> None:
 
 
 def _judged(scene: ProofScene, proof: CheckProof, check: FileCheck, ended: Result) -> str:
-    """Why a check that ended is no proof; nothing when it is one."""
+    """Return why a check that ended is not a proof; empty when it is one."""
     code = ended.code
     if code is None or ended.error:
         return ended.error or "it did not end by itself"

@@ -30,51 +30,51 @@ else:
 MOST_PATHS = 10
 MOST_SKIPPED = 20
 MOST_NAMES = 3000
-"""Characters for the names of what was skipped."""
+"""How many characters the names of skipped files may take."""
 MOST_VALUE = 120
 RECORDED = "recorded_files"
-"""Where the intent of a step names the record of the ignored files that it must leave alone."""
+"""The key under which the intent of a step names the record of the ignored files that it must leave alone."""
 COARSE = 0.05
-"""Seconds by which the time of a file may lie behind the clock."""
+"""Seconds by which a file's timestamp may lag behind the clock."""
 
 
 @frozen(kw_only=True)
 class ProofScene:
-    """The step whose proofs are established."""
+    """The step whose proofs are tried."""
 
     run: str
     seq: int
-    """Of the step's intent."""
+    """The sequence number of the step's intent."""
     workspace: str
     tree: str
-    """The id of the work tree as it stands."""
+    """The id of the worktree's current content."""
     proofs: tuple[Proof, ...]
     evaluate: Callable[[Expression], JsonValue]
-    """On the run's names and the step's own result."""
+    """Evaluates an expression with the run's names and the step's own result."""
     value: Callable[[Value], JsonValue]
     changed: Callable[[], Iterable[str]]
-    """Paths that changed since the step began, those of deleted and renamed files too."""
+    """Paths that changed since the step began, including those of deleted and renamed files."""
     ignored: Callable[[tuple[str, ...]], Awaitable[tuple[str, ...]]] | None = None
-    """Lists the files below some paths that are ignored, and so are not among those that changed."""
+    """Lists the ignored files below some paths, which are therefore not among those that changed."""
     differing: Callable[[tuple[str, ...]], Awaitable[tuple[str, ...]]] | None = None
-    """Lists the files of some globs, ignored ones among them, that differ from what was recorded as the step began."""
+    """Lists the files of some globs, including ignored ones, that differ from what was recorded when the step began."""
     env: dict[str, str] = field(default_factory=dict[str, str])
     timeout: float | None = None
-    """Seconds for all of them together."""
+    """The timeout for all proofs together, in seconds."""
     project: Project = NO_PROJECT
     """How the project checks single files."""
     began_at: float | None = None
-    """When the step began: an older report does not count."""
+    """When the step began: a report that is older does not count."""
     on_lost: Callable[[], Awaitable[None]] | None = None
-    """Makes everything as it was, before a command is started again whose start was lost."""
+    """Restores the files, before a command whose start was lost is started again."""
 
 
 class NoEvidence(Exception):
-    """A proof cannot be tried; the message says why."""
+    """A proof cannot be tried; the message explains why."""
 
 
 def held(scene: ProofScene, proof: Proof, what: str, reason: str, fine: str = "") -> ProofResult:
-    """Give the result of a proof that holds unless there is a reason why not."""
+    """Build the result of a proof that holds unless a reason against it is given."""
     return ProofResult(proof.kind, one_line(what), not reason, one_line(reason or fine), scene.tree)
 
 
@@ -96,18 +96,18 @@ def worded(scene: ProofScene, value: Value) -> str:
 
 @frozen
 class SeenFiles:
-    """What proofs of files look at."""
+    """The files that file proofs look at."""
 
     changed: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
     differing: tuple[str, ...] = ()
-    """Of those that git ignores, where they count."""
+    """Ignored files that differ, where they count."""
     unknown: str = ""
-    """Why that is not known."""
+    """Why the ignored files that differ are not known."""
 
 
 async def look_at_files(scene: ProofScene) -> SeenFiles:
-    """List what changed, and what is ignored where nothing may have changed."""
+    """List the changed files, and the ignored files where nothing may have changed."""
     proofs = [each for each in scene.proofs if isinstance(each, FilesProof)]
     if not proofs:
         return SeenFiles()
@@ -120,7 +120,7 @@ async def look_at_files(scene: ProofScene) -> SeenFiles:
 
 
 async def _look_at_ignored(scene: ProofScene, globs: set[str]) -> tuple[tuple[str, ...], str]:
-    """List the ignored files that are not as they were; or say why nobody knows, which proves nothing."""
+    """List the ignored files that have changed, or explain why that is not known, which proves nothing."""
     if scene.differing is None:
         return (), "nothing was recorded of the ignored files when the step began"
     try:
@@ -158,7 +158,7 @@ def files(scene: ProofScene, proof: FilesProof, seen: SeenFiles) -> ProofResult:
 
 
 def _skipped(globs: list[str], ignored: tuple[str, ...]) -> str:
-    """Name the ignored files that some glob stands for, and the caches, whose files are not known one by one."""
+    """Name the ignored files that some glob matches, and the ignored folders, whose files are not listed one by one."""
     tops = [f"{top}/" if top else "" for top in literal_folders(globs)]
     near = (each for each in ignored if any(each.startswith(top) or top.startswith(each) for top in tops))
     folders = [each for each in near if each.endswith("/")]
@@ -170,7 +170,7 @@ def _skipped(globs: list[str], ignored: tuple[str, ...]) -> str:
 
 
 def globs_of(value: JsonValue) -> list[str]:
-    """Give the globs that a value holds; raises where it holds something else."""
+    """Return the globs that a value holds; raises NoEvidence where it holds something else."""
     found = value if isinstance(value, list) else [value]
     globs = [each for each in found if isinstance(each, str)]
     if len(globs) != len(found):
@@ -191,7 +191,7 @@ def _listed(said: str, paths: Iterable[str]) -> str:
 
 
 def exists(scene: ProofScene, proof: ExistsProof) -> ProofResult:
-    """Prove that a path is there."""
+    """Prove that a path exists."""
     path, reason = "the path", ""
     try:
         path = _path(scene, proof.path)
@@ -222,7 +222,7 @@ def expect(scene: ProofScene, proof: ExpectProof) -> ProofResult:
 
 
 def _read(scene: ProofScene, condition: Expression) -> str:
-    """The values by which a condition was decided."""
+    """Describe the values that a condition was decided on."""
     read: list[str] = []
     for ref in parsed(condition.source)[1]:
         try:

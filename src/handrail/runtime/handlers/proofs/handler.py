@@ -1,9 +1,9 @@
-"""Establishes what must hold before a step is done, after whoever performs it says that it is.
+"""Tries what must hold before a step is done, after its performer says that it is done.
 
-1. All proofs are tried, in order, so that all failures are told at once. What changed is asked for before the first
-   command runs: what a check leaves behind is not the step's work.
-2. A command is run as a step's commands are: it survives us, and is adopted. Values never become shell text.
-3. What proves nothing is no proof: a command that could not start, was killed or took too long has not failed.
+1. All proofs are tried, in order, so that all failures are reported at once. Changed files are listed before the first
+command runs: what a check leaves behind is not the step's work.
+2. A command is run like a step's commands: it survives us, and is adopted. Values never become shell text.
+3. What proves nothing is not a proof: a command that could not start, was killed or took too long has not failed.
 """
 
 import asyncio
@@ -37,12 +37,12 @@ else:
     file_checks = late_import("handrail.runtime.handlers.proofs.file_checks")
 
 SLOT = "proof-"
-"""What the folders of their commands begin with."""
+"""The prefix of the folders of their commands."""
 
 
 @frozen
 class ProofHandler:
-    """Establishes proofs."""
+    """Tries proofs."""
 
     starts: Starts
     folder: Path
@@ -70,7 +70,7 @@ class ProofHandler:
         return tuple(results)
 
     async def stop(self, run: str, seq: int) -> None:
-        """End whatever commands of a step's proofs are running, with everything that they started."""
+        """End all running commands of a step's proofs, with all descendants."""
         for place in sorted((self.folder / run / str(seq)).glob(f"{SLOT}*")):
             await self.starts.processes.end(str(place), GRACE)
 
@@ -112,7 +112,7 @@ def _order(command: Command, values: dict[str, str], slot: str, what: str) -> Or
 
 
 def displayed(command: Command, values: dict[str, str]) -> str:
-    """Give a command with its values in their places, for people only."""
+    """Render a command with its values in place, for people only."""
     places = {
         each.variable: "FILE" if each.as_file else one_line(values.get(each.variable, f"${{{each.value.source}}}"))
         for each in command.bindings
@@ -124,7 +124,7 @@ def displayed(command: Command, values: dict[str, str]) -> str:
 
 
 def _judged(proof: CommandProof, ended: Result) -> str:
-    """Why a command that ended is no proof; nothing when it is one."""
+    """Return why a command that ended is not a proof; empty when it is one."""
     code = ended.code
     if code is None or ended.error:
         return ended.error or "it did not end by itself"

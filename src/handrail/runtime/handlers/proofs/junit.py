@@ -1,4 +1,4 @@
-"""Counts the tests of a JUnit report, which comes from outside: no entities, no document types, no tree in memory."""
+"""Counts the tests of an untrusted JUnit report: no entities, no document types, no tree in memory."""
 
 from dataclasses import dataclass, field
 from typing import NoReturn
@@ -7,15 +7,15 @@ from xml.parsers import expat
 from handrail.frozen import frozen
 
 LARGEST = 16 << 20
-"""Bytes of a report."""
+"""The largest report, in bytes."""
 LONGEST_PROLOG = 4096
-"""Bytes before the first element."""
+"""The most bytes before the first element."""
 _SUITES = ("testsuites", "testsuite")
 
 
 @frozen
 class Counted:
-    """How the tests of a report went."""
+    """The counts of the tests of a report."""
 
     tests: int
     failures: int
@@ -24,12 +24,12 @@ class Counted:
 
     @property
     def ran(self) -> int:
-        """Tests that were not skipped."""
+        """How many tests were not skipped."""
         return self.tests - self.skipped
 
 
 def read_junit(data: bytes) -> Counted:
-    """Count the tests of a report; raises a ValueError that says why it is none."""
+    """Count the tests of a report; raises a ValueError that explains why it is not one."""
     if len(data) > LARGEST:
         raise ValueError(f"it is larger than {LARGEST >> 20} MiB")
     reader = _Reader()
@@ -52,9 +52,9 @@ class _Reader:
     tests: int = 0
     found: dict[str, int] = field(default_factory=lambda: {"failure": 0, "error": 0, "skipped": 0})
     claimed: dict[str, int] = field(default_factory=lambda: {"failure": 0, "error": 0})
-    """What the suites say of themselves; some tell of errors that belong to no test."""
+    """What the suites claim about themselves; some report errors that belong to no test."""
     marks: set[str] | None = None
-    """What the test in hand has."""
+    """The marks of the current test."""
 
     def read(self, data: bytes) -> None:
         """Read a report."""
@@ -62,7 +62,7 @@ class _Reader:
         parser.StartDoctypeDeclHandler = _refuse
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
-        # The parser finishes what it was given even after a refusal: byte by byte, it never sees an entity.
+        # The parser finishes its input even after a refusal: fed byte by byte, it never sees an entity.
         at = 0
         while not self.begun and at < min(len(data), LONGEST_PROLOG):
             parser.Parse(data[at : at + 1])
@@ -72,7 +72,7 @@ class _Reader:
         parser.Parse(data[at:], True)  # noqa: FBT003 (it takes no names)
 
     def counted(self) -> Counted:
-        """Give the numbers; what suites claim counts where it is worse."""
+        """Return the counts; what suites claim counts where it is worse."""
         failures, errors = (max(self.found[kind], self.claimed[kind]) for kind in ("failure", "error"))
         return Counted(self.tests, failures, errors, self.found["skipped"])
 

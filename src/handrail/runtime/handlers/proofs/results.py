@@ -1,4 +1,4 @@
-"""What became of a step's proofs: for the log, and for the agent that has to go on."""
+"""The results of a step's proofs: for the log, and for the agent that has to continue."""
 
 from collections.abc import Iterable
 from typing import Literal, TypeAlias
@@ -8,7 +8,7 @@ from handrail.model.workflow.values import JsonValue
 
 MOST_DETAIL = 4096
 MOST_FEEDBACK = 8192
-"""Bytes that an agent is told at once."""
+"""The longest feedback to an agent, in bytes."""
 MOST_LINE = 300
 KILLED = (128 + 2, 128 + 9, 128 + 15)
 """Exit codes of commands that were ended from outside: INT, KILL, TERM."""
@@ -17,21 +17,21 @@ ProofKind: TypeAlias = Literal["command", "check", "files", "exists", "expect", 
 
 @frozen
 class ProofResult:
-    """How one proof went."""
+    """The result of one proof."""
 
     kind: ProofKind
     what: str
     """What had to hold, in one line."""
     ok: bool
     detail: str
-    """Why it does not hold, and below that the end of what a command wrote."""
+    """Why it does not hold, followed by the end of a command's output."""
     tree: str
-    """The work tree on which it was established; it says nothing of another one."""
+    """The content of the worktree on which it was tried; it is not valid for any other."""
     exit_code: int | None = None
 
 
 def record(result: ProofResult) -> dict[str, JsonValue]:
-    """Give a result as the log keeps it."""
+    """Convert a result to the form in which the log stores it."""
     return {
         "kind": result.kind,
         "what": result.what,
@@ -43,7 +43,7 @@ def record(result: ProofResult) -> dict[str, JsonValue]:
 
 
 def told(reason: str, code: int | None, stdout: str, stderr: str) -> str:
-    """Say why a command is no proof, and below that the end of what it wrote; of a proof only its exit code."""
+    """Explain why a command is not a proof, followed by the end of its output; for a proof only its exit code."""
     if not reason:
         return f"exit {code}"
     room = MOST_DETAIL - len(reason.encode()) - 2
@@ -53,13 +53,13 @@ def told(reason: str, code: int | None, stdout: str, stderr: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Bring a text onto one line that can be shown."""
+    """Format a text as one printable line."""
     line = " ".join("".join(each if each.isprintable() else " " for each in text).split())
     return line if len(line) <= MOST_LINE else line[: MOST_LINE - 1] + "…"
 
 
 def ending(text: str, most: int) -> str:
-    """Give the end of a text, in whole lines where there are some, within a number of bytes."""
+    """Return the end of a text within a number of bytes, in whole lines where possible."""
     data = text.rstrip().encode("utf-8", "replace")
     if len(data) <= most:
         return data.decode()
@@ -70,7 +70,7 @@ def ending(text: str, most: int) -> str:
 
 
 def feedback(results: Iterable[ProofResult]) -> str:
-    """Write what an agent is told when proofs do not hold; nothing when all do."""
+    """Write the feedback to an agent when proofs do not hold; empty when all do."""
     known = tuple(results)
     bad = [each for each in known if not each.ok]
     if not bad:
@@ -95,6 +95,6 @@ def _entry(number: int, result: ProofResult, room: int) -> str:
     left = room - len(head.encode()) - 16
     if not output.strip() or left < 40:
         return head
-    # Indenting adds to every line, so the end is cut once more after it.
+    # Indenting makes every line longer, so the text is cut once more.
     indented = "\n".join("   " + line for line in ending(output, left).splitlines())
     return f"{head}\n{ending(indented, left)}"

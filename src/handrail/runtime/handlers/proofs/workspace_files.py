@@ -1,4 +1,4 @@
-"""Files of a workspace, found by paths that an author or an agent wrote: nothing outside of it is ever reached."""
+"""Files of a workspace, found by paths that an author or an agent wrote: nothing outside is ever reached."""
 
 import errno
 import os
@@ -11,11 +11,11 @@ _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Unreachable(Exception):
-    """A path cannot be used; the message says why."""
+    """A path cannot be used; the message explains why."""
 
 
 def inside(workspace: str, path: str) -> Path:
-    """Give where a path leads; it must be there, and in the workspace with all links followed."""
+    """Resolve a path; it must exist, and be in the workspace with all links followed."""
     reason = "is empty" if not path.strip() else escape(path)
     if reason is not None:
         raise Unreachable(f"the path {reason}")
@@ -49,7 +49,7 @@ def read_inside(workspace: str, path: str, most: int, since: float | None) -> by
 def _said(error: Exception) -> str:
     if isinstance(error, FileNotFoundError | NotADirectoryError):
         return "it is not there"
-    # Python before 3.13 has an error of its own for links in a circle.
+    # Python before 3.13 raises RuntimeError for links in a circle.
     if isinstance(error, RuntimeError) or (isinstance(error, OSError) and error.errno == errno.ELOOP):
         return "its links lead in a circle"
     return f"it cannot be read: {error.strerror if isinstance(error, OSError) else error}"

@@ -1,4 +1,4 @@
-"""Prepares issues: writes them to a file, with a script that makes them with GitHub's command line."""
+"""Prepares issues: writes them to a file, with a script that creates them with GitHub's command line."""
 
 import json
 import shlex
@@ -13,14 +13,14 @@ _TITLES, _BODIES = ("title", "name", "summary", "id", "key"), ("body", "descript
 
 @frozen
 class PreparedIssues:
-    """Issues that a person can make."""
+    """Issues that a person can create."""
 
     output: list[JsonValue]
     summary: str
 
 
 def prepare_issues(spec: dict[str, Any], folder: Path) -> PreparedIssues:
-    """Write the issues down; doing it again writes the same."""
+    """Write the issues to files; doing it again writes the same."""
     labels = [str(label) for label in spec["labels"]]
     issues = [_issue(item, labels) for item in cast("list[JsonValue]", spec["items"])]
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -36,7 +36,7 @@ def _issue(item: JsonValue, labels: list[str]) -> dict[str, JsonValue]:
     record: dict[str, JsonValue] = item if isinstance(item, dict) else {"title": item}
     built = record.get("item")
     if isinstance(built, dict) and "status" in record:
-        # The result of a fan-out's item: what was to be built, and why it is not.
+        # The result of a fan-out's item: what was to be built, and why it failed.
         record = {**built, "error": record.get("error", "")}
     body = "\n\n".join(_text(record[name]) for name in _BODIES if record.get(name))
     rest = {name: value for name, value in record.items() if name not in (*_TITLES, *_BODIES, "labels") and value}

@@ -1,4 +1,4 @@
-"""Performs the steps that hand work to a tracker: prepares it, with the command by which a person completes it."""
+"""Performs the steps that hand work to a tracker: prepares it, with the command that lets a person complete it."""
 
 import os
 from pathlib import Path
@@ -18,7 +18,7 @@ from handrail.runtime.ports import Clock
 
 @frozen
 class TrackerHandler:
-    """Performs `pull-request` and `create-issues`."""
+    """Performs `pull-request` and `create-issues` steps."""
 
     workspaces: Workspaces
     environments: RunEnvironments

@@ -1,4 +1,4 @@
-"""Prepares a pull request: commits what is left on the run's branch, and gives the commands that push and open it."""
+"""Prepares a pull request: commits what is left on the run's branch, and returns the commands that push and open it."""
 
 import shlex
 from pathlib import Path
@@ -28,7 +28,7 @@ class PullRequests:
     has_github_cli: bool
 
     def prepare(self, run: str, tree: Tree, spec: dict[str, Any], folder: Path) -> Prepared:
-        """Bring the branch to where it can be pushed; doing it again changes nothing."""
+        """Bring the branch to a state in which it can be pushed; doing it again changes nothing."""
         title, base = str(spec["title"]), str(spec["base"]) or tree.base
         commit = self.workspaces.commit(tree, with_trailer(title, run)) if tree.owned else ""
         command, said = self._command(run, tree, {**spec, "base": base}, folder)
@@ -36,7 +36,7 @@ class PullRequests:
         return Prepared(output, commit, f"branch {tree.branch} is ready, not pushed; {said}")
 
     def _command(self, run: str, tree: Tree, spec: dict[str, Any], folder: Path) -> tuple[str, str]:
-        """Give the command that goes on, and the words around it."""
+        """Return the command that continues, and the sentence around it."""
         remote, base = self.workspaces.remote(tree), str(spec["base"])
         if not remote:
             merge = f"handrail merge {run}"
@@ -58,7 +58,7 @@ class PullRequests:
 
 
 def _body_file(folder: Path, body: str) -> Path:
-    """Write the text of the pull request to where its command finds it."""
+    """Write the text of the pull request to a file for its command."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = folder / "pull-request.md"
     path.write_text(body, "utf-8")
