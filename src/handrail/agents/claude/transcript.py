@@ -39,6 +39,7 @@ def _said(said: Line) -> Iterator[Part]:
 def _result(block: Line) -> str:
     """What a tool answered, which may be a text or a list of them."""
     content = block.get("content")
-    parts = content if isinstance(content, list) else [{"text": content}]
-    words = "\n".join(text(each, "text") for each in parts if isinstance(each, dict))
+    parts = content if isinstance(content, list) else []
+    texts = [text(each, "text") for each in parts if isinstance(each, dict)]
+    words = "\n".join(texts) or text(block, "content")
     return f"failed: {words}" if block.get("is_error") is True else words
