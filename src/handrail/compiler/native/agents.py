@@ -33,7 +33,7 @@ def lower_agent_loop(work: Lowering, node: Mapping, _: Type | None) -> AgentLoop
 
 
 def lower_review(work: Lowering, node: Mapping, _: Type | None) -> AgentLoopAction:
-    """Lower a review: the same loop, with the library's prompts where the author gives none, and a decision."""
+    """Lower a review: the same loop with a decision, and with the library's prompts where the author gives none."""
     reviewer = node.get("reviewer") or node.get("prompt") or _named("review-changes", node)
     most = whole(node.get("max_cycles") or node.get("max_iterations"), 3)
     return _review(work, node, reviewer, most=most, decides=True)
@@ -71,7 +71,7 @@ def _role(work: Lowering, node: Node | None, step: Mapping, manner: Manner) -> A
 
 
 def _reviewer_fixes(work: Lowering, reviewer: AgentTask, node: Mapping) -> AgentTask:
-    """Let the agent that reviews repair what it found; that is another task, so it has another prompt."""
+    """Build the task in which the reviewing agent fixes what it found, with the prompt for applying findings."""
     return replace(reviewer, prompt=lower_prompt(work, _named("apply-findings", node)))
 
 
@@ -85,7 +85,7 @@ def _converge(work: Lowering, node: Node | None) -> Convergence | None:
 
 
 def lower_on_max(work: Lowering, node: Mapping) -> tuple[OnMax, bool]:
-    """Lower what happens after the last round; older words keep the meaning they had where they come from."""
+    """Lower what happens after the last round; older spellings keep the meaning of the format they come from."""
     theirs = text_of(node.get("on_max_iterations"))
     if theirs is not None:
         return ("fail" if theirs == "exit" else cast("OnMax", theirs)), False
