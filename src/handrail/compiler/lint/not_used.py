@@ -1,4 +1,4 @@
-"""What a workflow says that is checked and kept, and that nothing acts on yet."""
+"""Settings that are checked and stored, but that nothing acts on yet."""
 
 from handrail.compiler.lint.context import LintContext
 from handrail.model.workflow.actions import Action, AgentAction, AgentLoopAction, PullRequestAction
@@ -13,7 +13,7 @@ _TRIGGERS = {
 
 
 def keys_that_nothing_uses(context: LintContext) -> None:
-    """Warn of triggers that nothing fires, and of words by which nothing chooses a workflow."""
+    """Warn of triggers that nothing fires, and of keys by which nothing selects a workflow."""
     if context.document.dialect != "native":
         return
     for key, message in _said(context.plan).items():
