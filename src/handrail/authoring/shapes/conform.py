@@ -1,4 +1,4 @@
-"""Checks a positioned tree against a shape and reports everything that does not fit."""
+"""Checks a positioned tree against a shape and reports everything that does not match."""
 
 import re
 from dataclasses import replace
@@ -13,14 +13,14 @@ from handrail.model.source import Entry, Mapping, Node, Scalar, Sequence
 from handrail.model.suggest import did_you_mean, suggest
 
 MOST_NAMED = 12
-"""A hint names all keys of a map up to so many."""
+"""The largest number of keys that a hint lists in full."""
 
 
 def conform(shape: Shape, node: Node, report: Report) -> bool:
-    """Report every place where a tree departs from its shape; tell whether there was none."""
+    """Report every deviation of a tree from its shape; returns whether there was none."""
     aside = Report()
     _fit(shape, node, aside)
-    # What the reader refused stands in the tree as a makeshift value: one word about it is enough.
+    # The reader puts a substitute in place of a value that it refused, and has reported it already.
     refused = {(found.file, found.line, found.column) for found in report if found.is_error}
     for found in aside:
         if (found.file, found.line, found.column) not in refused:
@@ -34,7 +34,7 @@ def _fit(shape: Shape, node: Node, report: Report) -> None:
 
 
 def choose(shape: shapes.Tagged, node: Mapping) -> str | None:
-    """Say which record of a tagged shape a mapping is, or None when nothing decides."""
+    """Return which record of a tagged shape a mapping is, or None when nothing decides."""
     tag = node.get(shape.tag)
     if isinstance(tag, Scalar) and isinstance(tag.value, str):
         return tag.value
@@ -69,7 +69,7 @@ def _text(shape: shapes.Text, node: Node, report: Report) -> None:
 
 
 def _not_text(shape: shapes.Text, node: Node, report: Report) -> None:
-    """Say what a text is needed for where quotes alone would not make the value right."""
+    """Report a value that is not text, with what the text is for where adding quotes would not fix it."""
     text = written(node) if isinstance(node, Scalar) else ""
     if shape.example is None or shape.pattern is None or _compiled(shape.pattern).fullmatch(text):
         mismatch("text", node, report)
@@ -193,7 +193,7 @@ def _value(key: shapes.Key, node: Node, report: Report) -> None:
 
 
 def _head(node: Mapping) -> Node:
-    """The first key of a mapping: a better place for a caret than its whole extent."""
+    """Return the first key of a mapping, a better place for a caret than its whole extent."""
     for entry in node:
         return entry.key
     return node
@@ -264,7 +264,7 @@ def _unknown_tag(shape: shapes.Tagged, tag: str | None, place: Node, report: Rep
 
 
 def _untagged(shape: shapes.Tagged, node: Mapping, report: Report) -> None:
-    """Report a mapping of which nothing says what it is: mostly the key that decides is misspelt."""
+    """Report a mapping of undecided type, usually because the deciding key is misspelled."""
     known = {name for record in shape.records.values() for name in record.keys}
     hints = {name: hint for record in shape.records.values() for name, hint in record.hints.items()}
     strange = [entry for entry in node if entry.name not in known]
