@@ -1,1 +1,1 @@
-"""How a workflow is written: YAML, JSON and Python forms, all giving one Document with source positions."""
+"""The forms in which a workflow is written (YAML, JSON, Python), all parsed to one Document with source positions."""

@@ -1,4 +1,4 @@
-"""Reads a bundle's main file into a Document, by its ending."""
+"""Parses the main file of a bundle to a Document, by its file extension."""
 
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ else:
 
 
 def read_bundle(bundle: Bundle, report: Report) -> Document | None:
-    """Read a YAML or JSON workflow; None where nothing usable was found, with the reason reported."""
+    """Parse a YAML or JSON workflow; None where nothing usable was found, with the reason reported."""
     source = bundle.source
     as_json = bundle.main.endswith(".json")
     root = json_reader.read_json(source, report) if as_json else yaml_reader.read_yaml(source, report)

@@ -1,1 +1,1 @@
-"""From Document to Plan: passes in order, diagnostics, fingerprint. Pure and deterministic."""
+"""The compiler from Document to Plan: ordered passes, diagnostics and a fingerprint, pure and deterministic."""

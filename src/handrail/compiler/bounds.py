@@ -1,7 +1,7 @@
-"""How many agent calls a plan needs at least and can make at most, if nothing fails for good.
+"""Lower and upper bounds on the agent calls of a plan, as long as nothing fails for good.
 
-The numbers hold for a run that gets to its end: one that is rejected, blocked or out of budget may make fewer calls
-than the least.
+The bounds hold for a run that reaches its end: one that is rejected, blocked or out of budget may make fewer calls
+than the lower bound.
 """
 
 from handrail.compiler.catalog import Catalog
@@ -39,7 +39,7 @@ from handrail.model.workflow.values import Constant, Expression, ListOfValues, T
 
 @frozen
 class Bound:
-    """A least and a most number; a most of None means that no bound is known."""
+    """A lower and an upper bound on a number; an upper bound of None means that none is known."""
 
     least: int
     most: int | None
@@ -49,17 +49,17 @@ class Bound:
         return Bound(self.least + other.least, most)
 
     def times(self, least: int, most: int | None) -> "Bound":
-        """Give the bound of doing it that often; what never calls stays at nothing, however often it is done."""
+        """Return the bound for repeating it; without calls it stays at zero, however often it is repeated."""
         if self.most == 0:
             return NOTHING
         return Bound(self.least * least, None if self.most is None or most is None else self.most * most)
 
     def perhaps(self) -> "Bound":
-        """Give the bound of doing it, or not."""
+        """Return the bound for work that may be skipped."""
         return Bound(0, self.most)
 
     def capped(self, budget: Budget | None) -> "Bound":
-        """Give the bound within a budget."""
+        """Return the bound limited by a budget."""
         cap = budget.agent_calls if budget is not None else None
         if cap is None or (self.most is not None and self.most <= cap):
             return self
@@ -72,19 +72,19 @@ UNKNOWN = Bound(0, None)
 
 
 def agent_calls(plan: Plan, catalog: Catalog | None = None) -> Bound:
-    """Count a plan's agent calls, within its budget; the catalog finds the workflows that it calls."""
+    """Count a plan's agent calls within its budget; the catalog resolves the workflows that it calls."""
     return Calls(catalog).of_steps(plan.steps).capped(plan.budget)
 
 
 class Calls:
-    """Counts agent calls; a workflow that is called is compiled once, and one that calls itself has no bound."""
+    """Counts agent calls; each called workflow is compiled once, and one that calls itself has no upper bound."""
 
     def __init__(self, catalog: Catalog | None = None) -> None:
         self._catalog = catalog
         self._called: dict[str, Bound] = {}
 
     def of_steps(self, steps: tuple[Step, ...]) -> Bound:
-        """Count the calls of steps in a row."""
+        """Count the calls of a sequence of steps."""
         total = NOTHING
         before: dict[str, Bound] = {}
         may_have_ended = False
@@ -98,7 +98,7 @@ class Calls:
         return total
 
     def of_step(self, step: Step) -> Bound:
-        """Count the calls of one step, its tries, its condition and its own budget included."""
+        """Count the calls of one step, including its retries, its condition and its own budget."""
         runs = decided(step.when)
         if runs is False:
             return NOTHING
@@ -106,7 +106,7 @@ class Calls:
         return bound if runs else bound.perhaps()
 
     def of_action(self, action: Action) -> Bound:
-        """Count the calls of one try of a step that does run."""
+        """Count the calls of one attempt of a step that does run."""
         match action:
             case AgentAction():
                 return ONE
@@ -139,7 +139,7 @@ class Calls:
 
     def _call(self, name: str) -> Bound:
         if name not in self._called:
-            # Until it is counted, a workflow that calls itself has no bound.
+            # Stored before counting, so that a workflow that calls itself gets no bound instead of endless recursion.
             self._called[name] = UNKNOWN
             document = self._catalog.workflow(name) if self._catalog is not None else None
             if self._catalog is not None and document is not None:
@@ -150,7 +150,7 @@ class Calls:
 
 
 def _revisions(step: Step, before: dict[str, Bound], total: Bound) -> Bound:
-    """Count what a person can have done again: everything from the target up to here."""
+    """Count the calls that a person can cause to be repeated: everything from the revision target up to this step."""
     action = step.action
     if not isinstance(action, ApprovalAction) or action.revise not in before or decided(step.when) is False:
         return NOTHING

@@ -1,6 +1,6 @@
-"""The built-in features, references, contract packs, assessments, routines and prompts, read from the library's texts.
+"""The built-in features, references, contract packs, assessments, routines and prompts, read from the library's files.
 
-Each text is read when it is first asked for: most commands need few of them.
+Each file is read on first use, because most commands need only a few of them.
 """
 
 import json
@@ -29,7 +29,7 @@ class Feature:
 
 @frozen
 class ContractPack:
-    """The schema of an artifact under its contract's id, with a minimal example."""
+    """The schema of an artifact with the id of its contract and a minimal example."""
 
     id: str
     kind: str
@@ -39,7 +39,7 @@ class ContractPack:
 
 
 class Builtins:
-    """The library by id; built from a map of paths inside the library to texts."""
+    """Looks up library items by id; built from a map of paths inside the library to their texts."""
 
     def __init__(self, files: Mapping[str, SourceText]) -> None:
         self._files = files

@@ -1,4 +1,4 @@
-"""What can be said of an expression before anything runs: what it reads, and its value where it reads nothing."""
+"""What is known about an expression before a run: which names it reads, and its value where it reads none."""
 
 from functools import lru_cache
 
@@ -11,7 +11,7 @@ from handrail.model.workflow.values import Always, Condition, Constant, Expressi
 
 @lru_cache(maxsize=4096)
 def reads(source: str) -> tuple[Ref, ...] | None:
-    """Give the paths that an expression reads; None where it cannot be parsed."""
+    """List the paths that an expression reads; None where it cannot be parsed."""
     try:
         return refs(parse(source))
     except LanguageError:
@@ -29,7 +29,7 @@ def _fixed(source: str) -> tuple[object] | None:
 
 
 def fixed(value: Value | None) -> tuple[JsonValue] | None:
-    """Give a value that is the same in every run, in a tuple of one; None where it may differ."""
+    """Return a value that is the same in every run, as a tuple of one; None where it may differ."""
     match value:
         case Constant():
             return (value.value,)
@@ -40,7 +40,7 @@ def fixed(value: Value | None) -> tuple[JsonValue] | None:
 
 
 def decided(condition: Condition | None) -> bool | None:
-    """Say whether a condition always or never holds; None where that depends on the run."""
+    """Decide whether a condition always or never holds; None where that depends on the run."""
     match condition:
         case None | Always():
             return True

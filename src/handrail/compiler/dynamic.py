@@ -1,4 +1,4 @@
-"""Lowers a Python file whose `run` calls steps: a plan with one step, which carries the file's text."""
+"""Lowers a Python file whose `run` function calls steps to a plan with one step, which carries the file's text."""
 
 from handrail.authoring.native.parts import BUDGET
 from handrail.authoring.shapes.conform import conform
@@ -14,7 +14,7 @@ from handrail.model.workflow.actions import DynamicAction, FlowFile
 from handrail.model.workflow.plan import Plan, Step
 
 FLOW = "flow"
-"""The name of the one step."""
+"""The name of the only step of such a plan."""
 
 
 def lower_dynamic(document: Document, catalog: Catalog, report: Report, places: Places) -> Plan:

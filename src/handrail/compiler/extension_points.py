@@ -1,7 +1,7 @@
-"""Slots that a project may fill: what a workflow declares, what the project binds, and whether that can be bound.
+"""Slots that a project may fill: what a workflow declares, what the project binds, and whether that binding is valid.
 
-A slot is bound to the id of a routine or of a workflow. The id must be known, and of a kind that the slot accepts:
-otherwise an agent would be sent to something that is not there.
+A slot is bound to the id of a routine or of a workflow. The id must exist and be of a kind that the slot accepts:
+otherwise an agent would be sent to something that does not exist.
 """
 
 from collections.abc import Iterable
@@ -28,24 +28,24 @@ class Point:
     id: str
     default: str
     place: Node
-    """Where its id stands."""
+    """The node of its id."""
     default_place: Node
     purpose: str = ""
     accepts: tuple[str, ...] = ()
-    """The kinds that may be bound; none means any."""
+    """The kinds that may be bound; empty for any kind."""
 
 
 @dataclass(slots=True)
 class Overrides:
-    """What a project's bindings file says for one workflow."""
+    """What a project's bindings file sets for one workflow."""
 
     entries: dict[str, Entry] = field(default_factory=dict[str, Entry])
     for_all: bool = False
-    """Whether the file speaks to every workflow, so that it may name slots of others."""
+    """Whether the file applies to every workflow, so that it may name slots of other workflows."""
 
 
 def fill_slots(points: Iterable[Point], workflow: str, catalog: Catalog, report: Report) -> dict[str, Slot]:
-    """Bind every slot of a workflow to what the project, or else the workflow itself, says."""
+    """Bind every slot of a workflow to the project's choice, or else to the workflow's default."""
     declared = tuple(points)
     overrides = Overrides()
     if declared and catalog.bindings is not None:
@@ -85,7 +85,7 @@ def _check_target(slot: Slot, place: Node, catalog: Catalog, report: Report) -> 
 
 
 def _kind_of(target: str, catalog: Catalog) -> str | None:
-    """Give what a target is; None where there is nothing of that name."""
+    """Return the kind of a target; None where nothing has that name."""
     name = routine_name(target)
     prefix = next((each for each in ROUTINE_IDS if target.startswith(each)), None)
     name = target.removeprefix(prefix) if name is None and prefix is not None else name
@@ -104,7 +104,7 @@ def _bound_to(entry: Entry) -> str:
 
 
 def overrides_in(source: SourceText, workflow: str) -> dict[str, str]:
-    """Give what a bindings file says for a workflow, slot by slot; what is wrong in it says nothing."""
+    """Read the slots that a bindings file sets for a workflow, ignoring entries that are invalid."""
     return {name: _bound_to(entry) for name, entry in _overrides(source, workflow, Report()).entries.items()}
 
 
@@ -147,5 +147,5 @@ def _refuse_unknown(overrides: Overrides, slots: dict[str, Slot], report: Report
         if not overrides.for_all:
             report.error("unknown-slot", message, entry, hint)
         elif suggest(name, slots) is not None:
-            # A file for all workflows may name slots of others, so only what looks like a slip is worth a word.
+            # A file for all workflows may name slots of others, so only a name that looks like a typo is reported.
             report.warning("unknown-slot", message, entry, hint)

@@ -1,4 +1,4 @@
-"""The definition's hash: SHA-256 over the canonical form (RFC 8785) of everything in a plan that has a meaning."""
+"""The hash of a definition: SHA-256 over the canonical form (RFC 8785) of everything in a plan that has a meaning."""
 
 import hashlib
 import json
@@ -11,15 +11,15 @@ from handrail.model.workflow.values import JsonValue
 
 
 def fingerprint(plan: Plan) -> str:
-    """Give the hash of a plan, the same for the same meaning on every machine."""
+    """Compute the hash of a plan, which is the same for the same meaning on every machine."""
     return "sha256:" + hashlib.sha256(canonical(encode(plan, hashed_only=True))).hexdigest()
 
 
 def canonical(data: JsonValue) -> bytes:
-    """Give the canonical JSON of RFC 8785.
+    """Serialize data as canonical JSON (RFC 8785).
 
-    The standard library writes the same bytes, an order of magnitude faster, as long as there is no fraction and no
-    key beyond ASCII: then sorting by code point is sorting by UTF-16, and there is no number to format.
+    The standard library writes the same bytes an order of magnitude faster as long as there are no fractions and no
+    keys beyond ASCII: then sorting by code point equals sorting by UTF-16, and no number needs special formatting.
     """
     if _simple(data):
         return json.dumps(data, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
@@ -36,6 +36,7 @@ def _simple(data: JsonValue) -> bool:
             pending.extend(item.values())
         elif isinstance(item, list):
             pending.extend(item)
+        # RFC 8785 writes numbers as doubles, which hold integers exactly only up to 2**53 - 1.
         elif isinstance(item, float) or (isinstance(item, int) and abs(item) > 2**53 - 1):
             return False
     return True

@@ -1,4 +1,4 @@
-"""What compiling gives: the plan, and where each of its steps stands in the files."""
+"""The result of a compilation: the plan, and the source position of each of its steps."""
 
 from dataclasses import dataclass, field
 
@@ -10,22 +10,22 @@ from handrail.model.workflow.plan import Plan
 
 @dataclass(slots=True)
 class Places:
-    """Where steps stand, by address (`build/test`), and their keys (`build/test#when`)."""
+    """Source positions of steps, by address (`build/test`), and of their keys (`build/test#when`)."""
 
     spans: dict[str, Span] = field(default_factory=dict[str, Span])
     nodes: dict[str, Mapping] = field(default_factory=dict[str, Mapping])
 
     def remember(self, address: str, node: Mapping) -> None:
-        """Remember the mapping that a step was written as; its keys are found through it."""
+        """Store the mapping that a step was written as, through which its keys are found."""
         self.nodes[address] = node
 
     def mark(self, address: str, at: Node | Entry, key: str = "") -> None:
-        """Remember where a step, or one of its keys, stands."""
+        """Store the position of a step or of one of its keys."""
         span = at.key.span if isinstance(at, Entry) else at.span
         self.spans[f"{address}#{key}" if key else address] = span
 
     def find(self, address: str, key: str = "") -> Span | None:
-        """Give the place of a key's value, else of its step."""
+        """Find the position of a key's value, or else of its step."""
         found = self.spans.get(f"{address}#{key}")
         node = self.nodes.get(address)
         if found is None and node is not None:
@@ -36,14 +36,14 @@ class Places:
 
 @frozen
 class Compiled:
-    """A compilation's result; `plan` and `hash` are None when an error was found."""
+    """The result of a compilation; `plan` and `hash` are None when an error was found."""
 
     plan: Plan | None
     hash: str | None
     diagnostics: tuple[Diagnostic, ...]
     places: Places
     asked: tuple[tuple[str, str], ...] = ()
-    """The names that compiling looked up, each with the origin of the document that asked."""
+    """The names that were looked up while compiling, each with the origin of the requesting document."""
 
     @property
     def ok(self) -> bool:

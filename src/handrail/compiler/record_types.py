@@ -1,4 +1,4 @@
-"""Types of what Handrail itself provides: issues, runs, findings, and the records that steps leave behind."""
+"""Types of the values that Handrail itself provides: issues, runs, findings and the records of steps."""
 
 from handrail.model.workflow.plan import Step
 from handrail.model.workflow.types import (
@@ -20,7 +20,7 @@ SEVERITY = ChoiceType(("critical", "high", "medium", "low"))
 
 
 def record(**fields: Type) -> RecordType:
-    """Make a record type."""
+    """Build a record type."""
     return RecordType(tuple(Field(name, type_) for name, type_ in fields.items()))
 
 
@@ -51,7 +51,7 @@ RUN = record(
     started_at=STRING,
 )
 PROJECT = record(sources=ListType(ScalarType("glob")), default_branch=STRING)
-"""What the configuration says of the project; an input or output of the same name goes before it."""
+"""The project's configuration; an input or output of the same name takes precedence."""
 FINDING = RecordType(
     (
         Field("id", STRING),
@@ -87,7 +87,7 @@ REVIEW_ROUND: dict[str, Type] = {
     "cost": NUMBER,
 }
 ROLE_NAMES: dict[str, Type] = {**REVIEW_ROUND, "changes": ANY}
-"""What the prompts of a review loop see; `changes` is what there is to review, unless the step's `input` says it."""
+"""The names in prompts of a review loop; `changes` is what to review, unless the step's `input` sets it."""
 LOOP_RESULT = record(rounds=INT, done=ListType(ANY), undone=ListType(ANY), failed=ListType(ANY), left=ListType(ANY))
 
 STEP_FIELDS = record(
@@ -104,7 +104,7 @@ STEP_FIELDS = record(
     cost=NUMBER,
     duration=NUMBER,
 ).fields
-"""What `steps.NAME` has for every step, beside `output`."""
+"""The fields of `steps.NAME` for every step, beside `output`."""
 
 ITEM_RESULT = record(
     key=STRING, item=ANY, status=STRING, branch=STRING, commit=STRING, output=ANY, error=STRING, cost=NUMBER
@@ -123,7 +123,7 @@ RESULTS: dict[str, Type] = {
     "workflow": MapType(ANY),
     "use": MapType(ANY),
 }
-"""Types of results, by kind of action, where the step declares none with `returns`."""
+"""Types of results by kind of action, used where the step declares none with `returns`."""
 
 OWN_FIELDS: dict[str, tuple[Field, ...]] = {
     "loop": LOOP_RESULT.fields,
@@ -133,15 +133,15 @@ OWN_FIELDS: dict[str, tuple[Field, ...]] = {
     "agent-loop": REVIEW.fields,
     "gate": record(failed=ListType(STRING)).fields,
 }
-"""What `steps.NAME` has beyond that, by kind of action."""
+"""The additional fields of `steps.NAME`, by kind of action."""
 
 
 def result_type(step: Step) -> Type:
-    """Give the type of a step's result, which is what its `output` names."""
+    """Return the type of a step's result, to which its `output` gives a name."""
     return step.returns if step.returns is not None else RESULTS.get(step.action.kind, ANY)
 
 
 def step_type(step: Step) -> RecordType:
-    """Give the type of `steps.NAME`."""
+    """Return the type of `steps.NAME`."""
     own = OWN_FIELDS.get(step.action.kind, ())
     return RecordType((*own, Field("output", result_type(step)), *STEP_FIELDS))

@@ -1,4 +1,4 @@
-"""Which names a step may use, and what is known of their types."""
+"""Which names a step may use, and what is known about their types."""
 
 from collections.abc import Collection, Generator
 from contextlib import contextmanager
@@ -13,16 +13,16 @@ from handrail.model.workflow.types import ANY, INT, STRING, Field, GrowingRecord
 RESERVED = frozenset(
     {"input", "steps", "run", "issue", "previous_step", "current_step", "item", "round", "env", "loop"}
 )
-"""Names that no input and no output may take; an input `issue` of type issue is the exception."""
+"""Names that no input or output may have; the exception is an input `issue` of type issue."""
 
 
 CURRENT_STEP = record(name=STRING)
 CURRENT_STEP_WITH_PROMPT = record(name=STRING, prompt=STRING)
-"""What a handoff template knows of its step."""
+"""What a handoff template knows about its step."""
 
 
 class Scope:
-    """The names in force while a workflow is walked from top to bottom."""
+    """The names in force at the current point while a workflow is walked from top to bottom."""
 
     def __init__(self, inputs: tuple[Input, ...], own_inputs: Collection[str] = ()) -> None:
         self.steps = GrowingRecord()
@@ -41,14 +41,14 @@ class Scope:
         self.names.update({spoken(each.name): each.type for each in inputs})
 
     def define(self, step: Step) -> None:
-        """Make a finished step's record and output known to what follows."""
+        """Make the record and output of a step known to the steps after it."""
         self.steps.table[spoken(step.name)] = Field(spoken(step.name), step_type(step))
         if step.output is not None:
             self.names[spoken(step.output)] = result_type(step)
             self._outputs.add(spoken(step.output))
 
     def is_own(self, path: tuple[str, ...]) -> bool:
-        """Tell whether a value is the workflow's own: it cannot come from an issue, an agent, a command or a caller."""
+        """Whether a value is the workflow's own, so that it cannot come from an issue, agent, command or caller."""
         if path[0] == "current_step":
             return True
         return path[0] in self._own and path[0] not in self._outputs
@@ -57,7 +57,7 @@ class Scope:
     def inside(
         self, names: dict[str, Type], *, leaks: bool = True, own: Collection[str] = frozenset()
     ) -> Generator[None]:
-        """Add names for a body; what the body's steps define stays known after it only if it `leaks`."""
+        """Add names for a body; what its steps define remains known afterwards only with `leaks`."""
         own_before, self._own = self._own, (self._own - names.keys()) | frozenset(own)
         hidden = {name: self.names.get(name) for name in names}
         before = None if leaks else (dict(self.names), dict(self.steps.table))
@@ -79,7 +79,7 @@ class Scope:
 
 
 def loop_names(action: LoopAction | ParallelAction, item: Type) -> dict[str, Type]:
-    """Give the names that a body has beyond those around it."""
+    """Return the names that a body has in addition to those around it."""
     names: dict[str, Type] = {"round": INT} if isinstance(action, LoopAction) else {}
     if isinstance(action.over, Each):
         names[spoken(action.over.item)] = item
@@ -87,10 +87,10 @@ def loop_names(action: LoopAction | ParallelAction, item: Type) -> dict[str, Typ
 
 
 def names_at(plan: Plan) -> dict[str, dict[str, str]]:
-    """Say for each step, by address, which names it may use and their types."""
+    """List the names that each step may use, by its address, with their types."""
     scope = Scope(plan.inputs)
     if plan.selection == "rescan":
-        # Guided prompts see the run's context, which steps fill as they go, and nothing of the native names.
+        # Guided prompts see the run's context, which steps fill as they go, and none of the native names.
         scope.names.clear()
         scope.names["goal"] = STRING
     found: dict[str, dict[str, str]] = {}

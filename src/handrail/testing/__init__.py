@@ -1,1 +1,1 @@
-"""What others need to test with Handrail: conformance suites for every port."""
+"""Public support for tests with Handrail: conformance suites for ports, in-memory twins, a scripted model, diagrams."""

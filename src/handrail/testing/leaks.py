@@ -1,4 +1,4 @@
-"""A checker that runs after every test: no process and no temporary file may be left behind.
+"""A check after every test that no process and no temporary file is left behind.
 
 Import `nothing_left_behind` in a `conftest.py`; it applies to every test below it that uses `tmp_path`.
 """
@@ -15,18 +15,18 @@ import pytest
 from handrail.processes.keeper_pool import NURSERY
 
 PATIENCE = 60.0
-"""Seconds that a process gets to vanish; on a busy machine, one that was just killed needs some of them."""
+"""Seconds to wait for a process to disappear; on a busy machine, one that was just killed needs some of them."""
 _PROC = Path("/proc")
 
 
 def processes_within(root: Path) -> list[str]:
-    """Describe the live processes that work in a folder, print to it, or name it in their arguments or their mark."""
+    """Describe live processes that run in a folder, write to it, or name it in their arguments or their mark."""
     others = (entry for entry in _PROC.glob("[0-9]*") if int(entry.name) != os.getpid())
     return sorted(f"process {entry.name}: {_words(entry)}" for entry in others if _belongs(entry, str(root).encode()))
 
 
 def temporary_files(root: Path) -> list[str]:
-    """List the drafts that somebody forgot to rename or to remove."""
+    """List temporary files that were neither renamed nor removed."""
     return sorted(str(path) for path in root.rglob("*.tmp"))
 
 
@@ -34,9 +34,9 @@ def temporary_files(root: Path) -> list[str]:
 def nothing_left_behind(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[None]:
-    """Fail the test that leaves a process in `tmp_path`, a draft there, or anything in the temporary folder."""
+    """Fail a test that leaves a process or draft in `tmp_path`, or anything in the temporary folder."""
     temporary = tmp_path_factory.mktemp("temporary")
-    # Of its own, so that tests that run at the same time are not blamed for each other.
+    # Each test has its own folder, so that concurrent tests are not blamed for each other.
     monkeypatch.setenv("TMPDIR", str(temporary))
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     NURSERY.close()
@@ -49,7 +49,7 @@ def nothing_left_behind(
 
 
 def lasting_within(root: Path) -> list[str]:
-    """Describe those that are still there after a moment, which keepers and what was just killed take to vanish."""
+    """Describe processes that remain after a grace period, which keepers and killed processes need to disappear."""
     until = time.monotonic() + PATIENCE
     while (left := processes_within(root)) and time.monotonic() < until:
         time.sleep(0.01)
@@ -58,6 +58,7 @@ def lasting_within(root: Path) -> list[str]:
 
 def _belongs(entry: Path, root: bytes) -> bool:
     with contextlib.suppress(OSError):
+        # A zombie has already ended and only waits for its parent.
         if (entry / "stat").read_bytes().rpartition(b")")[2].split()[0] == b"Z":
             return False
         where = bytes((entry / "cwd").readlink())
@@ -68,7 +69,7 @@ def _belongs(entry: Path, root: bytes) -> bool:
 
 
 def _prints_to(entry: Path) -> bytes:
-    """Name the file that a process prints to; a keeper is known by that, wherever it comes from."""
+    """Return the file that a process writes to, which identifies a keeper wherever it was started."""
     try:
         return bytes((entry / "fd/1").readlink())
     except OSError:

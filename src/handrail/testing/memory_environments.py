@@ -1,4 +1,4 @@
-"""The in-memory twin of `RunEnvironments`: each run has the variables that a test gives it, and nothing else."""
+"""The in-memory twin of `RunEnvironments`: each run has exactly the variables that a test provides."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -10,42 +10,42 @@ from handrail.processes.secret_forms import FORMS
 
 @frozen
 class MemoryEnvironment:
-    """A `RunEnvironment` that knows nothing of this machine."""
+    """A `RunEnvironment` that is independent of this machine."""
 
     given: Mapping[str, str] = field(default_factory=dict[str, str])
     """The variables that every command gets."""
     secrets: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Variables whose values must not be kept; commands get those that `pass_env` names."""
+    """Variables whose values must not be stored; commands get those that `pass_env` names."""
     accounts: Mapping[str, str] = field(default_factory=dict[str, str])
-    """By agent, the account that it is logged in to."""
+    """The account that each agent is logged in to."""
     logged_out: Mapping[str, str] = field(default_factory=dict[str, str])
-    """By agent that is not logged in, how a person logs in."""
+    """For each agent that is not logged in, how a person logs in."""
 
     @property
     def redactor(self) -> Redactor:
-        """Takes the secrets out of what is recorded."""
+        """Removes the secrets from what is recorded."""
         return Redactor(self.secrets, FORMS)
 
     def variables(self, pass_env: tuple[str, ...] = ()) -> dict[str, str]:
-        """Give what was given, and the secrets that `pass_env` names."""
+        """Return the given variables and the secrets that `pass_env` names."""
         return {**self.given, **{name: value for name, value in self.secrets.items() if name in pass_env}}
 
     def account(self, agent: str, variables: Mapping[str, str]) -> str:  # noqa: ARG002 - no login depends on them here
-        """Name the account of an agent."""
+        """Return the account of an agent."""
         return self.accounts.get(agent, "")
 
     def missing_login(self, agent: str, argv: tuple[str, ...], variables: Mapping[str, str]) -> str:  # noqa: ARG002
-        """Say how a person logs in, where an agent is not logged in."""
+        """Explain how to log in where an agent is not logged in."""
         return self.logged_out.get(agent, "")
 
 
 @frozen
 class MemoryEnvironments:
-    """`RunEnvironments` in which each run has its own."""
+    """`RunEnvironments` in which each run has its own environment."""
 
     by_run: Mapping[str, MemoryEnvironment] = field(default_factory=dict[str, MemoryEnvironment])
     others: MemoryEnvironment = MemoryEnvironment()
 
     def for_run(self, run: str) -> MemoryEnvironment:
-        """Give the environment of a run."""
+        """Return the environment of a run."""
         return self.by_run.get(run, self.others)

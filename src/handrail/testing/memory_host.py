@@ -1,4 +1,4 @@
-"""In-memory twins of `Sandbox` and `Windows`: they keep what they are asked for, and touch nothing of the machine."""
+"""In-memory twins of `Sandbox` and `Windows`, which record requests and leave the machine alone."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -8,44 +8,44 @@ from handrail.ports.sandboxes import Confined
 
 @dataclass(slots=True)
 class MemorySandbox:
-    """A `Sandbox` that only notes what it is to confine."""
+    """A `Sandbox` that only records what it would confine."""
 
     problem: str = ""
-    """Why no sandbox can be made."""
+    """Why no sandbox can be created."""
     confined: list[Confined] = field(default_factory=list[Confined])
 
     def unusable(self, *, network: bool = True) -> str:  # noqa: ARG002 - the same with and without
-        """Say why no sandbox can be made."""
+        """Explain why no sandbox can be created."""
         return self.problem
 
     def remedy(self) -> str:
-        """Say what helps where no sandbox can be made."""
+        """Suggest what to do where no sandbox can be created."""
         return "make it usable"
 
     def wrap(self, argv: tuple[str, ...], confined: Confined) -> tuple[str, ...]:
-        """Give the arguments behind a word that stands for the sandbox."""
+        """Prefix the arguments with a word that stands for the sandbox."""
         self.confined.append(confined)
         return ("sandbox", *argv)
 
 
 @dataclass(slots=True)
 class MemoryWindows:
-    """`Windows` that nobody sees."""
+    """`Windows` that are never displayed."""
 
     problem: str = ""
-    """Why there can be no windows."""
+    """Why no windows can be opened."""
     shown: dict[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
-    """By call, the session and the name of its window."""
+    """The session and window name of each call."""
 
     def missing(self) -> str:
-        """Say why there can be no windows."""
+        """Explain why no windows can be opened."""
         return self.problem
 
     def remedy(self) -> str:
-        """Say what helps where there can be none."""
+        """Suggest what to do where no windows can be opened."""
         return "install them"
 
     def show(self, session: str, name: str, call: str, words: Sequence[str]) -> bool:  # noqa: ARG002 - nothing is run
-        """Note that a window shows a call."""
+        """Record that a window shows a call."""
         self.shown[call] = session, name
         return not self.problem

@@ -13,13 +13,13 @@ from handrail.ports.processes import Ended, Gone, ProcessSpec, Running, Stream, 
 
 @frozen
 class Scripted:
-    """What a command does: write, then end with a code; without a code it runs until it is ended."""
+    """The behaviour of a command: write, then exit with a code; without a code it runs until it is terminated."""
 
     stdout: bytes = b""
     stderr: bytes = b""
     exit_code: int | None = 0
     ignores: frozenset[int] = frozenset()
-    """Signals that do not end it."""
+    """Signals that do not terminate it."""
 
 
 @dataclass(slots=True)
@@ -32,16 +32,16 @@ class _Life:
 
 
 class MemoryProcesses:
-    """`Processes` that exist only here; `script` says what a command does."""
+    """`Processes` that exist only in memory; `script` decides what a command does."""
 
     def __init__(self, script: Callable[[ProcessSpec], Scripted]) -> None:
         self._script = script
         self._lives: dict[str, _Life] = {}
         self.started: list[ProcessSpec] = []
-        """Every command that was really started, in order."""
+        """Every command that was actually started, in order."""
 
     def start(self, spec: ProcessSpec) -> Running:
-        """Start a command, or adopt the one that was started in this folder before."""
+        """Start a command, or adopt the one that was started in this folder earlier."""
         life = self._lives.get(spec.folder)
         if life is None:
             self.started.append(spec)
@@ -55,17 +55,17 @@ class MemoryProcesses:
         return life.running
 
     def is_kept(self, folder: str) -> bool:
-        """Tell whether the command of a folder is watched: as long as it runs."""
+        """Whether the command of a folder is being watched, which it is as long as it runs."""
         life = self._lives.get(folder)
         return life is not None and life.outcome is None
 
     def look(self, folder: str) -> Running | Ended | Gone | None:
-        """Say how the command of a folder is; nothing was started there if none."""
+        """Return the state of the command of a folder, or None where nothing was started."""
         life = self._lives.get(folder)
         return life and (life.outcome or life.running)
 
     async def wait(self, folder: str, timeout: float | None) -> Ended | Gone | TimedOut:
-        """Wait until the command has ended."""
+        """Wait until the command has ended or the timeout has passed."""
         life = self._lives.get(folder)
         if life is None:
             return Gone()
@@ -74,7 +74,7 @@ class MemoryProcesses:
         return life.outcome or TimedOut()
 
     async def end(self, folder: str, grace: tuple[float, float]) -> Ended | Gone:  # noqa: ARG002 - no time passes
-        """End a command with the first signal that it does not ignore; the graces pass at once."""
+        """End a command with the first signal that it does not ignore, without waiting out the grace periods."""
         life = self._lives.get(folder)
         if life is None:
             return Gone()
@@ -84,7 +84,7 @@ class MemoryProcesses:
         return life.outcome or Gone()
 
     def read_output(self, folder: str, stream: Stream, limit: int, tail: bool) -> bytes:
-        """Give at most `limit` bytes of what it wrote, from the end if `tail`."""
+        """Return at most `limit` bytes of its output, from the end with `tail`."""
         life = self._lives.get(folder)
         if life is None:
             return b""
@@ -97,12 +97,12 @@ class MemoryProcesses:
         return tuple(life.running.pid for life in lives if marker in (life.spec.key, life.spec.mark))
 
     def finish(self, folder: str, exit_code: int) -> None:
-        """Let a running command end by itself."""
+        """Let a running command exit on its own."""
         life = self._lives[folder]
         self._over(life, Ended(exit_code, None, len(life.script.stdout), len(life.script.stderr)))
 
     def lose(self, folder: str) -> None:
-        """Let a running command vanish without a status, as a power failure does."""
+        """Let a running command disappear without a status, as in a power failure."""
         self._over(self._lives[folder], Gone())
 
     def _over(self, life: _Life, outcome: Ended | Gone) -> None:

@@ -1,4 +1,4 @@
-"""A disk that is soon full, for tests of what has to survive that."""
+"""A small disk that fills up quickly, for tests of what must survive that."""
 
 import os
 import subprocess
@@ -9,7 +9,7 @@ from pathlib import Path
 
 @contextmanager
 def mounted(folder: Path, megabytes: int) -> Generator[bool]:
-    """Mount a disk of a few megabytes at a folder; tell whether that was possible, which takes root."""
+    """Mount a disk of a few megabytes at a folder; yields whether that was possible, since it requires root."""
     able = os.geteuid() == 0 and _run("mount", "-t", "tmpfs", "-o", f"size={megabytes}m,mode=0700", "tmpfs", folder)
     try:
         yield able
@@ -19,17 +19,17 @@ def mounted(folder: Path, megabytes: int) -> Generator[bool]:
 
 
 def closed(folder: Path) -> bool:
-    """Let nothing be written to a mounted disk any more; tell whether that was possible."""
+    """Make a mounted disk read-only; returns whether that was possible."""
     return _run("mount", "-o", "remount,ro", folder)
 
 
 def opened_again(folder: Path) -> bool:
-    """Let a disk be written to that was closed; tell whether that was possible."""
+    """Make a read-only disk writable again; returns whether that was possible."""
     return _run("mount", "-o", "remount,rw", folder)
 
 
 def fill(folder: Path) -> Path:
-    """Leave no room on the disk of a folder; removing the file that this gives makes room again."""
+    """Fill the disk of a folder; removing the returned file frees the space again."""
     ballast = folder / "ballast"
     with suppress(OSError), ballast.open("wb", buffering=0) as file:
         while True:

@@ -1,4 +1,4 @@
-"""Tells which system files come from, and imports them."""
+"""Detects which system files come from, and imports them."""
 
 from collections.abc import Mapping
 
@@ -17,7 +17,7 @@ _IMPORTERS = {"workrail": import_workrail, "coven": import_coven, "cyrus": impor
 
 
 def detect(files: Mapping[str, str]) -> SourceKind | None:
-    """Tell which system the files come from, None if from none that is known."""
+    """Detect which system the files come from; None if it is unknown."""
     clean = clean_paths(files)
     if is_coven(clean):
         return "coven"

@@ -1,6 +1,6 @@
-"""Plain data to readable YAML: block style, literal blocks, quotes wherever a reader could misread.
+"""Writes plain data as readable YAML: block style, literal blocks, quotes wherever a parser could misread a value.
 
-The law: `read_yaml(emit_workflow(data))` gives the data again, for this reader and for those of YAML 1.1.
+The invariant: `read_yaml(emit_workflow(data))` returns the same data, with this reader and with YAML 1.1 parsers.
 """
 
 import json
@@ -21,11 +21,11 @@ _NEEDS_QUOTES = re.compile(r":(?:\s|$)|\s#|\s$|^\s")
 _BLOCK = re.compile(r"[^\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]*")
 _BLANK_LINE = re.compile(r"^[ \t]+$", re.MULTILINE)
 _SPACED = frozenset({"steps"})
-"""Lists whose items stand apart by an empty line."""
+"""Lists whose items are separated by an empty line."""
 
 
 def emit_workflow(data: dict[str, JsonValue]) -> str:
-    """Write a workflow, its parts set apart by empty lines."""
+    """Write a workflow, with its parts separated by empty lines."""
     parts: list[str] = []
     for key, value in data.items():
         block = "\n".join(_entry(key, value, 0))
@@ -92,7 +92,7 @@ def _text(text: str, indent: int) -> str:
 
 
 def _fits_block(text: str) -> bool:
-    # an empty or indented first line would need an indicator, and several line ends at the end a third form
+    # An empty or indented first line would need an indentation indicator, and several trailing line breaks `|+`.
     return (
         text[0] not in " \t\n"
         and not text.endswith("\n\n")

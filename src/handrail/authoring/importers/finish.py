@@ -1,4 +1,4 @@
-"""The last step of every import: writes the workflow file and holds it to the format."""
+"""The last step of every import: writes the workflow file and checks it against the format."""
 
 from handrail.authoring.importers.emit import emit_workflow
 from handrail.authoring.importers.result import Notes
@@ -12,14 +12,14 @@ from handrail.model.workflow.values import JsonValue
 
 
 def write_workflow(data: dict[str, JsonValue], origin: str, notes: Notes) -> str:
-    """Write a workflow; whatever the format refuses in it is noted at the file it came from."""
+    """Write a workflow, noting what the format refuses in it at the file it came from."""
     text = emit_workflow(data)
     check_native(text, origin, notes)
     return text
 
 
 def check_native(text: str, origin: str, notes: Notes) -> None:
-    """Note every place where a workflow departs from the format."""
+    """Note every place where a workflow deviates from the format."""
     report = Report()
     root = read_yaml(SourceText("workflow.yaml", text), report)
     if root is not None:
@@ -32,7 +32,7 @@ def check_native(text: str, origin: str, notes: Notes) -> None:
 
 
 def find_misfit(data: JsonValue, shape: Shape) -> str:
-    """Say why a part of a workflow would not fit its shape; empty where it does."""
+    """Explain why a part of a workflow does not match its shape; empty where it does."""
     report = Report()
     root = read_yaml(SourceText("workflow.yaml", emit_workflow({"part": data})), report)
     part = root.get("part") if isinstance(root, Mapping) else None

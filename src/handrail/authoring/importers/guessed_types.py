@@ -1,8 +1,8 @@
-"""The type that a value has, where all that is known of it is what it is compared with."""
+"""Guesses the type of a value from what it is compared with."""
 
 
 def type_like(like: object) -> str:
-    """Name the type of a value that is like this one."""
+    """Return the type of a value that is like this one."""
     match like:
         case bool():
             return "bool"

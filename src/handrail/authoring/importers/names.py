@@ -1,4 +1,4 @@
-"""Names of the source made into names of the format, and the numbered prompt files they lead to."""
+"""Converts names of the source to names of the format, and numbers the prompt files."""
 
 import re
 
@@ -11,11 +11,11 @@ _RESERVED = frozenset(
 )
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 NOT_LISTED = ("versions",)
-"""Folders of this name hold no workflows where workflows are looked for."""
+"""Names of folders that are skipped when workflows are looked up."""
 
 
 def workflow_name(text: str) -> str:
-    """Give a workflow's name that is as near to the text as the format allows."""
+    """Convert a text to the nearest valid workflow name."""
     clean = re.sub(r"[^a-z0-9._-]+", "-", text.lower()).strip("-._")[:LONGEST].strip("-._")
     if clean in NOT_LISTED:
         return f"{clean}-workflow"
@@ -23,14 +23,14 @@ def workflow_name(text: str) -> str:
 
 
 def step_name(text: str) -> str:
-    """Give a step's name that is as near to the text as the format allows."""
+    """Convert a text to the nearest valid step name."""
     clean = re.sub(r"[^A-Za-z0-9_-]+", "-", text).strip("-_")[:LONGEST].strip("-_")
     clean = clean if not clean[:1].isdigit() else f"step-{clean}"[:LONGEST].strip("-_")
     return clean if re.fullmatch(STEP_PATTERN, clean) else "step"
 
 
 def value_name(text: str) -> str:
-    """Give the name of a value as expressions write it."""
+    """Convert a text to a name that expressions can use for a value."""
     clean = re.sub(r"[^A-Za-z0-9_]+", "_", text).strip("_")[:LONGEST]
     clean = clean if not clean[:1].isdigit() else f"value_{clean}"[:LONGEST]
     clean = clean or "value"
@@ -38,23 +38,23 @@ def value_name(text: str) -> str:
 
 
 def spoken(name: str) -> str:
-    """Give a step's name as expressions write it."""
+    """Convert a step's name to its form in expressions."""
     return name.replace("-", "_")
 
 
 def is_identifier(text: str) -> bool:
-    """Tell whether an expression can use the text as a name."""
+    """Whether an expression can use the text as a name."""
     return _IDENTIFIER.fullmatch(text) is not None and text not in _RESERVED - {"issue", "item", "round"}
 
 
 class Taken:
-    """Names that are given away; a second taker gets a number."""
+    """Names that are in use; a duplicate gets a number."""
 
     def __init__(self) -> None:
         self._names: set[str] = set()
 
     def take(self, wanted: str) -> str:
-        """Give the name, or the next free one like it."""
+        """Return the name, or the next free variant of it."""
         name, number = wanted, 2
         while spoken(name).lower() in self._names:
             ending = f"-{number}" if "-" in wanted or "_" not in wanted else f"_{number}"
@@ -73,7 +73,7 @@ class PromptFiles:
         self._taken = Taken()
 
     def add(self, name: str, text: str) -> str:
-        """Keep a prompt and give its path; the same text under the same name is kept once."""
+        """Store a prompt and return its path; the same text under the same name is stored once."""
         known = self._known.get((name, text))
         if known is not None:
             return known

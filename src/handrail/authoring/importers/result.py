@@ -1,4 +1,4 @@
-"""What an import gives: the files of native workflows, and a note on everything that is not as it was."""
+"""The result of an import: the files of native workflows, and a note on everything that changed."""
 
 from typing import Literal, TypeAlias
 
@@ -6,7 +6,7 @@ from handrail.frozen import frozen
 
 SourceKind: TypeAlias = Literal["workrail", "coven", "cyrus"]
 Fate: TypeAlias = Literal["translated", "changed", "lost"]
-"""How something fared: it means the same, it means nearly the same, or it is not there any more."""
+"""What happened to something: it means the same, it means nearly the same, or it is gone."""
 
 
 @frozen
@@ -29,7 +29,7 @@ class Imported:
 
 
 class Notes:
-    """Collects the notes of an import; the same note is kept once."""
+    """Collects the notes of an import; the same note is stored once."""
 
     def __init__(self) -> None:
         self._notes: dict[ImportNote, None] = {}
@@ -42,7 +42,7 @@ class Notes:
         self._notes[ImportNote("translated", file, line, message)] = None
 
     def changed(self, file: str, line: int, message: str) -> None:
-        """Note something that now behaves a little differently."""
+        """Note something that now behaves slightly differently."""
         self._notes[ImportNote("changed", file, line, message)] = None
 
     def lost(self, file: str, line: int, message: str) -> None:
@@ -50,5 +50,5 @@ class Notes:
         self._notes[ImportNote("lost", file, line, message)] = None
 
     def kept(self) -> tuple[ImportNote, ...]:
-        """Give all notes, by file and line."""
+        """Return all notes, sorted by file and line."""
         return tuple(sorted(self._notes, key=lambda note: (note.file, note.line)))

@@ -1,1 +1,1 @@
-"""Shapes of the native format."""
+"""The shapes of the native format."""

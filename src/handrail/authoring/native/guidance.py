@@ -1,4 +1,4 @@
-"""Shapes of what guides a whole workflow: its rules, documents, features, capabilities, slots and judgments."""
+"""Shapes of what guides a whole workflow: its rules, references, features, capabilities, slots and assessments."""
 
 from handrail.authoring.native.parts import ANY_VALUE, TEXTS
 from handrail.authoring.shapes.shapes import Choice, Either, Flag, Key, ListOf, MapOf, Record, Text

@@ -149,13 +149,13 @@ DEFAULTS = Record(
 
 
 def agent_record(what: str, extra: dict[str, Key] | None = None) -> Record:
-    """Give the long form of a place that takes a prompt: the prompt with agent settings."""
+    """Build the long form of a prompt key: a map of the prompt and agent settings."""
     own = {"prompt": Key(PROMPT, "what the agent is told", required=True)}
     return Record(what, {**own, **AGENT_SETTINGS, **(extra or {})})
 
 
 def agent_task(what: str, extra: dict[str, Key] | None = None) -> Shape:
-    """Give the shape of a place that takes a prompt, short or long."""
+    """Build the shape of a prompt key, which takes the short or the long form."""
     return Either(what, {"text": PROMPT, "map": agent_record(what, extra)})
 
 

@@ -1,4 +1,4 @@
-"""The native YAML format as shapes: the whole workflow; steps and shared parts have files of their own."""
+"""The shape of a whole workflow in the native YAML format; steps and shared parts have their own modules."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""What people write who know other systems, or half of this one, and what they should have written."""
+"""Common mistakes of people who know other systems, or this one only in part, with what to write instead."""
 
 from handrail.authoring.shapes.shapes import Kind
 
@@ -20,7 +20,7 @@ HINTS = {
         "only a step that repeats has it: `loop`, `agent-loop` and `review`; `retry` is for more tries",
     ),
 }
-"""Keys of other systems, and of earlier drafts, on a step."""
+"""Keys that other systems and earlier drafts use on a step."""
 
 WORDS = {
     **dict.fromkeys(("shell", "bash", "sh", "cmd", "run", "exec", "command"), "script"),
@@ -31,7 +31,7 @@ WORDS = {
     "parallel": "parallel-agents",
     "pr": "pull-request",
 }
-"""Types of steps in other systems."""
+"""Types of steps in other systems, with Handrail's."""
 
 STEP_SLIPS: dict[Kind, str] = {
     "text": "a step is a map: `{name: first, command: VALUE}`, or with `prompt` for an agent"

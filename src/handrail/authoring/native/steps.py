@@ -1,4 +1,4 @@
-"""The steps of the native format as shapes, one record per type."""
+"""The shapes of steps in the native format, one record per type."""
 
 from dataclasses import replace
 

@@ -1,1 +1,1 @@
-"""Objects of workflow.py."""
+"""The objects of a workflow.py."""

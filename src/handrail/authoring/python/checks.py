@@ -8,7 +8,7 @@ from handrail.authoring.python.parts import Fields, Part, Texts
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileCheck(Part):
-    """A check of one file, as `[checks.NAME]` of config.toml has it."""
+    """A check of a single file, as defined by `[checks.NAME]` in config.toml."""
 
     check: str = field(kw_only=False)
     file: str = field(kw_only=False)
@@ -23,7 +23,7 @@ class Passes(Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fails(Part):
-    """A command that must fail, with this exit code if one is given, or a file in which a test must fail."""
+    """A command that must fail, with the given exit code if any, or a file in which a test must fail."""
 
     fails: str | FileCheck | Fields = field(kw_only=False)
     exit: int | None = None
@@ -31,14 +31,14 @@ class Fails(Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changed(Part):
-    """Files that must have been changed."""
+    """Files that must have changed."""
 
     changed: Texts = field(kw_only=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unchanged(Part):
-    """Files that must not have been changed; with `ignored` those that git ignores count too."""
+    """Files that must not have changed; with `ignored`, files that git ignores count too."""
 
     AS_MAP: ClassVar[str] = "paths"
     unchanged: Texts = field(kw_only=False)
@@ -61,7 +61,7 @@ class Expect(Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report(Part):
-    """A test report that must show no failure."""
+    """A test report that must contain no failures."""
 
     WITHIN: ClassVar[str] = "report"
     junit: str = field(kw_only=False)

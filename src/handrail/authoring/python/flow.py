@@ -1,7 +1,7 @@
-"""The `ctx` of `async def run(ctx)`: what a flow written in Python may ask for, and what it is told.
+"""The `ctx` of `async def run(ctx)`: what a flow written in Python may request, and what it can read.
 
-Nothing is performed here. A call is described as a step of a workflow and awaited; whoever drives the coroutine has it
-performed, or knows its outcome already.
+Nothing is executed here. A call is described as a step of a workflow and awaited; whoever drives the coroutine has it
+executed, or already knows its outcome from an earlier execution.
 """
 
 import inspect
@@ -18,18 +18,18 @@ from handrail.model.source import Bundle, SourceText, plain
 from handrail.model.workflow.values import JsonValue
 
 _PYTHON_DOES = ("when", "on_fail", "output")
-"""Keys of a step that Python itself says better here."""
+"""Keys of a step that are better expressed in Python itself."""
 _LONGEST_PATH = 500
 Values: TypeAlias = Mapping[str, Any]
 
 
 class FlowError(Exception):
-    """A call of a flow cannot be performed as it is written."""
+    """A flow's call cannot be executed as written."""
 
 
 @frozen
 class CallResult:
-    """What became of a step that a flow called; a failed one is for the flow to deal with."""
+    """The outcome of a step that a flow called; handling a failure is up to the flow."""
 
     success: bool
     output: JsonValue
@@ -41,7 +41,7 @@ class CallResult:
 
 @frozen
 class Decided:
-    """What a person answered to an approval."""
+    """A person's answer to an approval."""
 
     decision: str
     feedback: str
@@ -49,13 +49,13 @@ class Decided:
 
     @property
     def approved(self) -> bool:
-        """Whether it may go on."""
+        """Whether the answer allows the flow to continue."""
         return self.decision == "approve"
 
 
 @frozen
 class Issue:
-    """The issue that a run is for; everything is empty where there is none."""
+    """The issue of the run; all fields are empty where it has none."""
 
     id: str = ""
     title: str = ""
@@ -66,19 +66,19 @@ class Issue:
 
 @frozen
 class ResolvedPrompt:
-    """A prompt that was chosen: its text, and its file where it is one."""
+    """The chosen prompt: its text, and its file if it has one."""
 
     text: str
     path: str = ""
 
     def __str__(self) -> str:
-        """Give the text."""
+        """Return the text."""
         return self.text
 
 
 @frozen(kw_only=True)
 class PromptRequest:
-    """What `resolve_prompt` and `resolve_system_prompt` of a workflow.py are asked with."""
+    """The argument of a workflow.py's `resolve_prompt` and `resolve_system_prompt`."""
 
     name: str
     default_path: str
@@ -90,13 +90,13 @@ class PromptRequest:
 
 @frozen
 class Ask:
-    """A call that a flow makes; awaiting it gives its result."""
+    """A call by a flow; awaiting it returns its result."""
 
     step: object
     values: dict[str, Any]
 
     def __await__(self) -> Generator["Ask", Any, Any]:
-        """Hand it to whoever drives the coroutine."""
+        """Pass the call to whoever drives the coroutine."""
         return (yield self)
 
 
@@ -109,13 +109,13 @@ class FlowContext:
         self.task: str = told["task"]
         self.inputs: dict[str, Any] = told["inputs"]
         self.workspace: str = told["workspace"]
-        """The folder that the run works in."""
+        """The folder in which the run works."""
         self.issue: Issue = _issue(self.inputs)
         self.labels: tuple[str, ...] = self.issue.labels
         self.now: float = told["now"]
-        """Seconds since 1970 when the last call was over; the same whenever the flow is replayed."""
+        """Seconds since 1970 at the end of the last call; the same on every replay."""
         self.random: Any = random
-        """A `random.Random` that gives the same numbers whenever the flow is replayed."""
+        """A `random.Random` that yields the same numbers on every replay."""
         self._files: dict[str, str] = told["files"]
         self._hooks = hooks
 
@@ -126,10 +126,10 @@ class FlowContext:
         values: Values | None = None,
         **keys: Any,
     ) -> Ask:
-        """Call a step: an object such as Agent or Gate, or a name with what it does and further keys of such a step.
+        """Call a step: an object such as Agent or Gate, or a name with the keys of such a step.
 
         A name takes `prompt` or `prompt_path` for an agent, `command` for a script, `checks` for a gate, `workflow` for
-        another workflow. `values` are what `${...}` and `{{ ... }}` read beside the inputs.
+        another workflow. `values` can be read by `${...}` and `{{ ... }}` in addition to the inputs.
         """
         if not isinstance(step, str):
             if command is not None or keys:
@@ -143,29 +143,29 @@ class FlowContext:
             raise FlowError(f"run_step('{step}'): {error}") from error
 
     def approve(self, message: str, name: str = "approve", **keys: Any) -> Ask:
-        """Ask a person; the answer has `approved`, `decision`, `feedback` and `by`."""
+        """Ask a person for approval; the answer has `approved`, `decision`, `feedback` and `by`."""
         return _ask(Approval(name, message="${message}", **keys), {"message": message})
 
     def ask(self, question: str, name: str = "ask") -> Ask:
-        """Ask a person for an answer in words; gives the words."""
+        """Ask a person a question; awaiting it returns the answer as text."""
         return Ask({"name": name, "type": "question"}, {"question": str(question)})
 
     def sleep(self, seconds: float, name: str = "sleep") -> Ask:
-        """Let time pass; a run that sleeps holds no process."""
+        """Wait for some seconds, without holding a process meanwhile."""
         if not isfinite(seconds) or seconds < 0:
             raise FlowError(f"ctx.sleep takes seconds from 0 on, not {seconds}")
         return Ask({"name": name, "type": "sleep"}, {"seconds": seconds})
 
     def parallel(self, *_: object, **__: object) -> Ask:
-        """Refuse what is not supported yet."""
+        """Refuse a call that is not supported yet."""
         raise FlowError(
             "ctx.parallel is not supported: call ctx.run_step(ParallelAgents(...)), then ctx.run_step(Merge(...))"
         )
 
     async def resolve_prompt(self, name: str, default_path: str, **about: Any) -> ResolvedPrompt:
-        """Choose the prompt of a step: by `resolve_prompt(request)` of the workflow.py, else the default.
+        """Choose the prompt of a step with the workflow.py's `resolve_prompt(request)`, or else the default.
 
-        `worktree`, `issue_id`, `labels` and `context` are handed to that function.
+        That function receives `worktree`, `issue_id`, `labels` and `context`.
         """
         found = await self._hooked("resolve_prompt", self._request(name, default_path, about))
         return self._prompt(default_path if found is None else found)
@@ -173,9 +173,9 @@ class FlowContext:
     async def resolve_system_prompt(
         self, prompts: Mapping[str, str] | None = None, default_path: str = "", **about: Any
     ) -> ResolvedPrompt | None:
-        """Choose a system prompt: by `resolve_system_prompt(request)` of the workflow.py, else by label.
+        """Choose a system prompt with the workflow.py's `resolve_system_prompt(request)`, or else by label.
 
-        `prompts` maps labels, in small or capital letters, to files. None where nothing fits and there is no default.
+        `prompts` maps labels, regardless of case, to files. None where nothing matches and there is no default.
         """
         request = self._request("system", default_path, about)
         found = await self._hooked("resolve_system_prompt", request)
@@ -220,7 +220,7 @@ class FlowContext:
         return ResolvedPrompt(found)
 
     def _with_prompts(self, keys: dict[str, Any]) -> dict[str, Any]:
-        """Give the keys of a step with files and chosen prompts as the format has them."""
+        """Convert file paths and resolved prompts in the keys of a step to the keys of the format."""
         found = {
             key: (value.path or value.text) if type(value) is ResolvedPrompt else value for key, value in keys.items()
         }
@@ -235,7 +235,7 @@ class FlowContext:
 
 
 def _step(name: str, keys: dict[str, Any]) -> Step:
-    """Make the step that a name and keys describe."""
+    """Build the step that a name and keys describe."""
     if "prompt" in keys:
         return Agent(name, **keys)
     if "workflow" in keys:

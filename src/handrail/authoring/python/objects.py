@@ -1,4 +1,4 @@
-"""The Python form of workflows: the objects that a workflow.py is written with, and their way into a Document."""
+"""The Python form of workflows: the classes used in a workflow.py, and their conversion to a Document."""
 
 from handrail.authoring.python.checks import Changed, Exists, Expect, Fails, FileCheck, Passes, Report, Unchanged
 from handrail.authoring.python.flow import FlowContext, PromptRequest

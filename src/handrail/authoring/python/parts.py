@@ -1,4 +1,4 @@
-"""The parts of a workflow as Python objects, key by key as in the YAML format; steps have a file of their own."""
+"""The parts of a workflow as Python objects, with the keys of the YAML format; steps have their own module."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,11 +8,11 @@ from typing import ClassVar, Literal, TypeAlias
 
 MAIN = "workflow.py"
 MODULE = "handrail_workflow_"
-"""How the names of modules start in which authors' files are run, whatever the file's name."""
+"""The prefix of the module names under which authors' files are executed, whatever the file's name."""
 
 Json: TypeAlias = str | int | float | bool | Sequence["Json"] | Mapping[str, "Json"] | None
 Fields: TypeAlias = Mapping[str, Json]
-"""A part in the YAML's shape, for those who would rather write a dict."""
+"""A part in the structure of the YAML format, for authors who prefer to write a dict."""
 Texts: TypeAlias = str | Sequence[str]
 Condition: TypeAlias = str | bool
 Access: TypeAlias = Literal["read", "edit", "full"]
@@ -29,11 +29,11 @@ KEYS = {
     "suppress_thought_posting": "suppress_thoughts",
     "subroutines": "steps",
 }
-"""Fields whose key in YAML has another name."""
+"""Fields that have a different name as a key in YAML."""
 
 
 def written_at() -> int | None:
-    """Give the line of the author's file that is being executed, None outside of one."""
+    """Return the line of the author's file that is being executed, or None outside of one."""
     frame = currentframe()
     while frame is not None:
         if _is_authored(frame):
@@ -45,20 +45,20 @@ def written_at() -> int | None:
 def _is_authored(frame: FrameType) -> bool:
     module = str(frame.f_globals.get("__name__"))
     if module.startswith("handrail."):
-        return False  # a module of our own may have the same file name
+        return False  # one of Handrail's own modules may have the same file name
     return module.startswith(MODULE) or frame.f_code.co_filename.replace("\\", "/").rpartition("/")[2] == MAIN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """What all objects share: the line of workflow.py where the object was made, which `replace` keeps."""
+    """The base class of all objects, with the line of workflow.py that created the object, which `replace` keeps."""
 
     TYPE: ClassVar[str] = ""
-    """The step type that stands for this class in YAML."""
+    """The type in YAML of steps of this class."""
     WITHIN: ClassVar[str] = ""
-    """The key that the fields stand under in YAML."""
+    """The key in YAML that contains the fields."""
     AS_MAP: ClassVar[str] = ""
-    """The key of the first field in the map that YAML has in its place where others are given too."""
+    """The key of the first field in the map that YAML uses instead of it when further fields are set."""
 
     line: int | None = field(default=None, repr=False, compare=False)
 
@@ -69,7 +69,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget(Part):
-    """What may be spent, and what happens at the limit."""
+    """What a run may spend, and what happens at the limit."""
 
     usd: float | None = None
     tokens: int | None = None
@@ -81,7 +81,7 @@ class Budget(Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retry(Part):
-    """How many more tries there are, and the pause before the first of them."""
+    """The number of further attempts, and the pause before the first of them."""
 
     max: int | None = field(default=None, kw_only=False)
     max_iterations: int | None = None
@@ -91,7 +91,7 @@ class Retry(Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sandbox(Part):
-    """How an agent's process is confined, and whether it reaches the network."""
+    """How an agent's process is confined, and whether it has network access."""
 
     kind: Literal["none", "bwrap"] = field(kw_only=False)
     network: bool | None = None
@@ -99,7 +99,7 @@ class Sandbox(Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings(Part):
-    """Agent settings that may also stand under `defaults`."""
+    """Agent settings that may also be set under `defaults`."""
 
     agent: str | None = None
     model: str | None = None
@@ -128,14 +128,14 @@ class Defaults(Settings):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSettings(Settings):
-    """Agent settings of one step or task, which may go on in an earlier conversation."""
+    """Agent settings of one step or task, which may continue an earlier conversation."""
 
     session: str | Fields | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Body(AgentSettings):
-    """An agent that writes a pull request's text."""
+    """An agent that writes the description of a pull request."""
 
     prompt: str = field(kw_only=False)
 
@@ -150,7 +150,7 @@ class Role(AgentSettings):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fix(AgentSettings):
-    """An agent that is asked to repair something, at most `max` times."""
+    """An agent that is asked to fix something, at most `max` times."""
 
     prompt: str = field(kw_only=False)
     max: int | None = None
@@ -161,7 +161,7 @@ class Fix(AgentSettings):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Input(Part):
-    """An input of a workflow; in a dict of inputs its name is the key, in a list its own."""
+    """An input of a workflow, named by its key in a dict of inputs or by `name` in a list."""
 
     name: str | None = field(default=None, kw_only=False)
     type: str | Sequence[Json] | None = None
@@ -172,7 +172,7 @@ class Input(Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schedule(Part):
-    """Starts the workflow by the clock: five cron fields."""
+    """Starts the workflow on a schedule of five cron fields."""
 
     schedule: str = field(kw_only=False)
     timezone: str | None = None
@@ -203,7 +203,7 @@ class EventTrigger(Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Concurrency(Part):
-    """Which runs exclude each other, and what a new one does."""
+    """Which runs exclude each other, and what happens to a new one."""
 
     key: str = field(kw_only=False)
     if_running: Literal["skip", "queue", "stop_old"] | None = None
@@ -211,7 +211,7 @@ class Concurrency(Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Converge(Part):
-    """How a review loop notices that it no longer gains; `severity` may be a `${...}`."""
+    """How a review loop detects that it no longer improves anything; `severity` may be a `${...}`."""
 
     severity: str | None = None
     plateau: int | None = None
@@ -219,7 +219,7 @@ class Converge(Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Follow(Part):
-    """How a run stays with its pull request."""
+    """How a run follows up on its pull request."""
 
     on: Sequence[Reaction]
     fix: str | Fix | Fields
@@ -230,7 +230,7 @@ class Follow(Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference(Part):
-    """A document that agents should know of."""
+    """A document that agents should know about."""
 
     id: str = field(kw_only=False)
     title: str
@@ -242,7 +242,7 @@ class Reference(Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feature(Part):
-    """Texts of the library that follow every agent's prompt, with their settings."""
+    """Texts of the library that are appended to every agent's prompt, with their settings."""
 
     id: str = field(kw_only=False)
     config: Fields | None = None
@@ -259,7 +259,7 @@ class ExtensionPoint(Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dimension(Part):
-    """One thing that an assessment judges."""
+    """One aspect that an assessment judges."""
 
     purpose: str | None = field(default=None, kw_only=False)
     levels: Sequence[str] | None = None
@@ -268,7 +268,7 @@ class Dimension(Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assess(Part):
-    """A judgment that an agent must give, in bounded words, with reasons."""
+    """A judgment that an agent must give, as one of a few levels with reasons."""
 
     dimensions: Mapping[str, str | Dimension | Fields]
     purpose: str | None = None

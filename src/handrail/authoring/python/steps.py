@@ -1,4 +1,4 @@
-"""The steps of a workflow as Python objects, one class per type; a key that Python reserves ends in `_`."""
+"""The steps of a workflow as Python objects, one class per type; a key that is reserved in Python ends in `_`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ Env: TypeAlias = Mapping[str, str | int | float | bool]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step(AgentSettings):
-    """What every step may say; write one of the classes below."""
+    """The keys that every step may have; use one of its subclasses."""
 
     name: str = field(kw_only=False)
     description: str | None = None
@@ -64,7 +64,7 @@ class Agent(Step):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentLoop(Step):
-    """One agent finds, a second judges, a third fixes, until nothing worth fixing is left."""
+    """One agent finds problems, a second judges them and a third fixes them, until nothing worth fixing is left."""
 
     TYPE: ClassVar[str] = "agent-loop"
     prompt: str | None = None
@@ -110,7 +110,7 @@ class Loop(Step):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParallelAgents(Step):
-    """The same work for many items at once, each in a worktree of its own."""
+    """The same work for many items concurrently, each in its own worktree."""
 
     TYPE: ClassVar[str] = "parallel-agents"
     for_each: str | Sequence[Json]
@@ -147,7 +147,7 @@ class Gate(Step):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approval(Step):
-    """A person approves, sends back or rejects."""
+    """A decision by a person, who approves, sends back or rejects."""
 
     TYPE: ClassVar[str] = "approval"
     show: Texts | None = None
@@ -168,7 +168,7 @@ class Call(Step):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use(Step):
-    """Another workflow, whose steps are put here."""
+    """Another workflow, whose steps are inlined here."""
 
     TYPE: ClassVar[str] = "use"
     use: str
@@ -176,7 +176,7 @@ class Use(Step):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateIssues(Step):
-    """Issues made from a list."""
+    """Issues created from a list."""
 
     TYPE: ClassVar[str] = "create-issues"
     from_: Texts
@@ -185,7 +185,7 @@ class CreateIssues(Step):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Commit(Step):
-    """A commit of what was changed."""
+    """A commit of the changes."""
 
     TYPE: ClassVar[str] = "commit"
     paths: Texts | None = None
@@ -193,7 +193,7 @@ class Commit(Step):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merge(Step):
-    """Branches, merged one after the other."""
+    """Branches that are merged one after the other."""
 
     TYPE: ClassVar[str] = "merge"
     from_: Texts
@@ -218,7 +218,7 @@ class PullRequest(Step):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class End(Step):
-    """The end of the run, before its last step."""
+    """The end of the run before its last step."""
 
     TYPE: ClassVar[str] = "end"
     status: Literal["succeeded", "failed"] | None = None

@@ -1,7 +1,7 @@
-"""What resolve() of a workflow.py returned, turned into the positioned tree that the YAML reader gives.
+"""Converts what resolve() of a workflow.py returned to the positioned tree that the YAML reader produces.
 
-The author's code made these values, so nothing of theirs is trusted to behave: kinds are told by the real type,
-built-in containers are read by the built-in methods, and size, depth and text are bounded as in a file.
+The author's code created these values, so none of them is trusted to behave: kinds are decided by the real type,
+built-in containers are read with the built-in methods, and size, depth and text are limited as in a file.
 """
 
 import re
@@ -44,7 +44,7 @@ _HOLDS = "use text, numbers, True, False, None, lists, dicts and the objects of 
 
 
 def to_document(workflow: object, bundle: Bundle, report: Report) -> Document | None:
-    """Turn a Workflow, a Procedure or a dict into a Document; None when something in it was refused and reported."""
+    """Convert a Workflow, a Procedure or a dict to a Document; None when something in it was refused and reported."""
     source = bundle.source
     if not _is(workflow, (Workflow, Procedure, dict)):
         _not_a_workflow(workflow, source, report)
@@ -68,7 +68,7 @@ def _not_a_workflow(value: object, source: SourceText, report: Report) -> None:
 
 @frozen(eq=False)
 class _Place:
-    """A value with the way that leads to it."""
+    """A value with the path that leads to it."""
 
     value: object
     span: Span
@@ -93,7 +93,7 @@ class _Place:
 
 
 class _Builder:
-    """Builds nodes, counts them, and reports what cannot become one."""
+    """Builds nodes, counts them, and reports what cannot be converted."""
 
     def __init__(self, source: SourceText, report: Report) -> None:
         self.refused = False
@@ -103,7 +103,7 @@ class _Builder:
         self._characters = 0
 
     def node(self, place: _Place) -> Node:
-        """Give the node of a value; what is refused becomes an empty one."""
+        """Convert a value to a node; a refused value becomes an empty one."""
         self._count(place)
         value = place.value
         if _is(value, (Part, dict, list, tuple)):
@@ -200,7 +200,7 @@ class _Builder:
 
 @frozen(eq=False)
 class _Known:
-    """What was read from a part."""
+    """The content of a part."""
 
     line: object
     within: str
@@ -208,7 +208,7 @@ class _Known:
 
 
 def _read(part: Part) -> _Known | None:
-    """Read a part's fields, positional ones first; None when a class of the author's own does not let us."""
+    """Read a part's fields, positional ones first; None when a class defined by the author prevents that."""
     try:
         order = sorted((each for each in fields(part) if each.name != "line"), key=lambda each: bool(each.kw_only))
         items: list[tuple[object, object]] = []
@@ -227,7 +227,7 @@ def _read(part: Part) -> _Known | None:
 
 
 def _line_span(source: SourceText, number: int) -> Span | None:
-    """Give the text of a line without the blanks around it, None where there is none."""
+    """Return the span of a line without surrounding blanks, or None where the line is blank."""
     line = source.line(number)
     if not line.strip():
         return None
@@ -236,7 +236,7 @@ def _line_span(source: SourceText, number: int) -> Span | None:
 
 
 def _is(value: object, kinds: type | tuple[type, ...]) -> bool:
-    # isinstance would ask the value's own `__class__`, which may say anything or raise
+    # isinstance would ask the value's own `__class__`, which may return anything or raise.
     return issubclass(type(value), kinds)
 
 

@@ -1,4 +1,4 @@
-"""The whole workflow as a Python object, what `resolve` is told, and the short form that only lists prompts."""
+"""The whole workflow as a Python object, the argument of `resolve`, and the short form that only lists prompts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ Trigger: TypeAlias = TriggerWord | Schedule | IssueTrigger | PullRequestTrigger 
 
 @dataclass(frozen=True, slots=True)
 class ResolveContext:
-    """What `resolve` is told about the run that is about to start."""
+    """What `resolve` learns about the run that is about to start."""
 
     issue_id: str = ""
     labels: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ class Workflow(Part):
 
 @dataclass(frozen=True, slots=True)
 class Subroutine(Part):
-    """An agent step that is little more than its prompt file."""
+    """An agent step that consists of little more than its prompt file."""
 
     TYPE: ClassVar[str] = "agent"
     name: str

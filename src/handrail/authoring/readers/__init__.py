@@ -1,1 +1,1 @@
-"""YAML and JSON with positions."""
+"""Readers for YAML and JSON that record positions."""

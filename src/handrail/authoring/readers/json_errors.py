@@ -1,4 +1,4 @@
-"""What is wrong with a JSON text at the place where reading stopped, in plain words with the fix."""
+"""Explains what is wrong with a JSON text at the place where parsing stopped, in plain words with the fix."""
 
 import re
 from collections.abc import Callable
@@ -31,7 +31,7 @@ _WANTED = {
 
 
 def explain(source: SourceText, at: int, wanted: str, in_object: bool | None) -> Finding:
-    """Say what is wrong at an offset, where something else was wanted."""
+    """Explain what is wrong at an offset where something else was expected."""
     for starts, make in _EXPLANATIONS:
         if source.text.startswith(starts, at):
             found = make(source, at)
@@ -41,7 +41,7 @@ def explain(source: SourceText, at: int, wanted: str, in_object: bool | None) ->
 
 
 def missing(source: SourceText, opened: int | None) -> Finding:
-    """Say what is missing at the end of the text."""
+    """Explain what is missing at the end of the text."""
     if opened is None:
         return Finding("the file is empty", Span(source, 0, 0), 'a workflow starts with `{` and has "steps"')
     sign = source.text[opened]
@@ -50,7 +50,7 @@ def missing(source: SourceText, opened: int | None) -> Finding:
 
 
 def trailing_comma(source: SourceText, at: int, closing: str, report: Report) -> None:
-    """Report a comma with nothing after it; reading can go on."""
+    """Report a comma with nothing after it, after which parsing can continue."""
     hint = f"remove the comma before `{closing}`"
     report.error("json-syntax", "a trailing comma is not allowed in JSON", Span(source, at, at + 1), hint)
 
@@ -130,4 +130,4 @@ _EXPLANATIONS: tuple[tuple[tuple[str, ...], _Explain], ...] = (
     (tuple("+-.0123456789"), _bad_number),
     (("",), _word),
 )
-"""What the text starts with at the place, and who explains it; the first that has something to say."""
+"""What the text at that place starts with, and the function that explains it; the first one with an answer is used."""

@@ -1,4 +1,4 @@
-"""JSON text to the positioned tree: RFC 8259 with one pattern for tokens and a stack of our own."""
+"""Parses JSON to a positioned tree: RFC 8259, with one regular expression for tokens and an explicit stack."""
 
 import json
 import re
@@ -40,7 +40,7 @@ _INFINITY = float("inf")
 
 
 def read_json(source: SourceText, report: Report) -> Node | None:
-    """Read one JSON value; None when nothing usable could be read, which is then reported."""
+    """Parse one JSON value; None when nothing usable could be read, which is then reported."""
     if not fits(source, report):
         return None
     try:
@@ -50,7 +50,7 @@ def read_json(source: SourceText, report: Report) -> Node | None:
 
 
 class _Frame:
-    """An object or array that is still open; one without entries is an array."""
+    """An object or array that is still open; an array has no entries."""
 
     __slots__ = ("entries", "items", "key", "start")
 
@@ -62,7 +62,7 @@ class _Frame:
 
 
 class _Reader:
-    """Takes tokens; `_wants` says what may come next."""
+    """Processes tokens; `_wants` holds what may come next."""
 
     def __init__(self, source: SourceText, report: Report) -> None:
         self._source = source
@@ -75,7 +75,7 @@ class _Reader:
         self._comma = 0
 
     def run(self) -> Node:
-        """Take the whole text."""
+        """Process the whole text."""
         text = self._source.text
         take = {_TEXT: self._text, _SIGN: self._sign, _NUMBER: self._number, _WORD: self._word}
         match = _TOKEN.match
@@ -184,7 +184,7 @@ class _Reader:
     def _counted(self, node: Node) -> None:
         self._count += 1
         if self._report.dropped:
-            # each further finding would copy its line again, which a file of one line makes expensive
+            # Each further finding would copy its line again, which is expensive in a file of a single line.
             raise Refused
         if self._count > MAX_NODES:
             raise too_many(self._source, node.span.start, self._report)

@@ -1,4 +1,4 @@
-"""What both readers share: the limits of a file and how its texts are shown in messages."""
+"""What both readers share: the limits on a file, and the format of its texts in messages."""
 
 import re
 
@@ -10,18 +10,18 @@ MAX_BYTES = 1024 * 1024
 MAX_DEPTH = 64
 MAX_NODES = 200_000
 MAX_INT = 2**53 - 1
-"""The largest whole number that every JSON reader keeps exactly, and so the largest that can be hashed."""
+"""The largest integer that every JSON parser reads exactly, and therefore the largest that can be hashed."""
 LONGEST_SHOWN = 60
 BOM = "\ufeff"
 
 
 SURROGATE = re.compile("[\ud800-\udfff]")
-"""Half of a character: no file can hold it, so it is taken out of every value."""
+"""Half of a surrogate pair, which no file can contain, so it is removed from every value."""
 
 
 @frozen
 class Finding:
-    """What a syntax error comes to; without a code it is the reader's own."""
+    """The explanation of a syntax error; without a code it gets the reader's own."""
 
     message: str
     at: Span
@@ -30,11 +30,11 @@ class Finding:
 
 
 class Refused(Exception):
-    """Reading cannot go on; what is wrong has been reported."""
+    """Reading cannot continue; the problem has been reported."""
 
 
 def fits(source: SourceText, report: Report) -> bool:
-    """Tell whether the file is small enough to be read, and report it if not."""
+    """Whether the file is small enough to be read; one that is not is reported."""
     text = source.text
     if len(text) <= MAX_BYTES // 4 or (len(text) <= MAX_BYTES and _bytes(text) <= MAX_BYTES):
         return True
@@ -44,40 +44,40 @@ def fits(source: SourceText, report: Report) -> bool:
 
 
 def shown(text: str) -> str:
-    """Give a text for a message: on one line, printable, not too long."""
+    """Format a text for a message: on one line, printable, not too long."""
     clean = "".join(char if char.isprintable() else _escape(char) for char in text[: LONGEST_SHOWN + 1])
     return clean if len(clean) <= LONGEST_SHOWN else clean[: LONGEST_SHOWN - 1] + "…"
 
 
 def quoted(text: str) -> str:
-    """Give a text in the quotes that need the least escaping."""
+    """Quote a text with the quotes that need the least escaping."""
     if '"' not in text and "\\" not in text:
         return f'"{text}"'
     return "'" + text.replace("'", "''") + "'"
 
 
 def too_deep(source: SourceText, at: int, report: Report) -> Refused:
-    """Report a collection inside too many others."""
+    """Report a collection that is nested too deeply."""
     hint = "flatten the file; no part of the format nests that far"
     report.error("too-deep", f"the file nests deeper than {MAX_DEPTH} levels", Span(source, at, at + 1), hint)
     return Refused()
 
 
 def too_many(source: SourceText, at: int, report: Report) -> Refused:
-    """Report more values than are read."""
+    """Report that a file contains too many values."""
     report.error("too-many-nodes", f"the file holds more than {MAX_NODES:,} values", Span(source, at, at + 1))
     return Refused()
 
 
 def duplicate_key(name: str, first: Span, again: Span, report: Report) -> None:
-    """Report a key that stands twice, with both places."""
+    """Report a duplicate key, with both places."""
     line = first.source.position(first.start).line
     message = f"duplicate key '{shown(name)}', first at line {line}"
     report.error("duplicate-key", message, again, "remove one of them, or rename it")
 
 
 def inexact_number(text: str, at: Span, report: Report) -> None:
-    """Report a number that would not be kept as it is written."""
+    """Report a number that would lose precision."""
     hint = f'write "{shown(text)}" in quotes to keep it as text'
     report.error("bad-value", f"the number {shown(text)} is too large to be kept exactly", at, hint)
 

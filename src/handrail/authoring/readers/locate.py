@@ -1,4 +1,4 @@
-"""From a place inside a scalar's value back to the place in the file where it was written."""
+"""Maps a position inside a scalar's value back to the position in the file where it was written."""
 
 from functools import lru_cache
 
@@ -9,7 +9,7 @@ _QUOTED = {"single": SINGLE, "double": DOUBLE, "json": JSON}
 
 
 def span_at(scalar: Scalar, start: int, end: int) -> Span:
-    """Give the stretch of the file that holds `value[start:end]`, or the whole scalar where no exact map exists."""
+    """Return the span of the file that holds `value[start:end]`, or the whole scalar where no exact map exists."""
     value, span = scalar.value, scalar.span
     if not isinstance(value, str) or scalar.style == "made":
         return span
@@ -30,11 +30,11 @@ def _mapped(trace: Trace, span: Span, start: int, end: int) -> Span:
 
 @lru_cache(maxsize=4)
 def _trace(scalar: Scalar) -> Trace | None:
-    """Trace a scalar once for all the places asked in it; None if the trace does not give its value."""
+    """Trace a scalar once for all positions in it; None if the trace does not reproduce its value."""
     value, (source, start, end) = str(scalar.value), scalar.span
     if scalar.style in {"literal", "folded"}:
         trace = trace_block(source.text, start, end, value)
-        # what is left over must be the line breaks that chomping took
+        # The remainder must consist of the line breaks that chomping removed.
         is_exact = trace.text.startswith(value) and not trace.text[len(value) :].strip("\n\u2028\u2029")
         return trace if is_exact else None
     if scalar.style == "plain":

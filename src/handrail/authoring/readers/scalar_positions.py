@@ -1,14 +1,14 @@
-"""The characters of a scalar's value with their places in the file, style by style.
+"""The characters of a scalar's value with their positions in the file, for each style of scalar.
 
-Each function reads the raw text of a scalar again, as the parser did, and gives a `Trace`. Whoever uses it compares
-the traced text with the value: where both agree the places are right, and where they do not there is no exact map.
+Each function reads the raw text of a scalar again, as the parser did, and returns a `Trace`. The caller compares the
+traced text with the value: where both agree the positions are right, and where they do not there is no exact map.
 """
 
 import re
 
 
 class Trace:
-    """A value under reading: its text, and for each character where it starts and ends in the file."""
+    """A value while it is read: its text, and the start and end of each character in the file."""
 
     __slots__ = ("ends", "parts", "starts")
 
@@ -19,17 +19,17 @@ class Trace:
 
     @property
     def text(self) -> str:
-        """What has been read."""
+        """The text that has been read."""
         return "".join(self.parts)
 
     def run(self, text: str, start: int) -> None:
-        """Take a stretch that stands in the file as it is in the value."""
+        """Add a run of characters that is written in the file exactly as in the value."""
         self.parts.append(text)
         self.starts.extend(range(start, start + len(text)))
         self.ends.extend(range(start + 1, start + len(text) + 1))
 
     def char(self, char: str, start: int, end: int) -> None:
-        """Take one character that is written with others."""
+        """Add one character that is written as several, such as an escape."""
         self.parts.append(char)
         self.starts.append(start)
         self.ends.append(end)
@@ -66,7 +66,7 @@ _ESCAPES = {
 
 
 def trace_flow(pattern: re.Pattern[str], text: str, start: int, end: int) -> Trace:
-    """Trace a plain or quoted scalar between two offsets, quotes excluded."""
+    """Trace a plain or quoted scalar between two offsets, without its quotes."""
     trace = Trace()
     for found in pattern.finditer(text, start, end):
         at, to = found.span()
@@ -87,7 +87,7 @@ def trace_flow(pattern: re.Pattern[str], text: str, start: int, end: int) -> Tra
 
 
 def trace_block(text: str, start: int, end: int, value: str) -> Trace:
-    """Trace a literal or folded block scalar, header included; trailing line breaks are not chomped."""
+    """Trace a literal or folded block scalar, including its header; trailing line breaks are not chomped."""
     lines = _lines(text, start, end)[1:]
     indent = _indent(text, lines, value)
     trace = Trace()
@@ -138,8 +138,8 @@ def _lines(text: str, start: int, end: int) -> list[tuple[int, int, int]]:
 
 
 def _indent(text: str, lines: list[tuple[int, int, int]], value: str) -> int:
-    # the header may name the indentation relative to a parent that is out of sight here, so it is taken
-    # from the first line with content: what the value does not have of its leading spaces is indentation
+    # The header may give the indentation relative to a parent that is unknown here, so it is derived from
+    # the first line with content: the leading spaces that the value does not have are indentation.
     first = next((line for line in value.splitlines() if line.strip(" ")), "")
     for at, to, _ in lines:
         written = text[at:to]

@@ -1,4 +1,4 @@
-"""The YAML parser's complaints in plain words, at the place where the mistake is, with the fix."""
+"""Rewrites the YAML parser's errors in plain words, at the place of the mistake, with the fix."""
 
 import re
 from collections.abc import Callable
@@ -12,15 +12,15 @@ from handrail.model.source import Scalar, SourceText, Span
 
 _NUMBERED_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})")
 _GLUED = re.compile(r"([ -]*[A-Za-z_][\w-]{0,60}:)([^\s:/].{0,80})")
-"""A key whose value sticks to its colon."""
+"""A key with no space between its colon and its value."""
 _BLOCK = re.compile(r":[ \t]+[|>][-+0-9]*[ \t]*$")
-"""A key whose text stands on the lines below."""
+"""A key whose text is on the lines below."""
 _PLACEHOLDER = re.compile(r"\$\{[^}\n]*\}?")
 
 
 @frozen
 class _Case:
-    """A complaint with its places as offsets in the source, and the last scalar that was read before it."""
+    """A parser error with its positions as offsets in the source, and the last scalar that was read before it."""
 
     source: SourceText
     problem: str
@@ -41,7 +41,7 @@ class _Case:
 
 
 def explain(source: SourceText, broken: Broken, last: Scalar | None) -> Finding:
-    """Say a parser's complaint in our words."""
+    """Explain a parser error in plain words."""
     shift = 1 if source.text.startswith(BOM) else 0
     at = broken.at + shift if broken.at is not None else (last.span.end if last else 0)
     at = min(at, len(source.text))
@@ -236,4 +236,4 @@ _EXPLANATIONS: tuple[tuple[str, _Explain], ...] = (
     ("tag", _tag),
     ("parsing a block", _indentation),
 )
-"""Words of the parser, in the problem or its context, and who explains them; the first that fits."""
+"""Words in the parser's problem or context, and the function that explains them; the first match is used."""

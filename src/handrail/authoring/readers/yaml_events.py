@@ -1,17 +1,17 @@
-"""The only place that knows PyYAML: the events of a text, and its complaints as one exception."""
+"""The only module that uses PyYAML: the events of a text, and its errors as one exception."""
 
 from collections.abc import Iterator
 from typing import Protocol, cast
 
 
 class Mark(Protocol):
-    """A place in the text, counted in code points."""
+    """A position in the text, counted in code points."""
 
     index: int
 
 
 class Event(Protocol):
-    """What the parser says next; an attribute exists only on the kinds of events that it belongs to."""
+    """The parser's next event; an attribute exists only on the kinds of events that it belongs to."""
 
     start_mark: Mark
     end_mark: Mark
@@ -23,7 +23,7 @@ class Event(Protocol):
 
 
 class Broken(Exception):
-    """The text is not YAML: the parser's own words with offsets, None where it gave none."""
+    """The text is not YAML: the parser's own message with offsets, None where it gave none."""
 
     def __init__(self, problem: str, at: int | None = None, context: str = "", context_at: int | None = None) -> None:
         super().__init__(problem)
@@ -34,8 +34,8 @@ class Broken(Exception):
 
 
 def events(text: str, *, pure: bool = False) -> Iterator[Event]:
-    """Give the parser's events one by one; `pure` takes the slow parser without libyaml."""
-    # importing yaml costs as much as reading a whole workflow, and JSON files do not need it
+    """Iterate over the parser's events; `pure` selects the slow parser without libyaml."""
+    # Importing yaml takes as long as reading a whole workflow, and JSON files do not need it.
     import yaml  # noqa: PLC0415
 
     fast = None if pure else getattr(yaml, "CSafeLoader", None)
@@ -46,7 +46,7 @@ def events(text: str, *, pure: bool = False) -> Iterator[Event]:
         problem, context = error.problem or "", error.context or ""
         raise Broken(problem, _index(error.problem_mark), context, _index(error.context_mark)) from None
     except (yaml.YAMLError, ValueError, OverflowError) as error:
-        # the slow parser lets some bad escapes and version numbers through to chr() and int()
+        # The slow parser passes some invalid escapes and version numbers on to chr() and int().
         raise Broken(str(error)) from None
 
 

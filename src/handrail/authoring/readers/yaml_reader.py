@@ -1,7 +1,7 @@
-"""YAML text to the positioned tree: a strict YAML 1.2 subset, bounded in size, depth and aliases.
+"""Parses YAML to a positioned tree: a strict subset of YAML 1.2, limited in size, depth and aliases.
 
-The tree is built from the parser's events with a stack of our own, so that hostile nesting meets the depth limit
-and not the end of the C stack. What can be told apart from a syntax error is reported and reading goes on.
+The tree is built from the parser's events with an explicit stack, so that hostile nesting meets the depth limit and not
+the end of the C stack. What is not a syntax error is reported, and reading continues.
 """
 
 import re
@@ -45,7 +45,7 @@ _PROPERTIES = re.compile(r"(?:(?:&[^\s,\[\]{}]*|!<[^>\s]*>|![^\s,\[\]{}]*)(?:\s+
 
 
 def read_yaml(source: SourceText, report: Report) -> Node | None:
-    """Read one YAML document; None when nothing usable could be read, which is then reported."""
+    """Parse one YAML document; None when nothing usable could be read, which is then reported."""
     if not fits(source, report) or not _is_text(source, report):
         return None
     shift = 1 if source.text.startswith(BOM) else 0
@@ -53,7 +53,7 @@ def read_yaml(source: SourceText, report: Report) -> Node | None:
 
 
 def build_tree(source: SourceText, report: Report, stream: Iterator[Event]) -> Node | None:
-    """Build the tree from the events of a text, without its byte order mark."""
+    """Build the tree from the events of a text without its byte order mark."""
     builder = _Builder(source, report)
     try:
         root = builder.run(stream)
@@ -71,7 +71,7 @@ def build_tree(source: SourceText, report: Report, stream: Iterator[Event]) -> N
 
 
 def _report_broken(found: Finding, report: Report) -> None:
-    # a value that was refused mostly breaks the rest of its line too; one word about it is enough
+    # A refused value usually breaks the rest of its line too; it is reported only once.
     place = (found.at.source.path, found.at.source.position(found.at.start).line)
     if not any(other.is_error and (other.file, other.line) == place for other in report):
         report.error(found.code or "yaml-syntax", found.message, found.at, found.hint)
@@ -88,7 +88,7 @@ def _is_text(source: SourceText, report: Report) -> bool:
 
 
 class _Frame:
-    """A collection that is still open; one without entries is a sequence."""
+    """A collection that is still open; a sequence has no entries."""
 
     __slots__ = ("anchor", "entries", "flow", "height", "items", "key", "size", "start")
 
@@ -104,7 +104,7 @@ class _Frame:
 
 
 class _Known:
-    """A finished node with an anchor, and what an alias to it costs."""
+    """A finished node with an anchor, and the cost of an alias to it."""
 
     __slots__ = ("height", "node", "size")
 
@@ -115,7 +115,7 @@ class _Known:
 
 
 class _Builder:
-    """Takes events and keeps the open collections."""
+    """Processes events and holds the open collections."""
 
     def __init__(self, source: SourceText, report: Report) -> None:
         self.source = source
@@ -130,7 +130,7 @@ class _Builder:
         self._dropped = Scalar(None, Span(source, 0, 0), "made")
 
     def run(self, stream: Iterator[Event]) -> Node | None:
-        """Take all events of the first document and give its root, None if there is nothing in it."""
+        """Process all events of the first document and return its root, or None if it is empty."""
         take = {
             "ScalarEvent": self._scalar,
             "MappingStartEvent": self._mapping,
@@ -163,7 +163,7 @@ class _Builder:
         text = event.value
         style = _STYLES[event.style]
         if event.tag is not None and yaml_refusals.tag_refused(self.source, start, self.report):
-            # A condition behind a `!` has been reported: any value that fits will do, so that nothing more is said.
+            # A condition after a `!` has been reported; a value that matches avoids a second message about it.
             text, style = "true", "plain"
         elif event.tag is not None or event.anchor is not None:
             start = self._after_properties(start, end)
@@ -241,7 +241,7 @@ class _Builder:
     def _add(self, node: Node, size: int, height: int) -> None:
         self._count += 1
         if self.report.dropped:
-            # each further finding would copy its line again, which a file of one line makes expensive
+            # Each further finding would copy its line again, which is expensive in a file of a single line.
             raise Refused
         if self._count > MAX_NODES:
             raise too_many(self.source, node.span.start, self.report)

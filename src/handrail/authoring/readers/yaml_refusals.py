@@ -1,4 +1,4 @@
-"""What is valid YAML and yet refused: keys that are no text, tags, aliases that name nothing."""
+"""Valid YAML that is refused nevertheless: keys that are not text, tags, and unknown aliases."""
 
 import re
 
@@ -11,11 +11,11 @@ _TAG = re.compile(r"![^\s,\[\]{}]*")
 _TEMPLATE = re.compile(r"\{\{[^{}\n]{0,200}\}\}")
 _BRACES = re.compile(r"\{\{[ \t]*([^{}\n]{0,200}?)[ \t]*\}\}")
 TEMPLATE_KEYS = ("prompt", "when", "while", "until", "expect")
-"""Ends of the keys whose values may hold `{{ ... }}`."""
+"""Suffixes of the keys whose values may contain `{{ ... }}`."""
 
 
 def key_not_text(key: Scalar, report: Report) -> Scalar:
-    """Report a key that is a number, a boolean or nothing, and give it as text."""
+    """Report a key that is a number, a boolean or empty, and return it as text."""
     start, end = key.span.start, key.span.end
     text = key.span.source.text[start:end]
     hint = f"put it in quotes: {quoted(shown(text))}" if text else "write a name before the `:`"
@@ -24,7 +24,7 @@ def key_not_text(key: Scalar, report: Report) -> Scalar:
 
 
 def key_not_scalar(node: Mapping | Sequence, report: Report) -> None:
-    """Report a list or a mapping as a key, which is mostly a `{{ ... }}` without quotes."""
+    """Report a list or map used as a key, which is usually a `{{ ... }}` without quotes."""
     source, start = node.span.source, node.span.start
     template = _TEMPLATE.match(source.text, max(0, start - 1))
     if template is not None:
@@ -37,13 +37,13 @@ def key_not_scalar(node: Mapping | Sequence, report: Report) -> None:
 
 
 def _as_value(fixed: str) -> str:
-    """Outside prompts and conditions a value stands in `${...}`; `{{ ... }}` would stay as it is."""
+    """Rewrite `{{ ... }}` as `${...}`, except in prompts and conditions, because elsewhere it would stay literal."""
     key = fixed.lstrip(" -").partition(":")[0]
     return fixed if key.endswith(TEMPLATE_KEYS) else _BRACES.sub(r"${\1}", fixed)
 
 
 def unknown_alias(span: Span, report: Report) -> None:
-    """Report an alias without its anchor, which is mostly a pattern of paths without quotes."""
+    """Report an alias without an anchor, which is usually a glob without quotes."""
     name = span.source.text[span.start : span.end]
     hint = f"a text that starts with `*` needs quotes: {quoted(value_at(span.source, span.start))}"
     report.error(
@@ -52,7 +52,7 @@ def unknown_alias(span: Span, report: Report) -> None:
 
 
 def tag_refused(source: SourceText, start: int, report: Report) -> bool:
-    """Report a tag that stands at, or after an anchor behind, an offset; tell whether a `not` was meant."""
+    """Report a tag at an offset, or after an anchor there; returns whether a `not` was meant."""
     found = _TAG.search(source.text, start)
     at = Span(source, found.start(), found.end()) if found else Span(source, start, start + 1)
     tag = shown(source.text[at.start : at.end])

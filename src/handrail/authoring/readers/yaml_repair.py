@@ -1,4 +1,4 @@
-"""Corrected text for hints: the value at a place, a line with its placeholders quoted."""
+"""Corrected text for hints: the value at a position, and lines with their placeholders quoted."""
 
 import re
 
@@ -6,7 +6,7 @@ from handrail.authoring.readers.limits import quoted
 from handrail.model.source import SourceText
 
 LONGEST_LINE = 200
-"""A longer line is not shown again in a hint."""
+"""Longer lines are not repeated in a hint."""
 
 _TOKEN = re.compile(
     r"""
@@ -26,12 +26,12 @@ _KEYED = re.compile(r"(\s*(?:- +)*[^\s:#\"'\[{][^:]*:\s+)(\S.*)$")
 
 
 def quote_placeholders(line: str) -> str:
-    """Give a line in which every unquoted text with a `${...}` stands in quotes, without its comment."""
+    """Return a line with quotes around every unquoted text that contains a `${...}`, without its comment."""
     return _TOKEN.sub(_quote_token, line).strip()
 
 
 def value_at(source: SourceText, start: int) -> str:
-    """Give the unquoted value that was probably meant at an offset: up to a comment, and up to a `,` in a list."""
+    """Return the unquoted value probably meant at an offset: up to a comment, and up to a `,` in a list."""
     position = source.position(start)
     line = source.line(position.line)
     before, rest = line[: position.column - 1], line[position.column - 1 :][:LONGEST_LINE]
@@ -42,7 +42,7 @@ def value_at(source: SourceText, start: int) -> str:
 
 
 def negation(source: SourceText, start: int) -> str | None:
-    """Give `key: not x` for a condition whose value begins with a `!`, None where no condition stands."""
+    """Return `key: not x` for a condition whose value begins with a `!`, or None where there is no condition."""
     position = source.position(start)
     key = _CONDITION.search(source.line(position.line)[: position.column - 1][-LONGEST_LINE:])
     value = value_at(source, start).removeprefix("!").strip()
@@ -52,7 +52,7 @@ def negation(source: SourceText, start: int) -> str | None:
 
 
 def quote_value(line: str) -> str | None:
-    """Give a `key: value` line with the whole value in quotes, None if it is no such line."""
+    """Return a `key: value` line with the whole value in quotes, or None if it is not such a line."""
     found = _KEYED.match(_COMMENT.sub("", line)) if len(line) <= LONGEST_LINE else None
     if found is None:
         return None

@@ -1,7 +1,7 @@
-"""What an unquoted YAML scalar means, by the core schema of YAML 1.2.
+"""Interprets unquoted YAML scalars by the core schema of YAML 1.2.
 
-`yes`, `no`, `on`, `off`, dates and times are text; so are numbers with leading zeros, which are more often
-codes than numbers.
+`yes`, `no`, `on`, `off`, dates and times are text, as are numbers with leading zeros, which are more often codes than
+numbers.
 """
 
 import re
@@ -11,7 +11,7 @@ from handrail.model.diagnostics import Report
 from handrail.model.source import ScalarValue, Span
 
 NOT_ALWAYS_TEXT = frozenset("0123456789+-.~nNtTfF")
-"""Characters with which a scalar starts that may be something else than text."""
+"""First characters of scalars that may be something other than text."""
 
 _WORDS: dict[str, ScalarValue] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
@@ -27,7 +27,7 @@ _INFINITY = float("inf")
 
 
 def plain_value(text: str, at: Span, report: Report) -> ScalarValue:
-    """Give the value of an unquoted scalar; a number that cannot be kept is reported and stands as 0."""
+    """Return the value of an unquoted scalar; a number that cannot be represented is reported and replaced by 0."""
     if text in _WORDS:
         return _WORDS[text]
     if _INT.fullmatch(text):

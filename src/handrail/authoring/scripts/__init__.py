@@ -1,1 +1,1 @@
-"""The files that played agents play: scripts and cassettes."""
+"""The files that replayed agents play: scripts and cassettes."""

@@ -1,4 +1,4 @@
-"""Which key of a script plays for a step: the most specific one whose pattern fits the step's address."""
+"""Selects the key of a script for a step: the most specific one whose pattern matches the step's address."""
 
 import re
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ _OMITTED = r"([@#][0-9]+)?"
 
 
 def is_address(key: str) -> bool:
-    """Tell whether a key of a script can be the address of a step."""
+    """Whether a key of a script can be the address of a step."""
     return _ADDRESS.fullmatch(key) is not None
 
 
@@ -32,11 +32,11 @@ class Match:
 
     key: str
     of_round: bool
-    """Whether it names every round of the address, so that it counts the calls of this round alone."""
+    """Whether it names every round of the address, so that only the calls of this round are counted."""
 
 
 def find_key(address: str, keys: Iterable[str]) -> Match | None:
-    """Give the key that plays for an address: with the round, then without; with the item, then `[*]`."""
+    """Find the key for an address: one with the round before one without, one with the item before `[*]`."""
     fitting = [(key, found) for key in keys if (found := _pattern(key).fullmatch(address)) is not None]
     if not fitting:
         return None
@@ -54,7 +54,7 @@ def _rounds(key: str) -> int:
 
 @lru_cache(maxsize=1024)
 def _pattern(key: str) -> re.Pattern[str]:
-    """The addresses that a key fits: those with its own rounds, and with any round where it names none."""
+    """Compile the addresses that a key matches: with its own rounds, or with any round where it names none."""
     pattern, given = "", False
     for piece in _PIECES.split(key):
         if piece == "/":

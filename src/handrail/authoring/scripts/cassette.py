@@ -1,4 +1,4 @@
-"""A cassette: the calls of agents that a run made, as lines of JSON; the first line says what the file is."""
+"""A cassette: the agent calls of a run as lines of JSON, after a first line that identifies the file."""
 
 import json
 import re
@@ -13,9 +13,9 @@ from handrail.model.workflow.values import JsonValue
 
 VERSION = 1
 MARK = "handrail_cassette"
-"""The key of the first line, with the version of the format."""
+"""The key of the first line, whose value is the version of the format."""
 HEAD = "handrail_replay"
-"""The type of the first line that a replay prints, by which its reader learns whose lines follow."""
+"""The type of the first line that a replay prints, which identifies the agent whose lines follow."""
 RECORD = "record one: run the workflow with --record FILE"
 _Record: TypeAlias = dict[str, JsonValue]
 _BLOCK = re.compile(r"\b(data|message)-[0-9a-f]{12}\b")
@@ -24,10 +24,10 @@ _COMMIT = re.compile(r"\b(?=[a-f]*[0-9])[0-9a-f]{7,40}\b")
 
 @frozen(kw_only=True)
 class RecordedCall:
-    """One call of an agent, as it went."""
+    """One recorded call of an agent."""
 
     run: str
-    """Which run of the family made it: empty for the run itself, `.7` for the one that its event 7 started."""
+    """The run of the family that made it: empty for the run itself, `.7` for the one started by its event 7."""
     address: str
     turn: int
     agent: str
@@ -35,12 +35,12 @@ class RecordedCall:
     prompt_digest: str
     prompt: str
     lines: tuple[str, ...]
-    """What it printed; bytes that are no text stand as lone surrogates."""
+    """Its output; bytes that are not valid text are stored as lone surrogates."""
     exit_code: int | None
     signal: int | None = None
     seconds: float = 0.0
     patch: str = ""
-    """What it changed in the work tree, as git writes it."""
+    """Its changes to the worktree, in git's format."""
 
 
 @frozen
@@ -51,10 +51,10 @@ class Cassette:
     run: str = ""
     """The run that was recorded."""
     strict: bool = False
-    """Whether a call fails whose prompt is not the recorded one."""
+    """Whether a call fails when its prompt differs from the recorded one."""
 
     def find(self, run: str, address: str, turn: int) -> RecordedCall:
-        """Give the call of a step; one of another run of the family where that has none of its own."""
+        """Find the call of a step, or that of another run of the family where this run has none."""
         found = [each for each in self.calls if (each.address, each.turn) == (address, turn)]
         same = [each for each in found if each.run == "".join(run.partition(".")[1:])]
         if not found:
@@ -65,12 +65,12 @@ class Cassette:
 
 
 def digest(prompt: str) -> str:
-    """Give the digest of a prompt."""
+    """Compute the digest of a prompt."""
     return sha256(prompt.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def drift(recorded: str, present: str) -> str:
-    """Say where a prompt first differs from the recorded one; nothing where it does not."""
+    """Describe where a prompt first differs from the recorded one; empty where it does not."""
     old, new = recorded.splitlines(), present.splitlines()
     if old == new:
         return ""
@@ -79,26 +79,26 @@ def drift(recorded: str, present: str) -> str:
 
 
 def comparable(prompt: str, run: str) -> str:
-    """Give a prompt without what differs from run to run: the run's own name, marks around data, ids of commits."""
+    """Remove what differs from run to run from a prompt: the run's name, marks around data, commit ids."""
     root = run.partition(".")[0]
     named = re.sub(rf"(?<![A-Za-z0-9-]){re.escape(root)}(?![A-Za-z0-9-])", "RUN", prompt) if root else prompt
     return _COMMIT.sub("COMMIT", _BLOCK.sub(r"\1-MARK", named))
 
 
 def write_cassette(calls: Iterable[RecordedCall], about: Mapping[str, JsonValue]) -> bytes:
-    """Give the bytes of a cassette."""
+    """Serialize a cassette."""
     records = ({MARK: VERSION, **about}, *(asdict(each) for each in calls))
     return b"".join(json.dumps(each).encode() + b"\n" for each in records)
 
 
 def as_strict(data: bytes) -> bytes:
-    """Give a cassette under which a call fails whose prompt is not the recorded one."""
+    """Return a cassette with which a call fails when its prompt differs from the recorded one."""
     first, _, rest = data.partition(b"\n")
     return json.dumps({**json.loads(first), "strict": True}).encode() + b"\n" + rest
 
 
 def require_cassette(path: str, data: bytes) -> Cassette:
-    """Parse the bytes of a cassette file; raises what a person can act on."""
+    """Parse the bytes of a cassette file, raising errors that a person can act on."""
     lines = data.splitlines()
     head = _read(path, 1, lines[0] if lines else b"")
     if head.get(MARK) != VERSION:
@@ -109,7 +109,7 @@ def require_cassette(path: str, data: bytes) -> Cassette:
 
 
 def drift_told(line: bytes) -> str:
-    """Give what the first line of a replay says about a prompt that differs; nothing where it says none."""
+    """Read from the first line of a replay how the prompt differs; empty where it does not."""
     try:
         said: object = json.loads(line)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Parses and checks the script of the scripted agent, and finds the turn that a call plays."""
+"""Parses and checks the script of the scripted agent, and finds the turn for a call."""
 
 import re
 from base64 import b64decode
@@ -27,25 +27,25 @@ class Turns:
 
     turns: tuple[Turn, ...]
     repeats: bool
-    """Whether the last one plays for all further calls too."""
+    """Whether the last turn also plays for all further calls."""
 
 
 @frozen
 class Script:
-    """A script that was checked: step addresses, as they are written, with their turns."""
+    """A checked script: step addresses, as written, with their turns."""
 
     path: str
     steps: dict[str, Turns]
 
     def plays(self, address: str, number: int, number_in_round: int = 1) -> tuple[str, int] | None:
-        """Say which key a call plays and which of its calls this is, from 1; None where no key fits."""
+        """Find the key for a call and the number of the call under it, from 1; None where no key matches."""
         found = find_key(address, (key for key in self.steps if key != DEFAULT))
         if found is not None:
             return found.key, number_in_round if found.of_round else number
         return (DEFAULT, number) if DEFAULT in self.steps else None
 
     def turn(self, address: str, number: int, number_in_round: int = 1) -> Turn:
-        """Give what a call plays; where the script has nothing for it, a failure that says so."""
+        """Return the turn for a call; where the script has none, a failure that says so."""
         found = self.plays(address, number, number_in_round)
         if found is not None:
             return self._play(*found)
@@ -65,12 +65,12 @@ class Script:
 
 
 def failure(message: str) -> Turn:
-    """Give the turn of a call that the script has nothing usable for."""
+    """Build the failing turn of a call for which the script has nothing usable."""
     return {"fail": {"status": "api_error", "message": message}}
 
 
 def require_script(path: str, data: bytes) -> Script:
-    """Parse the bytes of a script file; what is wrong in it is raised with every place."""
+    """Parse the bytes of a script file, raising an error with the positions of all problems."""
     report = Report()
     try:
         source = SourceText(path, data.decode("utf-8"))
@@ -84,7 +84,7 @@ def require_script(path: str, data: bytes) -> Script:
 
 
 def parse_script(source: SourceText, report: Report) -> Script | None:
-    """Give the script of a text; None when something is wrong, which is then reported."""
+    """Parse a script from text; None when something is wrong, which is then reported."""
     if _BLANK.fullmatch(source.text):
         report.error("yaml-syntax", "the script is empty", Span(source, 0, 0), _WHAT_IT_IS)
         return None
@@ -97,7 +97,7 @@ def parse_script(source: SourceText, report: Report) -> Script | None:
 
 
 def script_of(root: Mapping, report: Report) -> Script | None:
-    """Give the script of a tree that has its shape; None when something is wrong, which is then reported."""
+    """Build the script from a tree of the right shape; None when something is wrong, which is then reported."""
     for entry in root:
         _check(entry, report)
     steps = None if report.failed else {entry.name: _turns(entry.value) for entry in root}
@@ -105,7 +105,7 @@ def script_of(root: Mapping, report: Report) -> Script | None:
 
 
 def _check(entry: Entry, report: Report) -> None:
-    """Report what the shape cannot say: addresses, where repeating stands, and paths."""
+    """Report what the shape cannot express: invalid addresses, misplaced repetition and invalid paths."""
     if not is_address(entry.name):
         hint = f"for example {EXAMPLES}"
         report.error("bad-value", f"'{short(entry.name)}' is no step address", entry, hint)
@@ -143,7 +143,7 @@ def _repeats(item: Node) -> bool:
 
 
 def check_file(file: Entry, report: Report) -> None:
-    """Report a path that leaves the workspace, and bytes that are none."""
+    """Report a path that leaves the workspace, and invalid base64."""
     parts = file.name.split("/")
     if not file.name or "\0" in file.name or any(part in ("", ".", "..") for part in parts):
         hint = "write it from the workspace's root, such as src/app.py"
@@ -170,7 +170,7 @@ def _turns(value: Node) -> Turns:
 
 
 def _turn(item: Mapping) -> Turn:
-    """Give a turn in its long form; its shape was checked."""
+    """Convert a turn, whose shape has been checked, to its long form."""
     turn = cast("dict[str, object]", plain(item))
     for name in ("run", "background", "expect_prompt", "call_tool"):
         if name in turn and not isinstance(turn[name], list):

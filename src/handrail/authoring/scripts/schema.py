@@ -1,4 +1,4 @@
-"""The shape of a script for the scripted agent: step addresses, each with the turns that its calls play."""
+"""The shape of a script for the scripted agent: step addresses, each with the turns for its calls."""
 
 from typing import get_args
 
@@ -19,7 +19,7 @@ from handrail.authoring.shapes.shapes import (
 from handrail.model.history.spending import CallStatus
 
 DEFAULT = "default"
-"""The key that plays for every step without one of its own."""
+"""The key for every step without its own."""
 MORE = "..."
 """The item that repeats the turn before it."""
 

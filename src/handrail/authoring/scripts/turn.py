@@ -1,4 +1,4 @@
-"""What one call of the scripted agent plays: a turn of a script, in its long form."""
+"""What the scripted agent does in one call: a turn of a script, in its long form."""
 
 from typing import NotRequired, TypedDict
 
@@ -6,7 +6,7 @@ from handrail.model.workflow.values import JsonValue
 
 
 class FileForm(TypedDict, total=False):
-    """What a file becomes: one of `text`, `base64` and `link`."""
+    """The new content of a file: one of `text`, `base64` and `link`."""
 
     text: str
     base64: str
@@ -23,7 +23,7 @@ class Failure(TypedDict):
 
 
 class ToolCall(TypedDict):
-    """A tool that the agent says it uses; one of Handrail is really called."""
+    """A tool that the agent claims to use; one of Handrail's is really called."""
 
     name: str
     input: NotRequired[JsonValue]
@@ -32,7 +32,7 @@ class ToolCall(TypedDict):
 
 
 class Turn(TypedDict, total=False):
-    """What one call plays; what may be written in several ways has its longest form here."""
+    """What happens in one call; where there are several notations, this is the longest."""
 
     say: str
     files: dict[str, FileForm | None]

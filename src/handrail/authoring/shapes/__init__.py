@@ -1,1 +1,1 @@
-"""Shapes of formats, checking, JSON Schema."""
+"""The shapes of file formats: checking a tree against them, and exporting them as JSON Schema."""

@@ -1,4 +1,4 @@
-"""Checks a positioned tree against a shape and reports everything that does not fit."""
+"""Checks a positioned tree against a shape and reports everything that does not match."""
 
 import re
 from dataclasses import replace
@@ -25,14 +25,14 @@ from handrail.model.source import Entry, Mapping, Node, Scalar, Sequence
 from handrail.model.suggest import did_you_mean, suggest
 
 MOST_NAMED = 12
-"""A hint names all keys of a map up to so many."""
+"""The largest number of keys that a hint lists in full."""
 
 
 def conform(shape: Shape, node: Node, report: Report) -> bool:
-    """Report every place where a tree departs from its shape; tell whether there was none."""
+    """Report every deviation of a tree from its shape; returns whether there was none."""
     aside = Report()
     _fit(shape, node, aside)
-    # What the reader refused stands in the tree as a makeshift value: one word about it is enough.
+    # The reader puts a substitute in place of a value that it refused, and has reported it already.
     refused = {(found.file, found.line, found.column) for found in report if found.is_error}
     for found in aside:
         if (found.file, found.line, found.column) not in refused:
@@ -46,7 +46,7 @@ def _fit(shape: Shape, node: Node, report: Report) -> None:
 
 
 def choose(shape: shapes.Tagged, node: Mapping) -> str | None:
-    """Say which record of a tagged shape a mapping is, or None when nothing decides."""
+    """Return which record of a tagged shape a mapping is, or None when nothing decides."""
     tag = node.get(shape.tag)
     if isinstance(tag, Scalar) and isinstance(tag.value, str):
         return tag.value
@@ -81,7 +81,7 @@ def _text(shape: shapes.Text, node: Node, report: Report) -> None:
 
 
 def _not_text(shape: shapes.Text, node: Node, report: Report) -> None:
-    """Say what a text is needed for where quotes alone would not make the value right."""
+    """Report a value that is not text, with what the text is for where adding quotes would not fix it."""
     text = written(node) if isinstance(node, Scalar) else ""
     if shape.example is None or shape.pattern is None or _compiled(shape.pattern).fullmatch(text):
         mismatch("text", node, report)

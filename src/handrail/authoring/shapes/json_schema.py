@@ -1,4 +1,4 @@
-"""Prints shapes as a JSON Schema, so that an editor can complete and check what `conform` checks."""
+"""Exports shapes as a JSON Schema, so that an editor can complete and check what `conform` checks."""
 
 from typing import Any, cast
 
@@ -9,20 +9,20 @@ PLACEHOLDER = {"type": "string", "pattern": r"^\$\{[\s\S]+\}$"}
 
 
 class SchemaWriter:
-    """Writes one schema; shapes that hold themselves become definitions."""
+    """Writes one schema; recursive shapes become definitions."""
 
     def __init__(self) -> None:
         self.definitions: dict[str, Any] = {}
         self._named: dict[int, str] = {}
 
     def write(self, shape: Shape) -> dict[str, Any]:
-        """Give the schema of a shape; a record stands once under its name and is referred to."""
+        """Return the schema of a shape; a record is defined once under its name and referenced."""
         if isinstance(shape, shapes.Record):
             return self.define(shape.what, shape)
         return cast("dict[str, Any]", _WRITERS[type(shape)](self, shape))
 
     def define(self, what: str, shape: Shape) -> dict[str, Any]:
-        """Write a shape once under a name and refer to it."""
+        """Define a shape once under a name, and return a reference to it."""
         name = self._named.get(id(shape))
         if name is None:
             name = self._free(what)
@@ -40,7 +40,7 @@ class SchemaWriter:
 
 
 def json_schema(shape: Shape, title: str) -> dict[str, Any]:
-    """Give the JSON Schema (2020-12) of a shape."""
+    """Build the JSON Schema (2020-12) of a shape."""
     writer = SchemaWriter()
     body = writer.write(shape)
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **body}
@@ -132,7 +132,7 @@ def _ref(writer: SchemaWriter, shape: shapes.Ref) -> dict[str, Any]:
 
 
 def _tagged(writer: SchemaWriter, shape: shapes.Tagged) -> dict[str, Any]:
-    """Chain of if/then/else, so that an editor's message speaks of the one record that is meant."""
+    """Build a chain of if/then/else, so that an editor's message refers only to the intended record."""
     rest: Any = writer.write(shape.records[shape.otherwise]) if shape.otherwise else False
     for key, name in reversed(shape.implied.items()):
         test = {"required": [key], "not": {"required": [shape.tag]}}

@@ -1,4 +1,4 @@
-"""The words for a value that is not what its shape says."""
+"""Messages about values that do not match their shape."""
 
 import re
 
@@ -21,12 +21,12 @@ LONGEST_SAID = 60
 _HOLE = re.compile("VALUE|NAME")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _PLAIN = re.compile(r"[A-Za-z./][\w ./=+-]*", re.ASCII)
-"""Text that needs no quotes between brackets and braces."""
+"""Text that needs no quotes inside brackets and braces."""
 NUMBER_TEXT = re.compile(r"-?\d+(\.\d+)?")
 
 
 def kind_of(node: Node) -> Kind:
-    """Say what kind of value a node is."""
+    """Return the kind of a node's value."""
     if isinstance(node, Mapping):
         return "map"
     if isinstance(node, Sequence):
@@ -40,7 +40,7 @@ def kind_of(node: Node) -> Kind:
 
 
 def mismatch(wanted: str, node: Node, report: Report, hint: str | None = None) -> None:
-    """Report a value of the wrong kind, with a hint of its own where the value shows what was meant."""
+    """Report a value of the wrong kind, with a specific hint where the value shows what was meant."""
     kind = kind_of(node)
     report.error("wrong-type", f"expected {wanted}, got {NAMES[kind]}", node, _repair(wanted, kind, node) or hint)
 
@@ -56,7 +56,7 @@ def _repair(wanted: str, kind: Kind, node: Node) -> str | None:
 
 
 def _bare(text: str, wanted: str) -> str | None:
-    """The hint for a text that stands for a flag or a number."""
+    """Return the hint for a text that was meant as a boolean or a number."""
     if wanted == "true or false" and text in SPOKEN_FLAGS:
         return f"write {SPOKEN_FLAGS[text]}, without quotes"
     is_number = wanted in ("a number", "a whole number") and NUMBER_TEXT.fullmatch(text) is not None
@@ -64,7 +64,7 @@ def _bare(text: str, wanted: str) -> str | None:
 
 
 def corrected(slips: dict[Kind, str], node: Node) -> str | None:
-    """Fill a value, as far as it can be said again, into what should have been written."""
+    """Fill the written value, as far as it can be repeated, into the suggested correction."""
     slip = slips.get(kind_of(node))
     if slip is None:
         return None
@@ -75,7 +75,7 @@ def corrected(slips: dict[Kind, str], node: Node) -> str | None:
 
 
 def _said(node: Node) -> str:
-    """What a value says first: itself, the first item of a list, the name or the first key of a map."""
+    """Return the most telling part of a value: itself, a list's first item, or a map's name or first key."""
     match node:
         case Scalar():
             return str(node.value)
@@ -93,19 +93,19 @@ def _in_flow(text: str) -> str:
 
 
 def written(node: Scalar) -> str:
-    """Give a scalar as it stands in its file, cut short."""
+    """Return a scalar as written in its file, shortened."""
     span = node.span
     return str(node.value) if node.style == "made" else span.source.text[span.start : span.end][:60]
 
 
 def short(value: str) -> str:
-    """Give a text for a message: on one line, cut short."""
+    """Format a text for a message: on one line, shortened."""
     value = value.replace("\n", " ")
     return value if len(value) <= 60 else value[:57] + "..."
 
 
 def either(words: tuple[str, ...]) -> str:
-    """Give `a, b or c`."""
+    """Format words as `a, b or c`."""
     return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]
 
 

@@ -1,7 +1,23 @@
 """Shapes: what a value of a workflow file may be, as data.
 
-A shape is used three ways: to check a positioned tree (`conform`), to print a JSON Schema (`json_schema`), and to
-hold the documentation to the format. A shape knows nothing of names, expressions or files.
+A format is needed in three places: the compiler checks files against it, editors complete and check files as they are
+written, and the documentation describes it. Written three times, the three would drift apart. So a format is one value,
+a tree of the classes below, and everything else is derived from it: `conform` checks a positioned tree, `json_schema`
+exports a JSON Schema, and tests compare the documentation with it.
+
+A shape looks at one value and never at its surroundings; it knows nothing about names, expressions or files. That is
+why it can be exported, and why checking it is one walk over the tree. What depends on other places (an unknown step, a
+prompt that is missing) is found later, by the compiler.
+
+Each value is of one of six kinds, and no check ever has to try alternatives:
+
+- `Either` chooses by the kind of the value alone: a text is the short form, a map the long form.
+- `Tagged` chooses a record by its tag, or else by the first key in it that implies one.
+
+So the shape that was meant is always known, and a message names the one thing that is wrong with it instead of listing
+the ways in which a value matches none of many. `slips`, `hints` and `words` improve these messages: they map what
+people write who know other systems to what they should write here. `Ref` delays the lookup of a shape, so that steps
+may contain steps.
 """
 
 import re
@@ -17,7 +33,7 @@ Kind: TypeAlias = Literal["text", "number", "flag", "nothing", "list", "map"]
 
 @frozen
 class Text:
-    """Text; `placeholder` texts such as `${x}` are always allowed where a shape says so."""
+    """Text with limits on its length and a pattern, either of which may be absent."""
 
     what: str = "text"
     least: int = 0
@@ -28,7 +44,7 @@ class Text:
 
 @frozen
 class Choice:
-    """One of a few words; `also` are other spellings that old files use."""
+    """One of a few words; `also` lists other spellings that older files use, and `placeholder` allows a `${...}`."""
 
     values: tuple[str, ...]
     also: tuple[str, ...] = ()
@@ -37,14 +53,14 @@ class Choice:
 
 @frozen
 class Flag:
-    """True or false."""
+    """True or false; `placeholder` allows a `${...}` instead."""
 
     placeholder: bool = False
 
 
 @frozen
 class Number:
-    """A number within bounds."""
+    """A number within limits; `placeholder` allows a `${...}` instead."""
 
     least: float | None = None
     most: float | None = None
@@ -64,7 +80,7 @@ class Anything:
 
 @frozen
 class ListOf:
-    """Items of one shape."""
+    """A list of items of one shape."""
 
     item: "Shape"
     least: int = 0
@@ -74,7 +90,7 @@ class ListOf:
 
 @frozen
 class MapOf:
-    """Names of the author's choosing, with values of one shape."""
+    """A map with names of the author's choice and values of one shape."""
 
     value: "Shape"
     key_pattern: str | None = None
@@ -84,7 +100,7 @@ class MapOf:
 
 @frozen
 class Key:
-    """One key of a record: its shape, whether it must stand there, and what it means."""
+    """One key of a record: its shape, whether it is required, and what it means."""
 
     shape: "Shape"
     doc: str
@@ -97,21 +113,21 @@ class Key:
 
 @dataclass(frozen=True)
 class Record:
-    """Known keys, each with its shape."""
+    """A map of known keys, each with its shape."""
 
     what: str
     keys: dict[str, Key]
     one_of: tuple[tuple[str, ...], ...] = ()
-    """Groups of which exactly one key must stand there."""
+    """Groups of keys, of which exactly one must be present."""
     at_most_one: tuple[tuple[str, ...], ...] = ()
     hints: dict[str, str] = field(default_factory=dict[str, str])
-    """What to say when a key of another system, or of an earlier draft, is used."""
+    """The hints for keys of other systems or of earlier drafts."""
     slips: dict[Kind, str] = field(default_factory=dict["Kind", str])
-    """What to write where something else than a map stands, as for a key."""
+    """The correction to suggest where the value is not a map, as for a key."""
 
     @cached_property
     def required(self) -> tuple[str, ...]:
-        """Names of the keys that must stand there."""
+        """The names of the keys that must be present."""
         return tuple(name for name, key in self.keys.items() if key.required)
 
     @cached_property
@@ -122,7 +138,7 @@ class Record:
 
 @frozen
 class Either:
-    """Different shapes for different kinds of value, told apart by the kind alone."""
+    """Different shapes for different kinds of value, distinguished by the kind alone."""
 
     what: str
     forms: dict[Kind, "Shape"]
@@ -130,7 +146,7 @@ class Either:
 
 @frozen
 class Ref:
-    """A shape by name, so that shapes can hold themselves."""
+    """A shape by name, so that shapes can be recursive."""
 
     name: str
     shape: Callable[[], "Shape"]
@@ -138,22 +154,22 @@ class Ref:
 
 @frozen
 class Tagged:
-    """A record whose keys decide which record it is."""
+    """A map that is one of several records, as its keys decide."""
 
     name: str
     tag: str
     records: dict[str, Record]
     implied: dict[str, str]
-    """Keys that decide when the tag is left out, in order of precedence."""
+    """Keys that decide when the tag is missing, in order of precedence."""
     otherwise: str | None = None
-    """The tag when nothing decides."""
+    """The tag to assume when nothing decides."""
     words: dict[str, str] = field(default_factory=dict[str, str])
-    """Tags of other systems, each with the tag that is meant."""
+    """Tags of other systems, each with the tag to use instead."""
     slips: dict[Kind, str] = field(default_factory=dict["Kind", str])
-    """What to write where something else than a map stands, as for a key."""
+    """The correction to suggest where the value is not a map, as for a key."""
 
 
 Shape: TypeAlias = Text | Choice | Flag | Number | Nothing | Anything | ListOf | MapOf | Record | Either | Ref | Tagged
 
 PLACEHOLDER = re.compile(r"\$\{.+\}\Z", re.DOTALL)
-"""A text that is one `${...}` and nothing else."""
+"""A text that consists of one `${...}`."""

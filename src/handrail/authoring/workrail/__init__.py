@@ -1,1 +1,1 @@
-"""Shapes of WorkRail JSON."""
+"""The shapes of WorkRail's JSON format."""

@@ -1,4 +1,4 @@
-"""Shapes of the parts that WorkRail-style steps and workflows share: conditions, validation, prompts, functions."""
+"""Shapes that WorkRail-style steps and workflows share: conditions, validation, prompts, functions."""
 
 from handrail.authoring.shapes.shapes import (
     Anything,
@@ -21,17 +21,17 @@ TIERS = Choice(("lightweight", "mid", "heavy"))
 
 
 def needs(shape: Shape, doc: str) -> Key:
-    """Give a key that must stand there."""
+    """Build a required key."""
     return Key(shape, doc, required=True)
 
 
 def words(what: str, most: int | None = None) -> Text:
-    """Give the shape of a text that must not be empty."""
+    """Build the shape of a text that must not be empty."""
     return Text(what, least=1, most=most)
 
 
 def identifier(what: str) -> Text:
-    """Give the shape of a name as programming languages have them."""
+    """Build the shape of an identifier as in programming languages."""
     return Text(what, pattern=IDENTIFIER, example="myName")
 
 
@@ -58,7 +58,7 @@ OPERATORS: dict[str, Key] = {
     "or": Key(ListOf(CONDITION_REF), "at least one of these holds"),
     "not": Key(CONDITION_REF, "this does not hold"),
 }
-"""Keys of a condition; those from `equals` to `in` stand in the order in which they are looked for."""
+"""Keys of a condition; those from `equals` to `in` are in the order in which they are evaluated."""
 
 CONDITION = Record("a condition", OPERATORS)
 
@@ -170,7 +170,7 @@ FUNCTION = Record(
     },
 )
 FUNCTIONS = ListOf(FUNCTION, most=32)
-"""Bounded, because every step carries the functions it may refer to."""
+"""Limited in number, because every step carries the functions it may refer to."""
 FUNCTION_CALL = Record(
     "a function call",
     {

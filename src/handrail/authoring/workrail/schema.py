@@ -1,4 +1,4 @@
-"""The shape of a WorkRail-style workflow file: everything WorkRail 3.29 and later accept, and what its guide names."""
+"""The shape of a WorkRail-style workflow file: what WorkRail 3.29 and later accept, and what its guide names."""
 
 from handrail.authoring.shapes.shapes import Anything, Choice, Either, Flag, Key, ListOf, MapOf, Number, Record, Text
 from handrail.authoring.workrail.parts import FUNCTIONS, TIERS, needs, words

@@ -1,4 +1,4 @@
-"""What is allowed but probably not meant, found in a compiled workflow."""
+"""Finds what is allowed in a compiled workflow but probably not intended."""
 
 from collections.abc import Callable, Iterable
 
@@ -45,15 +45,15 @@ LINTS: dict[str, Callable[[LintContext], None]] = {
     "no-effect": keys_without_effect,
     "hidden-by-and": hidden_failures,
 }
-"""Each lint by the code under which it reports."""
+"""The lints, each by the code under which it reports."""
 PLAIN = ("unmerged-fan-out", "not-used-yet")
-"""Those that are told whenever a workflow is checked: what its author expects does not happen."""
+"""The lints that run whenever a workflow is checked, because what its author expects does not happen."""
 
 
 def lint(
     compiled: Compiled, document: Document, catalog: Catalog, only: Iterable[str] = tuple(LINTS)
 ) -> tuple[Diagnostic, ...]:
-    """Look for what is probably not meant; nothing where the workflow could not be compiled."""
+    """Look for what is probably not intended; returns nothing where the workflow could not be compiled."""
     if compiled.plan is None:
         return ()
     context = gather(compiled.plan, document, catalog, compiled.places)

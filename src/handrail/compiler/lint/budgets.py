@@ -8,7 +8,7 @@ from handrail.model.workflow.settings import Budget
 
 
 def small_budgets(context: LintContext) -> None:
-    """Warn of a budget that stops the workflow, or a step, before it can be done."""
+    """Warn of a budget that stops the workflow, or a step, before it can be completed."""
     calls = Calls(context.catalog)
     if context.plan.budget is not None:
         written = context.document.root.get("budget")
@@ -21,7 +21,7 @@ def small_budgets(context: LintContext) -> None:
 
 
 def _written(context: LintContext, visit: Visit) -> Node | None:
-    """Where a step's budget stands: on the step, else among the defaults."""
+    """Find the node of a step's budget: on the step, or else in the defaults."""
     own = visit.node.get("budget") if visit.node is not None else None
     defaults = context.document.root.get("defaults")
     return own if own is not None else defaults.get("budget") if isinstance(defaults, Mapping) else None

@@ -1,4 +1,4 @@
-"""Commands through which an agent's text becomes code, or that leave their own work tree."""
+"""Commands that turn an agent's text into code, or that leave their own worktree."""
 
 import re
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from handrail.model.workflow.values import NamedValue
 
 
 def unquoted_agent_text(context: LintContext) -> None:
-    """Warn where a variable with an agent's or an issue's text is split by the shell, or run as code."""
+    """Warn where a variable that holds an agent's or an issue's text is split by the shell, or executed."""
     visits = [visit for visit in context.own if isinstance(visit.step.action, ScriptAction | GateAction)]
     if not any(_env(visit) for visit in visits):
         return
@@ -50,7 +50,7 @@ def _warn(context: LintContext, command: Scalar, use: Use, writer: str) -> None:
 
 
 def _commands(visit: Visit) -> Iterator[Scalar]:
-    """Give the shell commands of a step as they were written."""
+    """Find the shell commands of a step as they were written."""
     node = visit.node
     if node is None:
         return
@@ -72,11 +72,11 @@ LEAVES = re.compile(
     r"git\s+(?:checkout|switch|worktree|push)\b(?P<rest>[^\n;&|]*))"
 )
 RESTORES = re.compile(r"\s+(?:.*\s)?--\s")
-"""`git checkout [TREE] -- PATH` only puts files back."""
+"""`git checkout [TREE] -- PATH` only restores files."""
 
 
 def shared_work_trees(context: LintContext) -> None:
-    """Warn of agents at work in the same files, and of commands in a fan-out that leave their item's work tree."""
+    """Warn of agents that work in the same files, and of commands in a fan-out that leave their item's worktree."""
     for visit in context.own:
         if isinstance(visit.step.action, DelegateAction):
             _delegations(context, visit, visit.step.action)

@@ -22,7 +22,7 @@ MEANS = {
     ("warn_when", True): ("so the gate stops nothing", "write `on_fail: warn`, which says so"),
     ("warn_when", False): ("so no failure is ever a warning", "leave `warn_when` out"),
 }
-"""By key and value. A `when` or `while` that is always false makes steps unreachable, which is reported as such."""
+"""Explanation and hint by key and value; a `when` or `while` that is always false makes steps unreachable instead."""
 
 
 def constant_conditions(context: LintContext) -> None:
@@ -40,7 +40,7 @@ def constant_conditions(context: LintContext) -> None:
 
 
 def _leaves(visit: Visit) -> bool:
-    """Whether the body has its own way out, as in `while: true` around a script with `on_success: exit_loop`."""
+    """Whether the body has its own exit, as in `while: true` around a script with `on_success: exit_loop`."""
     action = visit.step.action
     inside = action.steps if isinstance(action, LoopAction) else ()
     return any(isinstance(step.action, ScriptAction) and step.action.on_success is not None for step in inside)
@@ -84,9 +84,10 @@ def _context_conditions(visit: Visit) -> Iterator[tuple[str, str, Condition]]:
 
 
 def contradiction(condition: Condition) -> str | None:
-    """Say why a condition over the context can never hold, or give None."""
+    """Explain why a condition over the context can never hold, or return None."""
     match condition:
         case AllOf(parts):
+            # Every part is compared with the others, so their number is limited.
             return _clash(tuple(_flat(parts))[:200]) or next(filter(None, map(contradiction, parts)), None)
         case AnyOf(parts) if parts:
             whys = [contradiction(part) for part in parts]
@@ -119,7 +120,7 @@ def _clash(parts: tuple[Condition, ...]) -> str | None:
 
 
 def _same(left: object, right: object) -> bool:
-    # WorkRail compares leniently: "3" equals 3, and case does not count.
+    # WorkRail compares leniently: "3" equals 3, and case is ignored.
     return str(left).casefold() == str(right).casefold()
 
 

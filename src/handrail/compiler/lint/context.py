@@ -1,4 +1,4 @@
-"""What all lints look at, gathered once: the steps, the names they read, the texts they tell agents."""
+"""The input of all lints, collected once: the steps, the names they read and the texts they give to agents."""
 
 from dataclasses import dataclass, field
 
@@ -21,14 +21,14 @@ class LintContext:
     catalog: Catalog
     visits: tuple[Visit, ...]
     own: tuple[Visit, ...]
-    """The steps that stand in the workflow's own file."""
+    """The steps that are written in the workflow's own file."""
     texts: tuple[Told, ...]
     reads: tuple[tuple[Path, ...], ...]
-    """What each visit reads, by its order."""
+    """The names that each visited step reads, by its order."""
     report: Report = field(default_factory=Report)
 
     def at(self, visit: Visit, key: str = "") -> Span:
-        """Give the place of a key's value, else of the step's name."""
+        """Find the position of a key's value, or else of the step's name."""
         node = visit.node or self.document.root
         found = node.get(key) or node.get("name") or node.get("id")
         return found.span if found is not None else node.span

@@ -1,4 +1,4 @@
-"""Fan-outs whose work stays on branches of its own, where no later step sees it."""
+"""Fan-outs whose work stays on its own branches, where no later step sees it."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from handrail.model.workflow.settings import AgentTask
 
 
 def unmerged_fan_outs(context: LintContext) -> None:
-    """Warn of a fan-out that changes files and is followed by steps that do not see them, since nothing merges it."""
+    """Warn of a fan-out that changes files which later steps do not see, because nothing merges them."""
     for visit in context.own:
         if not isinstance(visit.step.action, ParallelAction) or not _changes_files(visit.step.action):
             continue
@@ -24,14 +24,14 @@ def unmerged_fan_outs(context: LintContext) -> None:
 
 
 def _changes_files(action: ParallelAction) -> bool:
-    """Whether an item may leave changes: an agent that may edit, a commit, another workflow."""
+    """Whether an item may leave changes: an agent that may edit, a commit, or another workflow."""
     actions = [step.action for _, step in every_step(action.steps)]
     tasks = any(task.access != "read" for each in actions for task in parts(each, AgentTask))
     return tasks or any(isinstance(each, CommitAction | CallAction) for each in actions)
 
 
 def _later(context: LintContext, visit: Visit) -> Iterator[Visit]:
-    """Give the steps that come after a step and what it holds, wherever they stand."""
+    """Find the steps after a step and its body, at any depth."""
     inside = {id(visit)}
     for each in context.visits[visit.order + 1 :]:
         if each.parent is not None and id(each.parent) in inside:

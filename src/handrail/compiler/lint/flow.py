@@ -1,4 +1,4 @@
-"""Steps that are never reached, and loops whose body cannot change what they wait for."""
+"""Steps that are never reached, and loops whose body cannot change what their condition waits for."""
 
 from collections.abc import Iterator
 
@@ -40,7 +40,7 @@ def _in_no_round(context: LintContext, visit: Visit, parent: Visit, loop: LoopAc
 
 
 CHANGING = frozenset({"round", "run", "previous_step", "current_step"})
-"""Names of Handrail's own whose value differs from round to round."""
+"""Names provided by Handrail whose value differs from round to round."""
 
 
 ENDS = {
@@ -50,7 +50,7 @@ ENDS = {
 
 
 def loops_that_cannot_change(context: LintContext) -> None:
-    """Warn of a condition that the loop's own body cannot make true or false."""
+    """Warn of a condition that the loop's own body cannot change."""
     for visit in context.own:
         action = visit.step.action
         if not isinstance(action, LoopAction) or not isinstance(action.over, While | Until):
@@ -89,7 +89,7 @@ def _offered(inside: tuple[Step, ...]) -> str:
 
 
 def conditions_of(visit: Visit) -> Iterator[tuple[str, Expression]]:
-    """Give the native conditions of a step other than its proofs, by key."""
+    """List the native conditions of a step other than its proofs, by key."""
     if isinstance(visit.step.when, Expression):
         yield "when", visit.step.when
     action = visit.step.action

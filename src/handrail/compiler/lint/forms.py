@@ -1,4 +1,4 @@
-"""Marks in the wrong place: around conditions that need none, and `${...}` in prompts, where it is only text."""
+"""Markers in the wrong place: around conditions, which need none, and `${...}` in prompts, where it is plain text."""
 
 from handrail.authoring.native.steps import STEPS
 from handrail.authoring.shapes.conform import choose
@@ -20,7 +20,7 @@ BARE = ("when", "while", "until", "exit_when", "warn_when", "key", "after")
 
 
 def wrapped_conditions(context: LintContext) -> None:
-    """Advise to write conditions bare."""
+    """Advise to write conditions without markers."""
     for visit in context.own if context.document.dialect == "native" else ():
         for key in BARE:
             written = scalar(visit.node, key)
@@ -29,7 +29,7 @@ def wrapped_conditions(context: LintContext) -> None:
 
 
 def _is_text(visit: Visit) -> bool:
-    """A pull request's key is a text with holes, not an expression."""
+    """Whether the key is a text with holes rather than an expression, as on a pull request."""
     return visit.node is not None and choose(STEPS, visit.node) == "pull-request"
 
 
@@ -48,7 +48,7 @@ def _wrapped(context: LintContext, key: str, written: Scalar) -> None:
 
 
 def placeholders_in_prompts(context: LintContext) -> None:
-    """Warn of `${name}` in a prompt where the name is known: the agent would read it as it stands."""
+    """Warn of `${name}` in a prompt where the name is known: the agent would read it literally."""
     marked = [told for told in context.texts if told.is_template and "${" in told.text]
     if not marked:
         return
@@ -67,11 +67,11 @@ TASK_NAMES: dict[str, frozenset[str]] = {
     "merge": frozenset(CONFLICT),
     "pull-request": frozenset(PULL_REQUEST),
 }
-"""What prompts of a kind of step know beyond the names around."""
+"""The names in prompts beyond those around the step, by kind of step."""
 
 
 class KnownNames:
-    """Which names a prompt may use: found by where each is defined, without a scope per step."""
+    """Which names a prompt may use, found by where each is defined, without building a scope per step."""
 
     def __init__(self, context: LintContext) -> None:
         self._always = frozenset(Scope(context.plan.inputs).names)
@@ -81,7 +81,7 @@ class KnownNames:
                 self._outputs.setdefault(spoken(visit.step.output), []).append(visit)
 
     def knows(self, told: Told, name: str) -> bool:
-        """Say whether a name has a value where a prompt is rendered."""
+        """Whether a name has a value where a prompt is rendered."""
         visit = told.visit
         if name in self._always or visit is None:
             return name in self._always
@@ -100,7 +100,7 @@ class KnownNames:
 
 
 def _reaches(made: Visit, visit: Visit) -> bool:
-    """Whether what a step defines is known at a later one: bodies of fan-outs and routines keep it to themselves."""
+    """Whether what a step defines is known at a later one; it never leaves the body of a fan-out or routine."""
     if made.order >= visit.order:
         return False
     inside = {id(each) for each in visit.around()}

@@ -1,4 +1,4 @@
-"""Assessments that ask one thing only, or the same thing twice."""
+"""Assessments that judge only one thing, or the same thing twice."""
 
 import re
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ class Judged:
 
 
 def written_assessments(context: LintContext) -> Iterator[Judged]:
-    """Give the assessments of the workflow's own file."""
+    """Find the assessments of the workflow's own file."""
     for node in mappings(context.document.root, "assessments"):
         found = tuple((text(each, "id") or "", each.entries["id"].value) for each in mappings(node, "dimensions"))
         yield Judged(text(node, "id") or "", node.entries["id"].value, found)
@@ -40,7 +40,7 @@ def written_assessments(context: LintContext) -> Iterator[Judged]:
 
 
 def single_dimensions(context: LintContext) -> None:
-    """Advise against a step that is judged in one dimension only."""
+    """Advise against a step that is judged in only one dimension."""
     alone = _asked_alone(context)
     for each in written_assessments(context):
         if len(each.dimensions) == 1 and each.id in alone:
@@ -51,7 +51,7 @@ def single_dimensions(context: LintContext) -> None:
 
 
 def _asked_alone(context: LintContext) -> set[str]:
-    """Assessments that are all a step asks for; several of one dimension each make up a whole."""
+    """Find assessments that are the only one of a step; several with one dimension each form a whole."""
     found: set[str] = set()
     for visit in context.visits:
         action = visit.step.action
@@ -61,7 +61,7 @@ def _asked_alone(context: LintContext) -> set[str]:
 
 
 def follow_ups_without_retry(context: LintContext) -> None:
-    """Advise of a step that is sent back by a level and has no try left for it."""
+    """Advise to add a retry where a level sends a step back that has no attempt left."""
     for visit in context.own:
         step = visit.step
         if isinstance(step.action, AgentAction) and step.follow_ups and not step.retry.more:
@@ -72,7 +72,7 @@ def follow_ups_without_retry(context: LintContext) -> None:
 
 
 def same_dimensions(context: LintContext) -> None:
-    """Advise against judging the same thing under two names, or in two assessments."""
+    """Advise against judging the same thing under two names or in two assessments."""
     first: dict[str, tuple[str, str]] = {}
     for each in written_assessments(context):
         for name, place in each.dimensions:

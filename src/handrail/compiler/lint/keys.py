@@ -1,4 +1,4 @@
-"""Keys that every step may have but that mean nothing on some types."""
+"""Keys that are allowed on every step but have no meaning on some types."""
 
 from handrail.authoring.native.parts import AGENT_SETTINGS
 from handrail.authoring.native.steps import STEPS
@@ -32,17 +32,17 @@ NO_EFFECT: dict[str, frozenset[str]] = {
     "workflow": SETTINGS | JUDGED | TOLD,
     "use": SETTINGS | JUDGED | TOLD,
 }
-"""Common keys without a meaning, by type. What loops and fan-outs hand on to their body has one."""
+"""Common keys without a meaning, by type; what loops and fan-outs pass on to their body has one."""
 
 LONE = frozenset({"assess", "returns"})
-"""Keys of a fan-out with a lone `prompt` that its one step takes."""
+"""Keys of a fan-out with a lone `prompt` that apply to its single step."""
 
 ASKS: dict[str, tuple[str, ...]] = {
     "gate": ("fix",),
     "merge": ("on_conflict",),
     "pull-request": ("body", "follow"),
 }
-"""Where such a step asks an agent; settings belong there."""
+"""The keys under which such a step asks an agent, and where settings belong."""
 
 INSTEAD: dict[str, str] = {
     "message": "people read it on gate, approval and end steps; for the reader of the file use `description`",
@@ -55,7 +55,7 @@ INSTEAD: dict[str, str] = {
 
 
 def keys_without_effect(context: LintContext) -> None:
-    """Warn of keys that do nothing on a step of its type."""
+    """Warn of keys that have no effect on a step of that type."""
     for visit in context.own if context.document.dialect == "native" else ():
         if visit.node is not None:
             _check(context, visit, visit.node)

@@ -1,4 +1,4 @@
-"""Which names a step reads, wherever it reads them: expressions, commands, prompts, messages."""
+"""Which names a step reads, in expressions, commands, prompts and messages."""
 
 from dataclasses import fields, is_dataclass
 from functools import lru_cache
@@ -12,18 +12,18 @@ from handrail.model.workflow.settings import AgentTask
 from handrail.model.workflow.values import Constant, Expression, Prompt
 
 Path = tuple[str, ...]
-"""A name with the fields that are read from it."""
+"""A name followed by the fields that are read from it."""
 
 WITH_NAMES: dict[type, tuple[str, ...]] = {
     Step: ("when", "input", "action"),
     AgentTask: ("prompt", "system_prompt", "with_values"),
 }
-"""Fields that can read a name, of the parts that have many others; the others' are all looked at."""
+"""The fields that can read a name, for classes with many others; of all other classes every field is searched."""
 LEAVES = frozenset({type(None), str, int, float, bool, Constant})
 
 
 def paths_in(value: object) -> tuple[Path, ...]:
-    """Give every path that a part of a plan reads; a step's body is left out, its steps have their own."""
+    """List every path that a part of a plan reads, except in a step's body, whose steps are visited themselves."""
     found: list[Path] = []
     pending = [value]
     while pending:

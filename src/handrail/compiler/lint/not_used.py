@@ -1,4 +1,4 @@
-"""What a workflow says that is checked and kept, and that nothing acts on yet."""
+"""Settings that are checked and stored, but that nothing acts on yet."""
 
 from handrail.authoring.native.schema import WORKFLOW
 from handrail.compiler.lint.context import LintContext
@@ -15,7 +15,7 @@ _OTHER_WORDS = {name: alias for alias, name in WORKFLOW.aliases.items()}
 
 
 def keys_that_nothing_uses(context: LintContext) -> None:
-    """Warn of triggers that nothing fires, and of words by which nothing chooses a workflow."""
+    """Warn of triggers that nothing fires, and of keys by which nothing selects a workflow."""
     if context.document.dialect != "native":
         return
     for key, message in _said(context.plan).items():

@@ -1,4 +1,4 @@
-"""Who wrote a value: an agent or an issue, as far as the plan tells."""
+"""Whether an agent or an issue wrote a value, as far as the plan shows."""
 
 from handrail.compiler.constant import reads
 from handrail.compiler.lint.context import LintContext
@@ -23,7 +23,7 @@ TAME = frozenset({"int", "number", "bool", "slug", "null"})
 
 
 class Origins:
-    """Finds who wrote what a value holds."""
+    """Finds who wrote the content of a value."""
 
     def __init__(self, context: LintContext) -> None:
         self._outputs: dict[str, Step] = {}
@@ -35,7 +35,7 @@ class Origins:
         self._issues = {spoken(each.name) for each in context.plan.inputs if each.type == ISSUE} | {"issue"}
 
     def writer(self, visit: Visit, value: Value) -> str | None:
-        """Say which agent's or issue's text a value holds; None where it holds none, or only words of a fixed form."""
+        """Name the agent or issue whose text a value holds; None where it holds none, or only words of a fixed form."""
         if isinstance(value, Expression) and _gives_no_text(value.source):
             return None
         for path in paths_in(value):
@@ -61,7 +61,7 @@ class Origins:
         return self._local(visit, (root, *rest), depth) if depth < 8 else None
 
     def _local(self, visit: Visit, path: Path, depth: int) -> tuple[str, Type] | None:
-        """Follow a name that only this step, or the loop around it, knows."""
+        """Follow a name that is known only in this step or in the loop around it."""
         for given in visit.step.input:
             if given.name == path[0]:
                 return self._through(visit, given.value, path[1:], depth)
@@ -97,7 +97,7 @@ def _item(type_: Type) -> Type:
 
 
 def _gives_no_text(source: str) -> bool:
-    """Whether an expression gives a number or a truth value, whatever it reads."""
+    """Whether an expression yields a number or a boolean, whatever it reads."""
     if " " not in source:
         return False
     match parse(source):

@@ -1,4 +1,4 @@
-"""Outputs that nobody reads."""
+"""Outputs that nothing reads."""
 
 from handrail.compiler.lint.context import LintContext
 from handrail.compiler.lint.walk import Visit
@@ -7,7 +7,7 @@ from handrail.model.workflow.actions import GroupAction, ParallelAction
 
 
 def unused_outputs(context: LintContext) -> None:
-    """Advise of an output that nothing in the workflow reads."""
+    """Advise against an output that nothing in the workflow reads."""
     read = _read(context)
     for visit in context.own:
         output = visit.step.output
@@ -21,7 +21,7 @@ def unused_outputs(context: LintContext) -> None:
 
 
 def _read(context: LintContext) -> set[str]:
-    """Names that are read, with `steps.NAME` for results that are read through their step."""
+    """Collect the names that are read, with `steps.NAME` for results that are read through their step."""
     found: set[str] = set()
     for visit, paths in zip(context.visits, context.reads, strict=True):
         for path in paths:
@@ -39,6 +39,6 @@ def _by_step(visit: Visit) -> str:
 
 
 def _is_result(visit: Visit) -> bool:
-    """Whether it is what a whole gives: of the workflow, of a fan-out's item, of a routine."""
+    """Whether it is the result of a whole: of the workflow, of a fan-out's item, or of a routine."""
     inside = visit.parent.step.action if visit.parent is not None else None
     return visit.is_last and (inside is None or isinstance(inside, ParallelAction | GroupAction))

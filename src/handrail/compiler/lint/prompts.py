@@ -1,4 +1,4 @@
-"""The texts that agents are told, each with the way back to the place where it was written."""
+"""The texts that agents receive, each with the position where it was written."""
 
 from collections.abc import Iterator
 
@@ -29,16 +29,16 @@ class Told:
     is_template: bool = False
 
     def at(self, start: int, end: int) -> Span:
-        """Give the place of a stretch of it."""
+        """Return the position of a part of the text."""
         if isinstance(self.place, Scalar):
             return span_at(self.place, start, end)
-        # What stands before the prompt's own text is the file's header.
+        # The prompt's own text is at the end of the file, after the header.
         base = len(self.place.text) - len(self.text)
         return Span(self.place, base + start, base + end)
 
 
 Keys = tuple[tuple[str, ...], ...]
-"""Where a task's prompt may stand, in the order in which it is looked for."""
+"""The places where a task's prompt may be written, in the order of lookup."""
 REVIEWER: Keys = (("reviewer", "prompt"), ("reviewer",), ("prompt",))
 ARBITER: Keys = (("arbiter", "prompt"), ("arbiter",), ("arbiter_prompt",))
 FIXER: Keys = (("fixer", "prompt"), ("fixer",))
@@ -48,7 +48,7 @@ FOLLOW: Keys = (("follow", "fix", "prompt"), ("follow", "fix"))
 
 
 def tasks(action: Action) -> Iterator[tuple[AgentTask, Keys]]:
-    """Give the ways in which a step asks agents."""
+    """List the tasks that a step gives to agents."""
     match action:
         case AgentAction(task):
             yield task, (("prompt",),)
@@ -73,7 +73,7 @@ def _given(task: AgentTask | None, keys: Keys) -> Iterator[tuple[AgentTask, Keys
 
 
 def every_text(visits: tuple[Visit, ...], document: Document) -> tuple[Told, ...]:
-    """Give all texts that the workflow's own files tell agents; the library's prompts are not the author's."""
+    """Collect the texts for agents from the workflow's own files; prompts of the library are not the author's."""
     if document.dialect == "workrail":
         return tuple(_guided(visits, document.root))
     files = {source.path: source for source in document.bundle.files.values()}

@@ -17,7 +17,7 @@ from handrail.model.workflow.values import Constant, Value
 
 
 def gates_that_cannot_pass(context: LintContext) -> None:
-    """Warn of checks that fail whatever the code is."""
+    """Warn of checks that fail regardless of the code."""
     for visit in context.own:
         for what, node in _checks(visit):
             if isinstance(node, Scalar) and ALWAYS_FAILS.fullmatch(str(node.value)):
@@ -102,7 +102,7 @@ def _globs(value: Value) -> set[str]:
 
 
 SETTING_UP = re.compile(r"(?:cd|pushd|export|source|\.|set|mkdir|ulimit|umask|nvm|\[|test|command)(?:\s|$)|\w+=\S*$")
-"""How commands begin that prepare a check, or guard it, rather than being one."""
+"""Beginnings of commands that prepare or guard a check rather than being one."""
 
 
 def hidden_failures(context: LintContext) -> None:

@@ -1,4 +1,4 @@
-"""References for whoever wrote the workflow, which do not help the agent that carries it out."""
+"""References meant for the author of a workflow, which do not help the agent that carries it out."""
 
 import re
 
@@ -22,7 +22,7 @@ ABOUT_WORKFLOWS = re.compile(
     r"|\bfor[ -]workflows\b",
     re.IGNORECASE,
 )
-"""What says of a workflow that workflows are its subject."""
+"""Matches descriptions of workflows whose subject is workflows themselves."""
 
 
 def references_for_authors(context: LintContext) -> None:

@@ -1,4 +1,4 @@
-"""Splits prompts into sentences, as far as lints need it."""
+"""Splits prompts into sentences, as precisely as the lints need."""
 
 import re
 

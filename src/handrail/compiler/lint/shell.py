@@ -1,4 +1,4 @@
-"""What lints need to know of a shell command: where it is quoted, its parts, and which variables it reads bare."""
+"""Analyses shell commands for lints: which parts are quoted, their chained commands, and unquoted variables."""
 
 import re
 from bisect import bisect_right
@@ -8,20 +8,20 @@ from handrail.frozen import frozen
 
 HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1[^\n]*\n(?:.*?\n)??\s*\2[ \t]*(?=\n|$)", re.DOTALL)
 LONGEST = 10_000
-"""Longer scripts are not looked into, so that no input takes long."""
+"""Longer scripts are skipped, so that no input takes long."""
 COMMENT = re.compile(r"(?:^|(?<=\s))#[^\n]*")
 
 
 @frozen
 class Part:
-    """A command of a chain, and where the `&&` before it stands."""
+    """A command of a chain, with the position of the `&&` before it."""
 
     text: str
     joined_at: int
 
 
 def quoting(script: str) -> str:
-    """Give for each character how it stands: ` ` bare, `"` in double quotes, `'` in single quotes or escaped."""
+    """Mark how each character is quoted: ` ` bare, `"` in double quotes, `'` in single quotes or escaped."""
     marks: list[str] = []
     stack: list[str] = [" "]
     at = 0
@@ -39,6 +39,7 @@ def _mark(script: str, at: int, stack: list[str]) -> str:
             stack.pop()
         return "'"
     if character == "\\":
+        # A backslash and the character it escapes; at the end of the script only the backslash.
         return "''"[: len(script) - at]
     if script.startswith("$(", at):
         stack.append("(")
@@ -70,7 +71,7 @@ def _bare(character: str, inside: str, stack: list[str]) -> str:
 
 
 def split_and(script: str) -> list[Part]:
-    """Split a chain of commands at each `&&` that stands outside of quotes and parentheses."""
+    """Split a chain of commands at each `&&` outside of quotes and parentheses."""
     marks = quoting(script)
     parts: list[Part] = []
     start = joined = depth = 0
@@ -92,7 +93,7 @@ class Use:
     start: int
     end: int
     how: str
-    """`bare`, `quoted`, or the interpreter that takes it as code."""
+    """`bare`, `quoted`, or the interpreter that executes it as code."""
 
 
 VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)[^}]*\})")
@@ -100,7 +101,7 @@ INTERPRETER = re.compile(
     r"\b(eval|(?:ba|da|z|k)?sh\s+(?:-\w+\s+)*-\w*c|python[\d.]*\s+(?:-\w+\s+)*-c|(?:node|perl|ruby)\s+-e)\s"
 )
 UNSPLIT = re.compile(r"(?:^|[\s;&|(])(?:(?:export|local|readonly|declare)\s+)?\w+=[^\s;&|]*$|\[\[\s[^\]]*$|\bcase\s+$")
-"""What stands before a variable where the shell neither splits nor expands its value."""
+"""What precedes a variable whose value the shell neither splits nor expands."""
 
 
 def uses(script: str) -> Iterator[Use]:

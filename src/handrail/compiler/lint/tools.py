@@ -9,9 +9,9 @@ from handrail.compiler.lint.sentences import Sentence, sentences
 from handrail.model.workflow.settings import AgentTask
 
 PLAIN = ("WebFetch", "WebSearch", "NotebookEdit", "MultiEdit", "TodoWrite", "Bash")
-"""Names of tools that are no English words."""
+"""Names of tools that are not English words."""
 WORDS = ("Edit", "Write", "Read", "Glob", "Grep", "Task")
-"""Names that are words too, and mean the tool only in backticks or before `tool`."""
+"""Names that are also English words, and mean the tool only in backticks or before `tool`."""
 TOOL = re.compile(rf"`({'|'.join((*PLAIN, *WORDS))})`|\b({'|'.join(PLAIN)})\b|\b({'|'.join(WORDS)}) tool\b")
 NEGATION = re.compile(
     r"\b(?:not|never|no|none|nothing|without|avoid|instead of|cannot|forbidden|refuse|unless|don['’]t|won['’]t|"
@@ -35,11 +35,11 @@ GIT = re.compile(r"`git (?:commit|push)\b[^`]*`")
 IMPERATIVE = re.compile(
     r"(?:^|[-*]\s+|\d+[.)]\s+|\b(?:then|and|please|now|first|must|should|next|finally)\s+|[,;:]\s+)$", re.IGNORECASE
 )
-"""What stands before a verb that is an order."""
+"""What precedes a verb in the imperative."""
 
 
 def forbidden_requests(context: LintContext) -> None:
-    """Warn of a prompt that names a tool its step does not allow, or that asks a reader to write."""
+    """Warn of a prompt that names a tool its step does not allow, or that asks an agent with read access to write."""
     for told in context.texts:
         task = told.task
         if task is None or not (task.access == "read" or task.disallowed_tools or task.allowed_tools is not None):
@@ -67,7 +67,7 @@ def _check(context: LintContext, told: Told, task: AgentTask, sentence: Sentence
 
 
 def _refused(task: AgentTask, name: str) -> str | None:
-    # `Bash(git push:*)` refuses or allows a part of a tool only; the tool itself is there.
+    # `Bash(git push:*)` refuses or allows only some uses of a tool; the tool itself is available.
     if name in task.disallowed_tools:
         return "`disallowed_tools` refuses"
     allowed = {tool.partition("(")[0] for tool in task.allowed_tools or ()}

@@ -1,4 +1,4 @@
-"""Every step of a plan where it stands, with the mapping it was written as."""
+"""Every step of a plan in its place, with the mapping it was written as."""
 
 from collections.abc import Iterator
 
@@ -13,16 +13,16 @@ from handrail.model.workflow.plan import Plan, Step
 
 @frozen(eq=False)
 class Visit:
-    """A step where it stands."""
+    """A step in its place in the plan."""
 
     address: str
     step: Step
     node: Mapping | None
-    """As it was written; None for a step that another file brought in, which is checked where it is written."""
+    """The step as written; None for a step from another file, which is checked there."""
     siblings: tuple[Step, ...]
     index: int
     order: int
-    """Its place among all steps of the plan, from 0."""
+    """Its position among all steps of the plan, from 0."""
     parent: "Visit | None"
 
     @property
@@ -31,7 +31,7 @@ class Visit:
         return self.index == len(self.siblings) - 1
 
     def around(self) -> Iterator["Visit"]:
-        """Give the steps it stands in, innermost first."""
+        """Iterate over the enclosing steps, innermost first."""
         at = self.parent
         while at is not None:
             yield at
@@ -39,19 +39,19 @@ class Visit:
 
     @property
     def fan_out(self) -> "Visit | None":
-        """The nearest fan-out it stands in."""
+        """The nearest enclosing fan-out."""
         return next((each for each in self.around() if isinstance(each.step.action, ParallelAction)), None)
 
 
 def every_visit(plan: Plan, document: Document, places: Places) -> tuple[Visit, ...]:
-    """Walk a plan in the order of its text."""
+    """List the steps of a plan in the order of its text."""
     found: list[Visit] = []
     _walk(plan.steps, None, _written(document, places), found)
     return tuple(found)
 
 
 def _written(document: Document, places: Places) -> dict[str, Mapping]:
-    """Native steps by address; WorkRail's, whose ids are unique, by id, as they were before the compiler's passes."""
+    """Map native steps by address, and WorkRail's by their unique id, as they were before the compiler's passes."""
     if document.dialect == "native":
         return places.nodes
     return {text(step, "id") or "": step for step in every_step(document.root)}
@@ -63,7 +63,7 @@ def _walk(steps: tuple[Step, ...], parent: Visit | None, written: dict[str, Mapp
         node = written.get(address)
         if node is None and step.action.kind in ("guided", "guided-loop", "delegate"):
             node = written.get(step.name)
-        # A template's expansion may carry the id of the call; its text is the routine's, not the author's.
+        # An expanded step may have the id of its template call; its text is the routine's, not the author's.
         if node is not None and (step.injected is not None or "templateCall" in node):
             node = None
         visit = Visit(address, step, node, steps, index, len(found), parent)
@@ -74,7 +74,7 @@ def _walk(steps: tuple[Step, ...], parent: Visit | None, written: dict[str, Mapp
 
 
 def scalar(node: Mapping | None, *keys: str) -> Scalar | None:
-    """Give the leaf at the end of a path of keys, or None."""
+    """Return the scalar at the end of a path of keys, or None."""
     at: object = node
     for key in keys:
         at = at.get(key) if isinstance(at, Mapping) else None

@@ -1,4 +1,4 @@
-"""Words in prompts that let an agent do less than was meant."""
+"""Words in prompts that allow an agent to do less than intended."""
 
 import re
 
@@ -11,7 +11,7 @@ VIBES = re.compile(r"(?<![A-Za-z0-9])(?:still[_ -]?fuzzy|context[_-]?audit[_-]?n
 
 
 def vibes_only(context: LintContext) -> None:
-    """Advise against variables that hold a feeling where a fact should be."""
+    """Advise against variables that hold an impression instead of a fact."""
     for source in _sources(context):
         lowered = source.text.lower()
         if "fuzzy" not in lowered and "audit" not in lowered:
@@ -43,13 +43,13 @@ ENOUGH = re.compile(
     r"(?:correct|complete|safe|viable|sufficient|adequate|useful|meaningful|releasable|credible|reliable)\b)",
     re.IGNORECASE,
 )
-"""A superlative that says what it must reach is its own floor: the smallest change that makes the test pass."""
+"""A superlative that names its goal sets its own floor: the smallest change that makes the test pass."""
 BOUNDED = re.compile(r"\b(?:if|when|where|once|after)\b(?! appropriate)", re.IGNORECASE)
-"""A permission under a condition is no invitation to do little."""
+"""A conditional permission does not invite an agent to do little."""
 
 
 def lazy_wording(context: LintContext) -> None:
-    """Advise to put a floor under words that invite to do little."""
+    """Advise to add a minimum to words that invite an agent to do little."""
     for told in context.texts:
         if SOFT.search(told.text):
             _soft(context, told)

@@ -1,1 +1,1 @@
-"""Lowers native workflows (YAML, Python) to plans: one file per family of steps, one for each kind of text."""
+"""Lowers native workflows (YAML, Python) to plans: one module per family of steps and per kind of text."""

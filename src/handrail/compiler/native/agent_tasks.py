@@ -1,4 +1,4 @@
-"""Lowers a place that asks an agent: its prompt, and settings from itself, its step and the defaults, in that order."""
+"""Lowers a request to an agent: its prompt, and settings from itself, its step and the defaults, in that order."""
 
 from typing import cast, get_args
 
@@ -15,14 +15,14 @@ from handrail.model.workflow.values import Constant, JsonValue, Prompt, Value
 
 @frozen
 class Manner:
-    """How an agent is asked in a certain role; what it sets, only the role or its step can change, not the defaults."""
+    """How an agent is asked in a certain role; only the role or its step, not the defaults, may override it."""
 
     access: Access | None = None
     handoff: Handoff | None = None
     single_turn: bool = False
     max: int = 1
     always_fresh: str | None = None
-    """The role that never goes on in another conversation."""
+    """The role that never continues another conversation, as messages name it."""
 
 
 PLAIN = Manner()
@@ -30,7 +30,7 @@ REPEATED = Manner(max=3)
 
 
 def lower_task(work: Lowering, node: Node, step: Mapping | None = None, manner: Manner = PLAIN) -> AgentTask:
-    """Lower a prompt in its short or long form."""
+    """Lower a prompt in its short or long form to a task for an agent."""
     own = node if isinstance(node, Mapping) else None
     prompt_node = own.get("prompt") if own is not None else node
     prompt = _prompt(work, prompt_node if prompt_node is not None else node)
@@ -52,7 +52,7 @@ def lower_task(work: Lowering, node: Node, step: Mapping | None = None, manner: 
     template = _handoff_template(work, get("handoff"), handoff)
     system = get("system_prompt")
     allowed = get("allowed_tools")
-    # Who judges the work of others has them only where its own role says so.
+    # A role that judges the work of others gets these tools only where the role itself says so.
     judging = None if own is None else own.get("handrail_tools")
     return AgentTask(
         prompt=prompt,
@@ -82,7 +82,7 @@ def lower_task(work: Lowering, node: Node, step: Mapping | None = None, manner: 
 
 
 def _handoff_template(work: Lowering, node: Node | None, word: str) -> Prompt | None:
-    """Lower the text around a prompt; there alone the prompt itself has a name."""
+    """Lower the template around a prompt, the only place where the prompt itself has a name."""
     if node is None or not word.endswith(".md"):
         return None
     with work.scope.inside({"current_step": CURRENT_STEP_WITH_PROMPT}):
@@ -96,7 +96,7 @@ def _handoff_template(work: Lowering, node: Node | None, word: str) -> Prompt | 
 
 
 def _prompt(work: Lowering, node: Node) -> Prompt:
-    """Lower a prompt, which may name what the project binds."""
+    """Lower a prompt that may refer to the project's bindings."""
     if not work.bindings:
         return lower_prompt(work, node)
     bound = RecordType(tuple(Field(name, STRING) for name in sorted(work.bindings)))
@@ -127,7 +127,7 @@ def _network(node: Node | None) -> bool:
 
 
 def _agent(work: Lowering, layers: list[Mapping]) -> tuple[str | None, str | None]:
-    """The nearest place that names a model decides, by either key; only within one place can they contradict."""
+    """Find agent and model: the nearest layer that names a model decides, and only keys of one layer can conflict."""
     agent: str | None = None
     model: str | None = None
     for layer in (*({entry.name: entry.value for entry in layer} for layer in layers), work.defaults):
@@ -137,7 +137,7 @@ def _agent(work: Lowering, layers: list[Mapping]) -> tuple[str | None, str | Non
             message = f"the agent says model '{inline}', the key 'model' says '{own}'"
             work.report.error("conflicting-keys", message, layer["model"], "say it once")
         if agent is None or named in ("", agent):
-            # A model belongs to the agent it was written for; another agent nearer by does not inherit it.
+            # A model belongs to the agent it was written for; a different agent in a nearer layer does not inherit it.
             model = model or own or inline or None
         agent = agent or named or None
     return agent, model
@@ -157,7 +157,7 @@ def _session(work: Lowering, layers: list[Mapping], agent: str | None, manner: M
                 return talk.step
         work.report.warning("unknown-session", "there is no earlier step of the same agent to continue", node)
     else:
-        # A summary may go to any agent.
+        # A summary, unlike a conversation, may be passed to any agent.
         return _named_session(work, node, text, None if _carry(layers) == "summary" else (agent,))
     return "fresh"
 

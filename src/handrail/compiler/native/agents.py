@@ -33,7 +33,7 @@ def lower_agent_loop(work: Lowering, node: Mapping, _: Type | None) -> AgentLoop
 
 
 def lower_review(work: Lowering, node: Mapping, _: Type | None) -> AgentLoopAction:
-    """Lower a review: the same loop, with the library's prompts where the author gives none, and a decision."""
+    """Lower a review: the same loop with a decision, and with the library's prompts where the author gives none."""
     reviewer = node.get("reviewer") or node.get("prompt") or _named("review-changes", node)
     most = whole(node.get("max_iterations"), 3)
     return _review(work, node, reviewer, most=most, decides=True)
@@ -71,7 +71,7 @@ def _role(work: Lowering, node: Node | None, step: Mapping, manner: Manner) -> A
 
 
 def _reviewer_fixes(work: Lowering, reviewer: AgentTask, node: Mapping) -> AgentTask:
-    """Let the agent that reviews repair what it found; that is another task, so it has another prompt."""
+    """Build the task in which the reviewing agent fixes what it found, with the prompt for applying findings."""
     return replace(reviewer, prompt=lower_prompt(work, _named("apply-findings", node)))
 
 

@@ -1,4 +1,4 @@
-"""Lowers the steps that bring in another workflow: as a child run (workflow), or its steps in place (use)."""
+"""Lowers the steps that run another workflow: as a child run (workflow), or with its steps inlined (use)."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -34,7 +34,7 @@ LowerBody = Callable[[Lowering, Sequence, str], tuple[Step, ...]]
 
 
 def lower_call(work: Lowering, node: Mapping, _: Type | None) -> CallAction:
-    """Lower a call; the inputs of a native workflow are checked against what it declares."""
+    """Lower a call, checking the inputs of a native workflow against its declaration."""
     place = node.entries["workflow"].value
     name = text_of(place) or ""
     document = _find(work, place, name)
@@ -58,7 +58,7 @@ def _find(work: Lowering, place: Node, name: str) -> Document | None:
 
 
 def declared_inputs(work: Lowering, document: Document) -> tuple[Input, ...]:
-    """Read another workflow's inputs; what is wrong with them is its own affair."""
+    """Read another workflow's inputs, without reporting the problems of that workflow here."""
     aside = Lowering(document, work.catalog.inside(document), Report(), Places(), Scope(()))
     if not document.dynamic:
         conform(WORKFLOW, document.root, aside.report)
@@ -82,7 +82,7 @@ def _check_inputs(work: Lowering, node: Mapping, place: Node, declared: tuple[In
 
 
 def lower_use(work: Lowering, node: Mapping, inputs: tuple[NamedValue, ...], lower_body: LowerBody) -> GroupAction:
-    """Lower a routine's steps in place, with its inputs bound here; they see nothing else of the caller."""
+    """Inline a routine's steps with its inputs bound by this step; they see nothing else of the caller."""
     place = node.entries["use"].value
     name = text_of(place) or ""
     meant = work.catalog.shelf.qualify(work.catalog.asker, name)
@@ -108,7 +108,7 @@ def lower_use(work: Lowering, node: Mapping, inputs: tuple[NamedValue, ...], low
 
 
 def _left_out(given: tuple[NamedValue, ...], declared: tuple[Input, ...]) -> Iterator[NamedValue]:
-    """Give the inputs of a routine that a step leaves out, with their defaults."""
+    """List the inputs that a step does not set for a routine, with their defaults."""
     filled = {spoken(each.name) for each in given}
     for each in declared:
         if not each.required and spoken(each.name) not in filled:
@@ -147,14 +147,14 @@ def _native(
 
 
 def _own_inputs(work: Lowering, given: tuple[NamedValue, ...], declared: tuple[Input, ...]) -> frozenset[str]:
-    """Give the inputs of a routine that the workflows themselves give: constants, and defaults."""
+    """List the inputs of a routine that hold the workflows' own values: constants and defaults."""
     filled = {spoken(each.name) for each in given}
     defaults = (spoken(each.name) for each in declared if not each.required)
     return own_names(work, given) | {name for name in defaults if name not in filled}
 
 
 def _guided(work: Lowering, node: Mapping, template: str, routine: Document | None = None) -> tuple[Step, ...]:
-    """Expand a WorkRail routine by the front end that knows how, through a workflow of one call."""
+    """Expand a WorkRail routine with the WorkRail front end, through a workflow that consists of one template call."""
     made = node.entries["use"].value.span
 
     def entry(name: str, value: Node) -> tuple[str, Entry]:

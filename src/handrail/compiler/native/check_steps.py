@@ -1,4 +1,4 @@
-"""Lowers the steps that no agent performs: script, gate, approval and end."""
+"""Lowers the steps that need no agent: script, gate, approval and end."""
 
 import re
 from typing import Literal, cast
@@ -19,7 +19,7 @@ FAILURES: dict[str, Type] = {
     "failures": ListType(record(name=STRING, command=STRING, exit_code=INT, output=STRING)),
     "round": INT,
 }
-"""What a fix sees beyond the step's own names: which checks failed, and which try it is."""
+"""The names in a gate's fix beyond those of the step: which checks failed, and the number of the attempt."""
 
 _PROJECT_COMMAND = re.compile(r"\$\{ *project\.(outdated|update) *\}")
 AGENTS = frozenset({"agent", "agent-loop", "review"})
@@ -27,7 +27,7 @@ REVISABLE = frozenset({"agent", "agent-loop", "review", "parallel-agents", "loop
 
 
 def lower_script(work: Lowering, node: Mapping, _: Type | None) -> ScriptAction:
-    """Lower a script; `${project.outdated}` alone is the command that the project's configuration has."""
+    """Lower a script; `${project.outdated}` alone stands for the command in the project's configuration."""
     command = node.entries["command"].value
     own = _PROJECT_COMMAND.fullmatch((text_of(command) or "").strip())
     return ScriptAction(
@@ -41,14 +41,14 @@ def lower_script(work: Lowering, node: Mapping, _: Type | None) -> ScriptAction:
 
 
 def lower_gate(work: Lowering, node: Mapping, _: Type | None) -> GateAction:
-    """Lower a gate; its fix sees the checks that failed."""
+    """Lower a gate, whose fix can read the checks that failed."""
     checks = lower_checks(work, node.get("checks"))
     command = node.get("command")
     if command is not None:
         checks = Checks(commands=(NamedCommand(text_of(node.get("name")) or "command", lower_command(work, command)),))
     fix = node.get("fix")
     task = None
-    # Once it has failed, a gate knows its own result.
+    # The fix runs after the gate has failed, so it may read the gate's own result.
     name = spoken(text_of(node.get("name")) or "")
     table = work.scope.steps.table
     table[name] = Field(name, RecordType((*OWN_FIELDS["gate"], *STEP_FIELDS)))
@@ -68,7 +68,7 @@ def lower_gate(work: Lowering, node: Mapping, _: Type | None) -> GateAction:
 
 
 def lower_approval(work: Lowering, node: Mapping, _: Type | None) -> ApprovalAction:
-    """Lower an approval, and find the step that a revision goes back to."""
+    """Lower an approval, and find the step to which a revision returns."""
     return ApprovalAction(
         message=lower_optional(work, node.get("message")),
         show=_shown(work, node),
@@ -108,6 +108,6 @@ def _nearest_agent(work: Lowering) -> str | None:
 
 
 def lower_end(work: Lowering, node: Mapping, _: Type | None) -> EndAction:
-    """Lower an early end."""
+    """Lower a step that ends the run early."""
     failed = text_of(node.get("status")) == "failed"
     return EndAction(lower_optional(work, node.get("message")), "failed" if failed else "succeeded")

@@ -1,4 +1,4 @@
-"""What lowering a native workflow carries along: where it reports, what names are in force, which defaults apply."""
+"""The state carried along while a native workflow is lowered: its report, the names in force and the defaults."""
 
 import re
 from collections.abc import Collection, Generator, Iterable
@@ -42,7 +42,7 @@ STEPS_BEFORE = re.compile(r"(?<![\w.])steps\.$")
 
 @frozen
 class ReadPrompt:
-    """A prompt file, read once: its text without the header, and where that text begins."""
+    """A prompt file, read once: its text without the header, and the offset at which that text begins."""
 
     prompt: Prompt
     template: Template | None
@@ -52,7 +52,7 @@ class ReadPrompt:
 
 @dataclass(slots=True)
 class Talk:
-    """An earlier step whose conversation can go on."""
+    """An earlier step whose conversation can be continued."""
 
     step: str
     agent: str | None
@@ -60,7 +60,7 @@ class Talk:
 
 @frozen
 class Maker:
-    """The step that produces an output, and the fan-out outside of which that output is not known."""
+    """The step that produces an output, and the fan-out outside of which that output is unknown."""
 
     step: str
     only_inside: str | None = None
@@ -68,14 +68,14 @@ class Maker:
 
 @dataclass(slots=True)
 class Count:
-    """A number that a lowering shares with those of the routines it expands."""
+    """A counter that a lowering shares with those of the routines it expands."""
 
     steps: int = 0
 
 
 @dataclass(slots=True)
 class Guides:
-    """What guides the whole run: what a workflow declares, and the routines that it uses in place."""
+    """The guidance for the whole run, from the workflow and the routines that it inlines."""
 
     guidance: dict[str, None] = field(default_factory=dict[str, None])
     references: dict[str, Reference] = field(default_factory=dict[str, Reference])
@@ -84,7 +84,7 @@ class Guides:
     slots: dict[str, Slot] = field(default_factory=dict[str, Slot])
 
     def workflow(self) -> GuidedWorkflow | None:
-        """Give it as the plan holds it; None where there is nothing."""
+        """Return the guidance in the form of the plan; None where there is none."""
         found = GuidedWorkflow(
             meta_guidance=tuple(self.guidance),
             references=tuple(self.references.values()),
@@ -97,7 +97,7 @@ class Guides:
 
 @dataclass(slots=True)
 class Lowering:
-    """The state of one lowering; `defaults` is what the enclosing workflow and steps say for those inside."""
+    """The state of one lowering; `defaults` holds what the enclosing workflow and steps set for the steps inside."""
 
     document: Document
     catalog: Catalog
@@ -106,33 +106,33 @@ class Lowering:
     scope: Scope
     defaults: dict[str, Node] = field(default_factory=dict[str, Node])
     later: dict[str, "Maker"] = field(default_factory=dict[str, "Maker"])
-    """Outputs by name, with the step that produces them, wherever it stands."""
+    """Outputs by name, with the step that produces them, wherever in the workflow that is."""
     talks: list[Talk] = field(default_factory=list[Talk])
     prompts: dict[str, ReadPrompt | None] = field(default_factory=dict[str, "ReadPrompt | None"])
     assessments: dict[str, Assessment] = field(default_factory=dict[str, Assessment])
     follow_ups: dict[str, tuple[Consequence, ...]] = field(default_factory=dict[str, "tuple[Consequence, ...]"])
-    """What follows from the levels of the assessments that this document names."""
+    """The consequences of assessment levels, by the name of the assessment in this document."""
     guides: Guides = field(default_factory=Guides)
     bindings: dict[str, str] = field(default_factory=dict[str, str])
-    """What the slots of this document are bound to."""
+    """The ids to which the slots of this document are bound."""
     feature_lines: str = ""
-    """What the features of this document put after every prompt in it."""
+    """The text that the features of this document append to every prompt in it."""
     earlier: dict[str, str] = field(default_factory=dict[str, str])
-    """Steps before this one in the same list, with their kind."""
+    """The earlier steps of the same list, with their kind."""
     using: tuple[str, ...] = ()
-    """Routines that are being expanded, outermost first."""
+    """The routines that are being expanded, outermost first."""
     count: "Count" = field(default_factory=Count)
-    """Steps lowered so far, those of routines in place included."""
+    """The number of steps lowered so far, including those of inlined routines."""
 
     def explain(self, problems: Iterable[Problem], scalar: Scalar, *, warn: bool = False) -> None:
-        """Report what the language found in a scalar's text."""
+        """Report the problems that the expression language found in a scalar's text."""
         say = self.report.warning if warn else self.report.error
         for problem in problems:
             said = self.better(problem, str(scalar.value))
             say(said.code, said.message, locate.span_at(scalar, said.start, said.end), said.hint)
 
     def better(self, problem: Problem, text: str) -> Problem:
-        """Say of an unknown name that a later step produces it, where that is so."""
+        """Improve the message about an unknown name, for example where a later step produces it."""
         name = text[problem.start : problem.end].strip("${}").split(".")[0]
         if problem.code == "unknown-field" and STEPS_BEFORE.search(text[: problem.start]):
             return self._no_such_step(problem, name)
@@ -153,7 +153,7 @@ class Lowering:
         return replace(problem, code="used-before-produced", message=message, hint=hint)
 
     def _step_for_value(self, problem: Problem, name: str) -> Problem:
-        """Say of an unknown name that a step is called so, where that is so."""
+        """Improve the message about an unknown name where a step has that name."""
         if name not in self.scope.steps.names() or suggest(name, self.scope.names):
             return problem
         hint = f"write steps.{name}.output, or give that step the key `output: {name}`"
@@ -173,7 +173,7 @@ class Lowering:
     def inside(
         self, node: Mapping, names: dict[str, Type], *, leaks: bool, own: Collection[str] = ()
     ) -> Generator[None]:
-        """Lower a body: more names, and the step's own agent settings as defaults."""
+        """Enter a body: add its names, and use the agent settings of its step as defaults."""
         outer, talks, earlier = self.defaults, len(self.talks), self.earlier
         self.earlier = {}
         self.defaults = {**outer, **{entry.name: entry.value for entry in node if entry.name in INHERITED}}
@@ -186,7 +186,7 @@ class Lowering:
                 del self.talks[talks:]
 
     def setting(self, node: Mapping, key: str) -> Node | None:
-        """Give a key of a step, else the default for it."""
+        """Return a step's value for a key, or else the default for it."""
         found = node.get(key)
         return found if found is not None else self.defaults.get(key)
 
@@ -211,7 +211,7 @@ INHERITED = frozenset(
         "sandbox",
     }
 )
-"""Settings that a step with a body hands on to the steps inside."""
+"""Settings that a step with a body passes on to the steps inside."""
 
 
 def with_own_words(document: Document, report: Report) -> Document:
@@ -223,23 +223,23 @@ def with_own_words(document: Document, report: Report) -> Document:
 
 
 def text_of(node: Node | None) -> str | None:
-    """Give a node's text, or None where it has none."""
+    """Return a node's text, or None where it is not text."""
     return node.value if isinstance(node, Scalar) and isinstance(node.value, str) else None
 
 
 def whole(node: Node | None, default: int) -> int:
-    """Give a node's whole number, or the default."""
+    """Return a node's integer, or the default."""
     value = node.value if isinstance(node, Scalar) else None
     return value if isinstance(value, int) and not isinstance(value, bool) else default
 
 
 def flag_of(node: Node | None, *, default: bool = False) -> bool:
-    """Give a node's truth value, or the default."""
+    """Return a node's boolean, or the default."""
     return node.value if isinstance(node, Scalar) and isinstance(node.value, bool) else default
 
 
 def texts_of(node: Node | None) -> tuple[str, ...]:
-    """Give the texts of a list, or the one text that stands for a list."""
+    """Return the texts of a list, or of the single text that stands for a list."""
     if isinstance(node, Sequence):
         return tuple(text for text in map(text_of, node.items) if text is not None)
     text = text_of(node)
@@ -247,11 +247,12 @@ def texts_of(node: Node | None) -> tuple[str, ...]:
 
 
 def seconds(node: Node | None) -> int | None:
-    """Give a duration such as 1h30m in seconds: at least one, and no more than a century."""
+    """Convert a duration such as 1h30m to seconds, between one second and a century."""
     text = text_of(node)
     if text is None:
         return None
     total, digits, unit = 0.0, "", ""
+    # The appended digit ends the last unit, which is otherwise ended by the next number.
     for character in text + "0":
         if character.isdigit():
             if unit:

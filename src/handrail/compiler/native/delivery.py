@@ -1,4 +1,4 @@
-"""Lowers the steps that hand work on: commit, merge, pull-request and create-issues."""
+"""Lowers the steps that deliver work: commit, merge, pull-request and create-issues."""
 
 from handrail.compiler.native.agent_tasks import REPEATED, Manner, lower_task
 from handrail.compiler.native.context import Lowering, texts_of, whole
@@ -16,7 +16,7 @@ CONFLICT: dict[str, Type] = {
     "conflict": record(branch=STRING, files=ListType(ScalarType("path")), message=STRING),
     "round": INT,
 }
-"""What an agent sees that resolves a conflict."""
+"""The names in the prompt of an agent that resolves a merge conflict."""
 PULL_REQUEST: dict[str, Type] = {
     "pull_request": record(number=INT, url=STRING, title=STRING, branch=STRING),
     "event": record(
@@ -24,7 +24,7 @@ PULL_REQUEST: dict[str, Type] = {
     ),
     "round": INT,
 }
-"""What an agent sees that reacts to a pull request."""
+"""The names in the prompt of an agent that reacts to events of a pull request."""
 
 
 def lower_commit(work: Lowering, node: Mapping, _: Type | None) -> CommitAction:
@@ -71,7 +71,7 @@ def _follow(work: Lowering, node: Node | None) -> Follow | None:
 
 
 def lower_create_issues(work: Lowering, node: Mapping, _: Type | None) -> CreateIssuesAction:
-    """Lower the making of issues."""
+    """Lower the creation of issues."""
     items = lower_value(work, node.entries["from"].value)
     if isinstance(items, Constant):
         hint = "for example `from: ${tasks}`"

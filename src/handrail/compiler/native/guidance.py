@@ -1,4 +1,4 @@
-"""Lowers what guides a whole workflow: rules, references, features, capabilities, slots, named assessments."""
+"""Lowers what guides a whole workflow: rules, references, features, capabilities, slots and named assessments."""
 
 from handrail.compiler.extension_points import Point, fill_slots
 from handrail.compiler.native.context import Lowering, text_of, texts_of
@@ -11,7 +11,7 @@ from handrail.model.workflow.guidance import Capability, Reference
 
 
 def lower_guides(work: Lowering) -> None:
-    """Lower what the document declares for all of its steps, before any of them."""
+    """Lower what the document declares for all of its steps; this runs before any step is lowered."""
     root = work.document.root
     work.guides.guidance.update(dict.fromkeys(texts_of(root.get("guidance"))))
     for reference in lower_references(root, work.report):
@@ -38,7 +38,7 @@ def _add_capability(work: Lowering, capability: Capability) -> None:
 
 
 def _lower_features(work: Lowering, root: Mapping) -> dict[str, str]:
-    """Lower the features; give the capabilities that their settings name, with their levels."""
+    """Lower the features, and return the capabilities in their settings with their levels."""
     if "features" not in root:
         return {}
     passes = Compilation(work.catalog, work.report)

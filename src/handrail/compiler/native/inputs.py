@@ -1,4 +1,4 @@
-"""Lowers a workflow's declared inputs, in their list and map forms."""
+"""Lowers a workflow's declared inputs, written as a list or as a map."""
 
 import re
 
@@ -14,7 +14,7 @@ from handrail.model.workflow.values import JsonValue
 
 
 def lower_declared_inputs(work: Lowering, node: Node | None) -> tuple[Input, ...]:
-    """Lower the top-level `input`; names that cannot be told apart in expressions are refused."""
+    """Lower the top-level `input`, refusing names that cannot be told apart in expressions."""
     found: dict[str, Input] = {}
     for name, value in _pairs(node):
         text = str(name.value)
@@ -63,7 +63,7 @@ def _input(work: Lowering, name: str, node: Node | None) -> Input:
 
 
 def _project_value(work: Lowering, node: Node, type_: Type, text: str) -> str | None:
-    """Give the name behind `project.` where a default is one, such as `${project.default_branch}`."""
+    """Return the name after `project.` where a default has that form, such as `${project.default_branch}`."""
     found = _PROJECT.fullmatch(text.strip())
     if found is None:
         return None
@@ -80,7 +80,7 @@ def _project_value(work: Lowering, node: Node, type_: Type, text: str) -> str | 
 
 _PROJECT = re.compile(r"\$\{ *project\.(\w+) *\}")
 _EMPTY: dict[str, JsonValue] = {"default_branch": "", "sources": []}
-"""What the project's configuration may give an input, and what stands there where it says nothing."""
+"""The project settings that an input may default to, with the value used where the configuration sets none."""
 
 
 def _long_form(work: Lowering, name: str, node: Mapping) -> Input:

@@ -1,4 +1,4 @@
-"""Checks the order of a fan-out's items before anything runs, where the items are written in the workflow itself."""
+"""Checks the order of a fan-out's items before anything runs, where the workflow itself lists the items."""
 
 from handrail.compiler.constant import fixed, reads
 from handrail.compiler.native.context import Lowering
@@ -12,7 +12,7 @@ from handrail.model.workflow.values import Expression, JsonValue
 
 
 def check_item_order(work: Lowering, node: Mapping, action: ParallelAction) -> None:
-    """Report keys that occur twice, and an `after` that names no item or leads in a circle."""
+    """Report duplicate keys, and an `after` that names no item or forms a cycle."""
     found = fixed(action.over.items)
     if found is None or not isinstance(found[0], list):
         return
@@ -61,14 +61,14 @@ def _after(action: ParallelAction, item: JsonValue) -> list[str] | None:
 
 
 def _evaluated(over: Each, expression: Expression, item: JsonValue) -> tuple[JsonValue] | None:
-    """Evaluate what reads the item alone; None where it depends on the run, or fails for a reason of its own."""
+    """Evaluate an expression that reads only the item; None where it depends on the run or fails for another reason."""
     read = reads(expression.source)
     if read is None or any(ref.parts[0] != spoken(over.item) for ref in read):
         return None
     try:
         return (evaluate(parse(expression.source), {spoken(over.item): item}),)  # pyright: ignore[reportReturnType]
     except UndefinedError:
-        # A field that only some items have.
+        # A field that only some of the items have.
         return (None,)
     except EvaluationError:
         return None

@@ -31,7 +31,7 @@ LowerBody = Callable[[Lowering, Sequence, str], tuple[Step, ...]]
 
 
 def lower_loop(work: Lowering, node: Mapping, address: str, lower_body: LowerBody) -> LoopAction:
-    """Lower a loop; its body's outputs are known in the condition and after it."""
+    """Lower a loop; the outputs of its body are known in its condition and after the loop."""
     on_max, escalate = lower_on_max(work, node)
     over, names = _over(work, node)
     body = node.entries["steps"].value
@@ -55,12 +55,12 @@ def _over(work: Lowering, node: Mapping) -> tuple[While | Until | Times | Each, 
     count = node.get("for")
     if count is not None:
         return Times(_count(work, count)), names
-    # The body's outputs are in force when a condition is tested, so conditions are lowered after the body.
+    # A condition is tested with the body's outputs in force, so it is lowered after the body and replaces this.
     return Times(lower_value(work, Scalar(0, node.span, "made"))), names
 
 
 def _own_item(work: Lowering, over: While | Until | Times | Each, node: Mapping) -> tuple[str, ...]:
-    """Give the item's name where each item is the workflow's own, and no step of the body puts another value there."""
+    """Return the item's name where every item is the workflow's own and no step of the body overwrites it."""
     if not isinstance(over, Each) or not is_own_value(work, over.items):
         return ()
     name = spoken(over.item)
@@ -94,7 +94,7 @@ def _tested_after(work: Lowering, node: Mapping) -> While | Until | None:
 
 
 def lower_each(work: Lowering, node: Mapping) -> tuple[Each, Type]:
-    """Lower `for_each`, `as` and `key`; give the type of an item."""
+    """Lower `for_each`, `as` and `key`, and return the type of an item with them."""
     entry = node.entries["for_each"]
     name = text_of(node.get("as")) or "item"
     if name != "item" and name in RESERVED:
@@ -130,7 +130,7 @@ def _item_type(work: Lowering, entry: Entry, type_: Type) -> Type:
 
 
 def lower_parallel(work: Lowering, node: Mapping, address: str, lower_body: LowerBody) -> ParallelAction:
-    """Lower a fan-out; what its body defines is known inside only."""
+    """Lower a fan-out; what its body defines is known only inside."""
     each, item = lower_each(work, node)
     width = lower_optional(work, node.get("max_concurrent"))
     with work.inside(node, {spoken(each.item): item}, leaks=False, own=_own_item(work, each, node)):
@@ -145,15 +145,15 @@ def lower_parallel(work: Lowering, node: Mapping, address: str, lower_body: Lowe
 
 
 LONE_KEYS = frozenset({"prompt", "input", "returns", "timeout", "retry", "done_when", "assess", "budget"})
-"""Keys beside a lone `prompt` that belong to the step it is short for."""
+"""Keys beside a lone `prompt` that belong to the step for which it is short."""
 
 
 def _lone_step(node: Mapping) -> Mapping:
-    """A lone `prompt` is short for a body of one agent step of the same name."""
+    """Expand a lone `prompt` to a body of one agent step with the same name."""
     kept = {name: entry for name, entry in node.entries.items() if name == "name" or name in LONE_KEYS}
     return Mapping(kept, node.span)
 
 
 def without_lone_keys(node: Mapping) -> Mapping:
-    """Give what is left for the fan-out itself beside a lone `prompt`."""
+    """Return the keys that remain for the fan-out itself beside a lone `prompt`."""
     return Mapping({name: entry for name, entry in node.entries.items() if name not in LONE_KEYS}, node.span)

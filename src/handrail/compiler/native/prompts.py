@@ -1,4 +1,4 @@
-"""Finds a prompt (rule: inline text, a path, or a name in three places), reads its header, checks its names."""
+"""Finds a prompt (inline text, a path, or a name looked up in three places), reads its header and checks its names."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -23,14 +23,14 @@ from handrail.model.workflow.values import BareHole, Prompt
 HEADER = re.compile(r"\s*<!--\s*(version|description|template)\s*:\s*(.*?)\s*-->[ \t]*\n?", re.IGNORECASE | re.DOTALL)
 ORDERED = re.compile(r"(\d+)-(.+)\.md")
 OWN_PROMPT = re.compile(r"\{\{-?\s*\.?current_step\.prompt\s*-?\}\}")
-"""The prompt of a step, as a handoff template shows it."""
+"""How a handoff template refers to the prompt of its step."""
 IsOwn = Callable[[tuple[str, ...]], bool]
 """Whether the value at a path is the workflow's own."""
 _MISSING = {"prompt": "missing-prompt", "schema": "missing-schema"}
 
 
 def lower_prompt(work: Lowering, node: Node) -> Prompt:
-    """Lower a prompt and check the names it uses against those in force."""
+    """Lower a prompt, checking the names in it against those in force."""
     text = text_of(node)
     if text is None or not isinstance(node, Scalar):
         return Prompt("")
@@ -67,7 +67,7 @@ def _inline(work: Lowering, node: Scalar, text: str) -> Prompt:
 
 
 def _bare_holes(work: Lowering, template: Template) -> tuple[BareHole, ...]:
-    """Find the holes whose values need no marks; whatever filters a value passed, the names at its root decide."""
+    """Find the holes whose values need no marks; the root names of a value decide, whatever filters it passes."""
     return tuple(_bare_in(template.parts, work.scope.names, work.scope.is_own))
 
 
@@ -106,7 +106,7 @@ def _bare_in_for(part: For, types: Mapping[str, Type], is_own: IsOwn) -> Iterato
 
 def _is_own(expression: Expression, is_own: IsOwn) -> bool:
     if isinstance(expression, Conditional):
-        # Of a condition no text is rendered.
+        # The text of a condition itself is never rendered.
         return _is_own(expression.then, is_own) and _is_own(expression.otherwise, is_own)
     return all(is_own(ref.parts) for ref in refs(expression))
 
@@ -170,7 +170,7 @@ def _read(work: Lowering, source: SourceText) -> ReadPrompt | None:
 
 
 def read_header(text: str) -> tuple[dict[str, str], int]:
-    """Read the comments on top of a prompt file; give them and the offset at which the prompt begins."""
+    """Read the comments at the top of a prompt file; return them and the offset at which the prompt begins."""
     headers: dict[str, str] = {}
     at = 0
     while match := HEADER.match(text, at):
@@ -182,7 +182,7 @@ def read_header(text: str) -> tuple[dict[str, str], int]:
 
 
 def bundled(work: Lowering, node: Scalar, path: str, what: Literal["prompt", "schema"]) -> SourceText | None:
-    """Give the file at a path, or report why there is none that may be read."""
+    """Return the bundled file at a path, or report why it cannot be read."""
     bundle = work.document.bundle
     reason = escape(path)
     if reason is not None:

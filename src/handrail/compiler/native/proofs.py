@@ -23,7 +23,7 @@ LEVELS = ("low", "medium", "high")
 
 
 def lower_checks(work: Lowering, node: Node | None) -> Checks | None:
-    """Lower `checks`: the project's own, or commands by name, which all run."""
+    """Lower `checks`: those of the project, or named commands, all of which run."""
     if node is None:
         return None
     if not isinstance(node, Mapping):
@@ -33,7 +33,7 @@ def lower_checks(work: Lowering, node: Node | None) -> Checks | None:
 
 
 def lower_proofs(work: Lowering, node: Node | None, output: str = "") -> tuple[Proof, ...]:
-    """Lower `done_when` of a step with a certain output."""
+    """Lower the `done_when` of a step that has the given output."""
     if not isinstance(node, Sequence):
         return ()
     return tuple(_proof(work, item, output) for item in node.items if isinstance(item, Mapping))
@@ -61,7 +61,7 @@ def _proof(work: Lowering, node: Mapping, output: str) -> Proof:
 
 
 def _files(work: Lowering, entry: Entry, output: str) -> FilesProof:
-    """Lower globs, alone or in a map; which files are recorded when a step begins cannot depend on what it gives."""
+    """Lower globs, alone or in a map; files that are recorded when a step begins cannot depend on its result."""
     node = entry.value
     if not isinstance(node, Mapping):
         return FilesProof(lower_value(work, node), "changed" if entry.name == "changed" else "unchanged")
@@ -90,7 +90,7 @@ def _command_proof(work: Lowering, node: Node, expect: Literal["pass", "fail"], 
 
 
 def lower_assess(work: Lowering, node: Node | None, step: str) -> tuple[tuple[str, ...], tuple[Consequence, ...]]:
-    """Lower `assess`: the ids of the assessments, and which levels send the step back."""
+    """Lower `assess`: the ids of the assessments, and the levels that send the step back."""
     if isinstance(node, Mapping):
         lower_assessment(work, step, node, f"judgment of step {step}")
         return (step,), tuple(replace(each, for_assessment=None) for each in work.follow_ups[step])
@@ -100,7 +100,7 @@ def lower_assess(work: Lowering, node: Node | None, step: str) -> tuple[tuple[st
 
 
 def lower_assessment(work: Lowering, name: str, node: Node, otherwise: str = "") -> None:
-    """Lower an assessment that is written out, under its name or the address of its step."""
+    """Lower an assessment that is written out, under its own name or the address of its step."""
     if not isinstance(node, Mapping):
         return
     levels = texts_of(node.get("levels")) or LEVELS
@@ -117,7 +117,7 @@ def lower_assessment(work: Lowering, name: str, node: Node, otherwise: str = "")
 
 
 def _is_known(work: Lowering, node: Scalar) -> bool:
-    """Look an assessment up by its name; a ready-made one of the library becomes part of the workflow."""
+    """Whether an assessment of that name exists; one from the library becomes part of the workflow."""
     wanted = str(node.value)
     if wanted in work.follow_ups:
         return True

@@ -1,4 +1,4 @@
-"""Lowers a list of native steps: dispatches by type, then what every step has in common."""
+"""Lowers a list of native steps: dispatches by type, then lowers what all steps have in common."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -45,13 +45,13 @@ ACTIONS: dict[str, LowerAction] = {
 }
 
 APPROVAL = "-approval"
-"""What the step in which an agent's work is approved is called after the agent's step."""
+"""The suffix that names the approval step of an agent step with `requires_approval`."""
 
 WITH_BODY = frozenset({"loop", "parallel-agents", "use"})
 AGENT_FAMILY = frozenset({"agent", "agent-loop", "review"})
 
 FAILS: dict[str, OnFail] = {"script": "fail", "end": "fail"}
-"""What a step does when it has failed for good and does not say; the others block."""
+"""What a step without `on_fail` does when it has failed for good; all other types block."""
 
 ALLOWED_ON_FAIL: dict[str, frozenset[str]] = {
     "gate": frozenset({"block", "fail", "continue", "warn", "retry", "escalate"}),
@@ -64,13 +64,13 @@ ON_FAIL_ELSEWHERE = frozenset({"block", "fail", "continue", "warn", "escalate"})
 
 
 def lower_steps(work: Lowering, node: Sequence, prefix: str) -> tuple[Step, ...]:
-    """Lower a list of steps in order; each makes its names known to those after it."""
+    """Lower a list of steps in order; each makes its names known to the steps after it."""
     found: list[Step] = []
     made: list[str] = []
     seen: dict[str, Node] = {}
     for item in node.items:
         if work.report.dropped and work.report.failed:
-            # There will be no plan, and nobody reads more; looking for near names in a huge file costs much.
+            # There will be no plan, and further problems are not shown; suggesting names in a huge file is expensive.
             break
         if isinstance(item, Mapping):
             _check_name(work, item, seen)
@@ -89,7 +89,7 @@ def lower_steps(work: Lowering, node: Sequence, prefix: str) -> tuple[Step, ...]
 
 
 def _asked_about(work: Lowering, step: Step) -> Step:
-    """Make the step in which a person approves what an agent has done, or sends it back."""
+    """Build the step in which a person approves an agent's work or sends it back."""
     record = f"steps.{spoken(step.name)}"
     approval = Step(
         name=step.name + APPROVAL,
@@ -107,7 +107,7 @@ def _asked_about(work: Lowering, step: Step) -> Step:
 
 
 def _check_made(work: Lowering, name: str, seen: dict[str, Node]) -> None:
-    """A step that was made for another one must not meet one that the author wrote."""
+    """Report a step of the author's that has the name of a generated approval step."""
     place = seen.get(spoken(name))
     if place is not None:
         message = f"'{name}' is the step in which '{name.removesuffix(APPROVAL)}' is approved"
@@ -172,7 +172,7 @@ def lower_step(work: Lowering, node: Mapping, prefix: str) -> Step:
 
 
 def _proofs(work: Lowering, kind: str, node: Mapping, returns: Type | None) -> tuple[Proof, ...]:
-    """Lower the step's proof, which may already name its output."""
+    """Lower the step's proofs, which may refer to its output."""
     output = text_of(node.get("output"))
     type_ = returns if returns is not None else RESULTS.get(kind, ANY)
     with work.scope.inside({} if output is None else {spoken(output): type_}):
@@ -180,7 +180,7 @@ def _proofs(work: Lowering, kind: str, node: Mapping, returns: Type | None) -> t
 
 
 def _setting(work: Lowering, node: Mapping, kind: str, key: str) -> Node | None:
-    """A key of a step; the workflow's defaults for it hold for steps that ask agents."""
+    """Return a step's value for a key; the workflow's defaults apply only to steps that ask agents."""
     return work.setting(node, key) if kind in AGENT_FAMILY else node.get(key)
 
 

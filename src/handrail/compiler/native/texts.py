@@ -29,7 +29,7 @@ from handrail.model.workflow.values import (
 
 
 def lower_value(work: Lowering, node: Node) -> Value:
-    """Lower any value: what holds no `${...}` is a constant, however deep."""
+    """Lower any value; one without `${...}` at any depth is a constant."""
     match node:
         case Scalar(value=str()):
             return _text(work, node)[0]
@@ -53,7 +53,7 @@ def lower_optional(work: Lowering, node: Node | None) -> Value | None:
 
 
 def lower_inputs(work: Lowering, node: Node | None) -> tuple[NamedValue, ...]:
-    """Lower a step's `input` map; the order of its names has no meaning."""
+    """Lower a step's `input` map, in which the order of names has no meaning."""
     if not isinstance(node, Mapping):
         return ()
     pairs = (NamedValue(spoken(entry.name), lower_value(work, entry.value)) for entry in node)
@@ -61,12 +61,12 @@ def lower_inputs(work: Lowering, node: Node | None) -> tuple[NamedValue, ...]:
 
 
 def is_own_value(work: Lowering, value: Value) -> bool:
-    """Tell whether a value is the workflow's own: constants, and what is made of them alone."""
+    """Whether a value is the workflow's own: a constant, or built from constants only."""
     return all(work.scope.is_own(ref.parts) for ref in refs_in(value))
 
 
 def refs_in(value: Value) -> Iterator[Ref]:
-    """Give what a value reads, however deep."""
+    """Find the names that a value reads, at any depth."""
     match value:
         case Constant():
             return
@@ -81,12 +81,12 @@ def refs_in(value: Value) -> Iterator[Ref]:
 
 
 def own_names(work: Lowering, values: Iterable[NamedValue]) -> frozenset[str]:
-    """Give the names whose values are the workflow's own."""
+    """Return the names whose values are the workflow's own."""
     return frozenset(spoken(each.name) for each in values if is_own_value(work, each.value))
 
 
 def value_type(work: Lowering, node: Node) -> Type:
-    """Give what is known of a value's type, without reporting anything."""
+    """Infer what is known about a value's type, without reporting anything."""
     if isinstance(node, Scalar) and isinstance(node.value, str):
         try:
             parsed = parse_text(node.value)
@@ -129,12 +129,12 @@ def _checked(work: Lowering, expression: Syntax, scalar: Scalar, *, boolean: boo
 
 
 def lower_condition(work: Lowering, node: Node | None, *, boolean: bool = True) -> Expression | None:
-    """Lower a condition such as `when`, in its bare form or one of the older ones."""
+    """Lower a condition such as `when`, written bare or in one of the older forms."""
     return None if node is None else lower_expression(work, node, boolean=boolean)[0]
 
 
 def lower_expression(work: Lowering, node: Node, *, boolean: bool = False) -> tuple[Expression, Type]:
-    """Lower an expression and say what is known of its type."""
+    """Lower an expression, and return what is known about its type."""
     if isinstance(node, Scalar) and isinstance(node.value, bool):
         return Expression("true" if node.value else "false"), ANY
     text = text_of(node)
@@ -150,7 +150,7 @@ def lower_expression(work: Lowering, node: Node, *, boolean: bool = False) -> tu
 
 
 def lower_command(work: Lowering, node: Node) -> Command:
-    """Lower a shell command: values become environment variables."""
+    """Lower a shell command: values are passed in environment variables."""
     text = text_of(node)
     if text is None or not isinstance(node, Scalar):
         return Command("")

@@ -1,4 +1,4 @@
-"""Lowers what starts a workflow, and checks schedules field by field."""
+"""Lowers the triggers that start a workflow, and checks schedules field by field."""
 
 import re
 
@@ -21,7 +21,7 @@ ZONE = re.compile(r"[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+){0,2}")
 
 
 def lower_triggers(work: Lowering, node: Node | None) -> tuple[Trigger, ...]:
-    """Lower `trigger`; without one a workflow is started by hand."""
+    """Lower `trigger`; a workflow without one is started manually."""
     if node is None:
         return (ManualTrigger(),)
     items = node.items if isinstance(node, Sequence) else (node,)
@@ -54,7 +54,7 @@ def _schedule(work: Lowering, node: Mapping) -> ScheduleTrigger:
 
 
 def wrong_schedule(text: str) -> str | None:
-    """Say what is wrong with a cron schedule, or None."""
+    """Describe what is wrong with a cron schedule, or return None."""
     parts = text.lower().split()
     if len(parts) != len(FIELDS):
         return f"a schedule has five fields, this has {len(parts)}"

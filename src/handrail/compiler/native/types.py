@@ -1,4 +1,4 @@
-"""Reads types as the format writes them: `string`, `a | b`, `[path]`, maps of fields, JSON Schemas in files."""
+"""Reads types in the notation of the format: `string`, `a | b`, `[path]`, maps of fields, and JSON Schema files."""
 
 import json
 import re
@@ -48,7 +48,7 @@ ELSEWHERE = {
     "object": "json",
     "any": "json",
 }
-"""What types are called in other systems."""
+"""The names of types in other systems, with Handrail's."""
 CONTRACTS = "wr.contracts."
 WORD = re.compile(r"[A-Za-z0-9_.-]+")
 
@@ -98,7 +98,7 @@ def type_from_text(work: Lowering, node: Node, text: str) -> Type:
 
 
 def _contract(work: Lowering, node: Scalar, ref: str) -> Type:
-    """Find a contract pack: its result is the artifact that the pack describes."""
+    """Look up a contract pack, whose schema becomes the type."""
     pack = work.catalog.builtins.contract(ref)
     if pack is not None:
         return SchemaType(rfc8785.dumps(_with_example(pack)).decode())
@@ -134,7 +134,7 @@ def _read_schema(work: Lowering, node: Scalar, path: str, source: SourceText) ->
 
 
 def read_default(work: Lowering, node: Node, type_: Type, text: str) -> JsonValue:
-    """Read the default that stands after `=` in an input's type."""
+    """Read the default after `=` in an input's type."""
     text = text.strip()
     value: JsonValue = text
     match type_:
@@ -153,7 +153,7 @@ def read_default(work: Lowering, node: Node, type_: Type, text: str) -> JsonValu
 
 
 def _json_value(text: str) -> JsonValue:
-    """Give the value that a text is in JSON; the text itself where it is none, or none that can be kept exactly."""
+    """Parse a text as JSON; return the text itself where that fails or would lose precision."""
     node = json_reader.read_json(SourceText("", text), aside := Report())
     if node is None or aside.failed:
         return text
@@ -161,7 +161,7 @@ def _json_value(text: str) -> JsonValue:
 
 
 def _list_value(text: str) -> JsonValue:
-    """Read a list as YAML writes it in one line, such as `[de, fr]`; the text itself where it is none."""
+    """Parse a list in YAML's one-line form, such as `[de, fr]`; return the text itself where it is not one."""
     node = yaml_reader.read_yaml(SourceText("", text), aside := Report())
     if node is None or aside.failed:
         return text
@@ -169,13 +169,14 @@ def _list_value(text: str) -> JsonValue:
 
 
 def check_default(work: Lowering, at: Node | Span, type_: Type, value: JsonValue) -> None:
-    """Report a default that is not of its input's type."""
+    """Report a default that does not have its input's type."""
     fits = {"int": int, "number": (int, float), "bool": bool}
     wanted: str | None = None
     match type_:
         case ChoiceType() if value not in type_.values:
             wanted = "one of " + ", ".join(type_.values)
         case ScalarType() if type_.kind in fits:
+            # In Python true and false are integers too.
             good = isinstance(value, fits[type_.kind]) and (type_.kind == "bool" or not isinstance(value, bool))
             wanted = (
                 None if good else {"int": "a whole number", "number": "a number", "bool": "true or false"}[type_.kind]

@@ -61,7 +61,7 @@ def lower_native(document: Document, catalog: Catalog, report: Report, places: P
 
 
 def _outputs(node: Node, fan_out: str | None = None) -> Iterator[tuple[str, Maker]]:
-    """Every output with the step that produces it, however deep."""
+    """List every output with the step that produces it, at any depth."""
     for item in node.items if isinstance(node, Sequence) else ():
         if isinstance(item, Mapping):
             output, name = text_of(item.get("output")), text_of(item.get("name"))

@@ -1,4 +1,4 @@
-"""Lowers assessments, and checks what steps say of them."""
+"""Lowers assessments, and checks the references of steps to them."""
 
 from handrail.compiler.workrail.environment import Setting
 from handrail.compiler.workrail.message_names import listed, quoted, unknown
@@ -37,7 +37,7 @@ def _dimensions(node: Mapping, report: Report) -> tuple[Dimension, ...]:
 
 
 def assessment_refs(step: Mapping, setting: Setting) -> tuple[str, ...]:
-    """Give the ids a step refers to; a ready-made one of the library becomes part of the workflow."""
+    """Return the ids of the assessments a step refers to; one from the library becomes part of the workflow."""
     found: list[str] = []
     for leaf in scalars(step, "assessmentRefs"):
         name = str(leaf.value)
@@ -59,7 +59,7 @@ def _known(name: str, place: Node, setting: Setting) -> bool:
 
 
 def consequences(step: Mapping, refs: tuple[str, ...], setting: Setting) -> tuple[Consequence, ...]:
-    """Lower a step's consequences and check that each of them can apply."""
+    """Lower a step's consequences, checking that each of them can apply."""
     nodes = mappings(step, "assessmentConsequences")
     if nodes and "assessmentRefs" not in step:
         hint = "add 'assessmentRefs', or remove the consequences"

@@ -1,8 +1,8 @@
-"""Brings together what a workflow's `capabilities` and the feature of that name say: one list, which the engine keeps.
+"""Combines a workflow's `capabilities` with those of the feature of that name into one list, which the engine uses.
 
-1. The key `capabilities` decides; the feature adds what the key does not name.
-2. What the feature only assumes, by its defaults, is left out where the workflow says anything of its own.
-3. Where both say something and it differs, that is reported, and the key counts.
+1. The key `capabilities` takes precedence; the feature adds what the key does not name.
+2. The feature's defaults are ignored where the workflow sets any level itself.
+3. Where both set different levels, that is reported, and the key wins.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ _OF_FEATURE = ("required", "preferred")
 
 
 def written_levels(root: Mapping) -> Iterator[tuple[str, str | None, Node | Entry]]:
-    """Read `capabilities` in both forms: name, level and place; no level where a list stands under a capability."""
+    """Read `capabilities` in both forms as name, level and node, with no level where a capability holds a list."""
     for entry in mapping(root, "capabilities") or ():
         value = entry.value
         if isinstance(value, Scalar):
@@ -33,7 +33,7 @@ def written_levels(root: Mapping) -> Iterator[tuple[str, str | None, Node | Entr
 
 
 def feature_levels(given: Mapping | None, declared: dict[str, str], report: Report) -> dict[str, str]:
-    """Read the levels that a feature's settings name; what contradicts the workflow, or itself, is reported."""
+    """Read the levels in a feature's settings, reporting what contradicts the workflow or itself."""
     levels: dict[str, str] = {}
     for level in _OF_FEATURE:
         for item in items(given, level) if given is not None else ():
@@ -47,7 +47,7 @@ def feature_levels(given: Mapping | None, declared: dict[str, str], report: Repo
 
 
 def agreed_config(config: dict[str, JsonValue], levels: dict[str, str]) -> dict[str, JsonValue]:
-    """Put the levels that count into a feature's settings; without any, its defaults stay."""
+    """Put the effective levels into a feature's settings; without any, its defaults stay."""
     if not levels:
         return config
     lists = {level: [name for name, one in sorted(levels.items()) if one == level] for level in _OF_FEATURE}

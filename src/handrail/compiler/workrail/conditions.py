@@ -1,4 +1,4 @@
-"""Lowers WorkRail's conditions: the first operator in the evaluator's order decides, the others are ignored."""
+"""Lowers WorkRail's conditions: the first operator in the evaluator's order decides, all others are ignored."""
 
 from handrail.compiler.workrail.tree import json_value, mapping, mappings, text
 from handrail.language.patterns.match import BadPattern
@@ -21,12 +21,12 @@ ORDER = (
     "matches",
     "in",
 )
-"""Operators in the order in which WorkRail's evaluator looks for them."""
+"""Operators in the order in which WorkRail's evaluator tries them."""
 GROUPS = ("and", "or", "not")
 
 
 def lower_condition(node: Mapping, report: Report) -> ContextCondition:
-    """Lower a condition and report what in it is ignored or cannot hold."""
+    """Lower a condition, reporting the parts that are ignored or can never hold."""
     if not node.entries:
         return Always()
     if "var" in node:
@@ -47,7 +47,7 @@ def lower_condition(node: Mapping, report: Report) -> ContextCondition:
 
 
 def optional_condition(node: Mapping, name: str, report: Report) -> ContextCondition | None:
-    """Lower the condition under a key, or give None when there is none."""
+    """Lower the condition under a key, or return None when there is none."""
     found = mapping(node, name)
     return lower_condition(found, report) if found is not None else None
 
@@ -83,7 +83,7 @@ def _inner(node: Mapping, report: Report) -> ContextCondition:
 
 
 def check_pattern(node: Node, report: Report) -> None:
-    """Refuse a regular expression that is too long, that does not compile, or that could take for ever."""
+    """Refuse a regular expression that is too long, does not compile, or could take forever."""
     try:
         pattern_of(str(node.value) if isinstance(node, Scalar) else "")
     except BadPattern as problem:
@@ -91,7 +91,7 @@ def check_pattern(node: Node, report: Report) -> None:
 
 
 def lower_confirmation(step: Mapping, report: Report) -> Confirmation | None:
-    """Lower `requireConfirmation`: true or false, a condition, or a kind with a condition."""
+    """Lower `requireConfirmation`: a boolean, a condition, or a kind with a condition."""
     node = step.get("requireConfirmation")
     if isinstance(node, Scalar):
         return Confirmation() if node.value is True else None

@@ -1,4 +1,4 @@
-"""Lowers what a workflow declares beside its steps: capabilities, references, preferences and texts."""
+"""Lowers what a workflow declares besides its steps: capabilities, references, preferences and texts."""
 
 import re
 from typing import Literal, cast
@@ -18,7 +18,7 @@ DRIVE = re.compile(r"[A-Za-z]:")
 
 
 def lower_workflow(root: Mapping, work: Compilation, functions: Functions) -> GuidedWorkflow:
-    """Gather everything that only WorkRail-style workflows declare."""
+    """Collect the declarations that exist only in WorkRail-style workflows."""
     preferences = mapping(root, "recommendedPreferences") or root
     return GuidedWorkflow(
         version=text(root, "version"),
@@ -43,7 +43,7 @@ def lower_workflow(root: Mapping, work: Compilation, functions: Functions) -> Gu
 
 
 def lower_capabilities(root: Mapping, of_feature: dict[str, str], report: Report) -> tuple[Capability, ...]:
-    """Lower capabilities of both forms and of the feature, by name; what is disabled is as if it were not there."""
+    """Lower the capabilities of both forms and of the feature, sorted by name, without the disabled ones."""
     levels: dict[str, str] = {}
     for name, level, place in written_levels(root):
         if level is None:
@@ -61,7 +61,7 @@ def lower_capabilities(root: Mapping, of_feature: dict[str, str], report: Report
 
 
 def lower_references(root: Mapping, report: Report) -> tuple[Reference, ...]:
-    """Lower references and refuse paths that lead out of their folder."""
+    """Lower references, refusing paths that lead out of their folder."""
     found: dict[str, Reference] = {}
     for node in mappings(root, "references"):
         reference = _reference(node)
@@ -88,7 +88,7 @@ def _reference(node: Mapping) -> Reference:
 
 
 def path_problem(path: str) -> str | None:
-    """Say why a path may not be used, or give None."""
+    """Explain why a path may not be used, or return None."""
     if "\0" in path:
         return "holds a NUL character"
     if "\\" in path:

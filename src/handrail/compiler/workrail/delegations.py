@@ -1,4 +1,4 @@
-"""Looks up the workflows that a parallel step hands work to."""
+"""Looks up the workflows to which a parallel step delegates work."""
 
 from handrail.compiler.workrail.environment import Setting
 from handrail.compiler.workrail.message_names import unknown
@@ -10,7 +10,7 @@ HINT = "it is looked for by name in the user's, the repository's and the built-i
 
 
 def note_unknown_workflow(node: Node | None, setting: Setting) -> None:
-    """Warn of a delegation to a workflow that is not here: the agent is told its name and may know one elsewhere."""
+    """Warn of a delegation to a workflow that is unknown here; the agent gets its name and may know one elsewhere."""
     name = str(node.value) if isinstance(node, Scalar) else ""
     if node is not None and not _is_known(name, setting):
         message = unknown("workflow", name, _names(setting))

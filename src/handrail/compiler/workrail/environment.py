@@ -1,4 +1,4 @@
-"""What lowering a step needs to know of the workflow around it."""
+"""The context of a step within its workflow, as lowering needs it."""
 
 from dataclasses import replace
 
@@ -17,21 +17,21 @@ from handrail.model.workflow.plan import Injected
 
 @frozen
 class Setting:
-    """The surroundings of a step; a loop's body has the loop's address and functions added."""
+    """The context of a step; inside a loop it includes the loop's address and functions."""
 
     catalog: Catalog
     report: Report
     places: Places
     injected: dict[str, Injected]
     assessments: dict[str, Assessment]
-    """Declared ones; ready-made ones of the library are added as steps refer to them."""
+    """The declared assessments; those of the library are added when steps refer to them."""
     bodies: dict[str, Mapping]
     """Top-level steps by id, for loops that name their body."""
     functions: Functions = ()
     agent_role: str | None = None
     model_tier: Tier | None = None
     prefix: str = ""
-    """Address of the loop around, ending in a slash."""
+    """The address of the enclosing loop, ending in a slash."""
 
     @property
     def builtins(self) -> Builtins:
@@ -39,12 +39,12 @@ class Setting:
         return self.catalog.builtins
 
     def inside(self, loop_id: str, own: Functions) -> "Setting":
-        """Give the setting of a loop's body."""
+        """Return the context for a loop's body."""
         return replace(self, prefix=f"{self.prefix}{loop_id}/", functions=inner_scope(self.functions, own))
 
 
 def lower_contract(node: Mapping | None, setting: Setting) -> Contract | None:
-    """Look up an output contract and write its schema out."""
+    """Look up an output contract and resolve its schema."""
     if node is None:
         return None
     ref = text(node, "contractRef") or ""

@@ -1,4 +1,4 @@
-"""Lowers function definitions and says which of them a step may refer to."""
+"""Lowers function definitions, and determines which of them a step may refer to."""
 
 import json
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ def lower_functions(node: Mapping, scope: Scope, report: Report) -> tuple[Functi
 
 
 def _widened(node: Mapping, scope: Scope) -> Iterator[FunctionDefinition]:
-    """Find what steps further inside define for all that stands in this workflow or loop."""
+    """Find what nested steps define with the scope of this workflow or loop."""
     inner = (*mappings(node, "steps"), *mappings(node, "body"))
     for step in inner if scope != "step" else ():
         yield from (
@@ -58,13 +58,13 @@ def _parameter(node: Mapping) -> FunctionParameter:
 
 
 def inner_scope(outer: Functions, own: Functions) -> Functions:
-    """Give the definitions in reach: the outer ones, except where an own one has the same name, then the own."""
+    """Combine the definitions in scope; an inner one replaces an outer one of the same name."""
     names = {definition.name for definition in own}
     return (*(definition for definition in outer if definition.name not in names), *own)
 
 
 def functions_of_step(step: Mapping, outer: Functions, report: Report) -> Functions:
-    """Give the definitions a step may refer to, those it names first."""
+    """Return the definitions a step may refer to, starting with those it names."""
     in_reach = {each.name: each for each in inner_scope(outer, lower_functions(step, "step", report))}
     named: dict[str, FunctionDefinition] = {}
     for name, place in _named(step):
@@ -79,7 +79,7 @@ def functions_of_step(step: Mapping, outer: Functions, report: Report) -> Functi
 
 
 def _called(step: Mapping, function: FunctionDefinition) -> FunctionDefinition:
-    """Say with which arguments a step calls a function."""
+    """Add the arguments with which a step calls a function to its definition."""
     calls = (call.get("args") for call in mappings(step, "functionCalls") if text(call, "name") == function.name)
     given = [_arguments(each) for each in calls if isinstance(each, Mapping) and each.entries]
     return replace(function, definition=" ".join((function.definition, *given))) if given else function
@@ -92,7 +92,7 @@ def _arguments(args: Mapping) -> str:
 
 def _named(step: Mapping) -> Iterator[tuple[str, Node]]:
     for leaf in scalars(step, "functionReferences"):
-        # written `name()`, while definitions are called `name`
+        # A reference is written `name()`, while the definition is called `name`.
         yield str(leaf.value).removesuffix("()"), leaf
     for call in mappings(step, "functionCalls"):
         yield text(call, "name") or "", call.entries["name"].value

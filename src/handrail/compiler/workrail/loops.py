@@ -1,4 +1,4 @@
-"""Says what decides a loop, and checks that each kind of loop has what it needs."""
+"""Determines what decides a loop, and checks that each kind of loop has the keys it needs."""
 
 from handrail.compiler.workrail.conditions import lower_condition, optional_condition
 from handrail.compiler.workrail.environment import Setting
@@ -20,7 +20,7 @@ NEEDED = {"for": "count", "forEach": "items"}
 
 
 def loop_body(step: Mapping, setting: Setting) -> tuple[Mapping, ...]:
-    """Give the steps a loop repeats: its own, or the top-level step it names."""
+    """Return the steps a loop repeats: its own, or the top-level step it names."""
     body = step.entries["body"].value
     if not isinstance(body, Scalar):
         return mappings(step, "body")
@@ -41,7 +41,7 @@ def loop_body(step: Mapping, setting: Setting) -> tuple[Mapping, ...]:
 
 
 def named_bodies(root: Mapping, steps: dict[str, Mapping]) -> frozenset[str]:
-    """Give the ids of the top-level steps that loops name as their body, and that so never run on their own."""
+    """Return the ids of top-level steps that loops name as their body, and that therefore never run on their own."""
     found: set[str] = set()
     pending = list(mappings(root, "steps"))
     while pending:
@@ -54,7 +54,7 @@ def named_bodies(root: Mapping, steps: dict[str, Mapping]) -> frozenset[str]:
 
 
 def check_loop(step: Mapping, setting: Setting) -> None:
-    """Report what a loop of its kind lacks, and what has no effect on it."""
+    """Report the keys that a loop of its kind lacks, and those that have no effect on it."""
     loop = mapping(step, "loop") or step
     kind = text(loop, "type") or ""
     needed = NEEDED.get(kind)
@@ -71,7 +71,7 @@ def check_loop(step: Mapping, setting: Setting) -> None:
 
 
 def decided_by(step: Mapping, body: tuple[Mapping, ...], setting: Setting) -> ArtifactDecides | ContextDecides | None:
-    """Say what decides a while or until loop: what it says itself, else a body step's contract, else its condition."""
+    """Return what decides a while or until loop: its own statement, else a body step's contract, else its condition."""
     loop = mapping(step, "loop") or step
     if text(loop, "type") not in {"while", "until"}:
         return None
@@ -112,7 +112,7 @@ def _stated(source: Mapping, setting: Setting, *, controlled: bool) -> ArtifactD
 
 
 def loop_count(loop: Mapping) -> int | str | None:
-    """Give the rounds of a for loop: a number, or the variable that holds it."""
+    """Return the rounds of a for loop: a number, or the variable that holds it."""
     count = loop.get("count")
     value = count.value if isinstance(count, Scalar) else None
     return value if isinstance(value, int | str) else None

@@ -1,4 +1,4 @@
-"""From the tree of a WorkRail-style workflow to its plan: shape, passes, checks, plan."""
+"""Compiles the tree of a WorkRail-style workflow to its plan: shape, passes, checks, lowering."""
 
 from typing import cast
 
@@ -34,7 +34,7 @@ PASSES: tuple[Pass, ...] = (
     render_prompt_blocks,
     refuse_unresolved,
 )
-"""In this order, which is part of what a workflow means."""
+"""The passes in order, which is part of what a workflow means."""
 
 
 def lower_workrail(document: Document, catalog: Catalog, report: Report, places: Places) -> Plan | None:
@@ -49,6 +49,7 @@ def lower_workrail(document: Document, catalog: Catalog, report: Report, places:
         document = each(document, work)
         if _too_many_steps(document.root, report):
             return None
+    # Expanded templates can bring in duplicates too; those in the file itself were reported above.
     if not told:
         refuse_duplicates(document.root, report)
     plan = _plan(document.root, work, places)
@@ -64,7 +65,7 @@ def _too_many_steps(root: Mapping, report: Report) -> bool:
 
 
 def refuse_duplicates(root: Mapping, report: Report) -> None:
-    """Report step ids that stand twice, wherever the steps stand."""
+    """Report step ids that occur twice, at any depth."""
     first: dict[str, Mapping] = {}
     for step in every_step(root):
         name, place = text(step, "id") or "", step.entries["id"].value

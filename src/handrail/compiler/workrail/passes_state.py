@@ -1,4 +1,4 @@
-"""What the passes over one workflow share: where they ask, where they report, and what they leave for the plan."""
+"""The state that the passes over one workflow share: catalog, report, and what they collect for the plan."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -12,25 +12,25 @@ from handrail.model.workflow.guidance import FeatureUse, Slot
 from handrail.model.workflow.plan import Injected
 
 MOST_STEPS = 2000
-"""Steps a workflow may have once templates are expanded, so that no small file becomes a huge plan."""
+"""The number of steps a workflow may have after template expansion, so that no small file becomes a huge plan."""
 
 
 @dataclass(slots=True)
 class Compilation:
-    """One workflow's way through the passes."""
+    """The state of one workflow during the passes."""
 
     catalog: Catalog
     report: Report
     injected: dict[str, Injected] = field(default_factory=dict[str, Injected])
-    """Provenance of expanded steps, by their ids."""
+    """The origin of expanded steps, by their ids."""
     slots: list[Slot] = field(default_factory=list[Slot])
     features: list[FeatureUse] = field(default_factory=list[FeatureUse])
     capabilities: dict[str, str] = field(default_factory=dict[str, str])
-    """Levels that the settings of a feature name."""
+    """The levels in the settings of a feature."""
     _routines: dict[str, Routine | Unusable | None] = field(default_factory=dict[str, Routine | Unusable | None])
 
     def routine(self, name: str) -> Routine | Unusable | None:
-        """Find a routine by its name without prefix; each is read and checked once."""
+        """Find a routine by its name without prefix; each one is read and checked once."""
         if name not in self._routines:
             self._routines[name] = find_routine(name, self.catalog)
         return self._routines[name]

@@ -1,4 +1,4 @@
-"""Finds the routine behind a template id: the user's own first, then the library's."""
+"""Finds the routine that a template id refers to: the user's own first, then the library's."""
 
 from handrail.authoring.readers.json_reader import read_json
 from handrail.authoring.shapes.conform import conform
@@ -17,7 +17,7 @@ PROBE_ROUTINE = "capability-probe"
 
 @frozen
 class Routine:
-    """A routine's steps, checked, and the guidance that goes with each of them."""
+    """The checked steps of a routine, and the guidance that applies to each of them."""
 
     steps: tuple[Mapping, ...]
     guidance: tuple[str, ...]
@@ -25,14 +25,14 @@ class Routine:
 
 @frozen
 class Unusable:
-    """Why a routine cannot be called, as a diagnostic's code and message."""
+    """Why a routine cannot be called, as the code and message of a diagnostic."""
 
     code: str
     reason: str
 
 
 def routine_name(template_id: str) -> str | None:
-    """Give the name of the routine that a template stands for."""
+    """Return the name of the routine that a template refers to."""
     if template_id == PROBE:
         return PROBE_ROUTINE
     if template_id.startswith(AUDIT):
@@ -41,7 +41,7 @@ def routine_name(template_id: str) -> str | None:
 
 
 def template_ids(catalog: Catalog) -> tuple[str, ...]:
-    """List the templates of the library."""
+    """List the template ids of the library."""
     return tuple(_template_id(name) for name in catalog.builtins.routine_names())
 
 

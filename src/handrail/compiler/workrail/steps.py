@@ -33,7 +33,7 @@ PLAIN_VARIABLE = re.compile(r"[A-Za-z_$][\w$]*(\.[\w$]+)*")
 
 
 def lower_steps(nodes: tuple[Mapping, ...], setting: Setting) -> tuple[Step, ...]:
-    """Lower steps in their order."""
+    """Lower steps in order."""
     return tuple(_step(node, setting) for node in nodes)
 
 
@@ -52,7 +52,7 @@ def _step(node: Mapping, setting: Setting) -> Step:
 
 
 def _proofs(node: Mapping) -> tuple[CommandProof, ...]:
-    """A command that verifies a step is run by the engine, before the step is over."""
+    """Convert a step's verification command to a proof, which the engine runs before the step ends."""
     found = mapping(node, "verification")
     command = text(found, "command") if found is not None else None
     return (CommandProof(Command(command)),) if command else ()

@@ -1,4 +1,4 @@
-"""Lowers validation criteria: rules for the text a step gives back."""
+"""Lowers validation criteria: rules for the text that a step returns."""
 
 from typing import Literal, TypeAlias, cast
 
@@ -11,12 +11,12 @@ from handrail.model.workflow.guidance import Validation, ValidationGroup, Valida
 Operator: TypeAlias = Literal["and", "or", "not"]
 GROUPS: tuple[Operator, ...] = ("and", "or", "not")
 NEEDS = {"contains": ("value",), "regex": ("pattern",), "length": ("min", "max"), "schema": ("schema",)}
-"""What each type of rule needs: one of these keys."""
+"""For each type of rule, the keys of which it needs one."""
 OWN = {**NEEDS, "regex": ("pattern", "flags")}
 
 
 def lower_validation(step: Mapping, report: Report) -> Validation | None:
-    """Lower `validationCriteria`: a list of rules that must all hold, or rules combined."""
+    """Lower `validationCriteria`: a list of rules that must all hold, or a combination of rules."""
     node = step.get("validationCriteria")
     if isinstance(node, Mapping):
         return _criteria(node, report)

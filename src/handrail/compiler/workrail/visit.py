@@ -1,4 +1,4 @@
-"""Walks the steps of a workflow's tree, loop bodies included, and the prompts in them."""
+"""Walks the steps of a workflow's tree, including loop bodies, and their prompts."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -7,11 +7,11 @@ from handrail.compiler.workrail.tree import change_texts, mapping, mappings, wit
 from handrail.model.source import Document, Mapping, Node, Scalar, Sequence
 
 NESTED_PROMPTS = ("audit", "verification", "synthesis")
-"""Parts of a step that hold a prompt of their own."""
+"""Parts of a step that contain a prompt of their own."""
 
 
 def rewrite(document: Document, change: Callable[[Mapping], tuple[Mapping, ...]]) -> Document:
-    """Put in the place of each step what a function gives for it; loops keep their place, with their bodies changed."""
+    """Replace each step with what a function returns for it; loops stay in place, with their bodies changed."""
     return replace(document, root=_rewrite_under(document.root, "steps", change))
 
 
@@ -27,14 +27,14 @@ def _rewrite_under(node: Mapping, key: str, change: Callable[[Mapping], tuple[Ma
 
 
 def every_step(node: Mapping, key: str = "steps") -> Iterator[Mapping]:
-    """Give all steps, each loop before the steps of its body."""
+    """Iterate over all steps, each loop before the steps of its body."""
     for step in mappings(node, key):
         yield step
         yield from every_step(step, "body")
 
 
 def change_prompts(step: Mapping, change: Callable[[Scalar], Scalar]) -> Mapping:
-    """Give a step with all of its prompt texts changed."""
+    """Return a step with all of its prompt texts changed."""
     for key in ("prompt", "promptBlocks"):
         found = step.get(key)
         if found is not None:
@@ -48,7 +48,7 @@ def change_prompts(step: Mapping, change: Callable[[Scalar], Scalar]) -> Mapping
 
 
 def prompts(step: Mapping) -> Iterator[Scalar]:
-    """Give the prompts of a step whose blocks have been rendered."""
+    """Iterate over the prompts of a step whose blocks have been rendered."""
     for holder in (step, *(mapping(step, key) for key in NESTED_PROMPTS)):
         prompt = holder.get("prompt") if holder is not None else None
         if isinstance(prompt, Scalar):

@@ -1,4 +1,4 @@
-"""What an agent must say of itself, and how it is started: within its folder, its prompt out of everybody's sight."""
+"""What an agent must declare, and how it must start: writing only to its folder, its prompt hidden from other users."""
 # ruff: noqa: D102, S101 -- these are tests: their names are sentences, and they assert
 
 import re
@@ -16,13 +16,13 @@ SHOWN = "4711 purple elephants"
 
 
 class LaunchConformance:
-    """Its name, its abilities, and how it is started."""
+    """Tests of an agent's name, its abilities and its start."""
 
     prompt_as_argument = False
-    """Whether it can be told its prompt in no other way than as an argument, which others on the machine can read."""
+    """Whether the prompt can only be passed as an argument, which others on the machine can read."""
 
     replays = False
-    """Whether it only plays what was recorded, and so has no access that it could be kept to."""
+    """Whether the agent only replays recordings, and so has no access level to enforce."""
 
     @pytest.fixture
     def options(self) -> Mapping[str, str]:
@@ -108,13 +108,13 @@ class LaunchConformance:
 
 
 def _allowed(agent: Agent, call: AgentCall) -> AgentCall:
-    """The call with an access that the agent keeps."""
+    """Return the call with an access level that the agent supports."""
     order: tuple[Access, ...] = (call.access, "read", "edit", "full")
     return replace(call, access=next(level for level in order if level in agent.can.access))
 
 
 def _started(agent: Agent, call: AgentCall, folder: Path) -> tuple[object, ...]:
-    """How a call is started: its words and variables, and the files that are written for it."""
+    """Describe how a call is started: its arguments, its variables and the files written for it."""
     launch = agent.launch(call, str(folder))
     told = [text.replace(str(folder), "FOLDER") for text in (*launch.argv, *(f"{n}={v}" for n, v in launch.env))]
     written = {path.name: path.read_bytes() for path in sorted(folder.glob("*")) if path.is_file()}

@@ -1,4 +1,4 @@
-"""What an agent's reader must make of lines: nothing breaks it, and only the agent's own last word is a success."""
+"""What an agent's reader must make of lines: no input breaks it, and only the agent's own final event is a success."""
 # ruff: noqa: D102, S101 -- these are tests: their names are sentences, and they assert
 
 from collections.abc import Sequence
@@ -21,17 +21,17 @@ CALMLY = settings(
         HealthCheck.function_scoped_fixture,
         HealthCheck.too_slow,
         HealthCheck.data_too_large,
-        HealthCheck.differing_executors,  # each subclass runs it for an agent of its own
+        HealthCheck.differing_executors,  # each subclass runs it for its own agent
     ],
 )
 MEGABYTES = 2 << 20
 
 
 class LinesConformance:
-    """Lines and outcomes."""
+    """Tests of how lines are read and which outcome they lead to."""
 
     tells_its_end = True
-    """Whether the agent says by an event that it is done; without one, plain output and the exit status say it."""
+    """Whether the agent reports its end by an event; otherwise plain output and the exit status tell it."""
 
     @pytest.fixture
     def streams(self) -> Sequence[Stream]:
@@ -93,7 +93,7 @@ class LinesConformance:
     def test_a_stream_succeeds_only_from_its_final_event_on(self, agent: Agent, streams: Sequence[Stream]) -> None:
         for stream in streams if self.tells_its_end else ():
             outcomes = [outcome(agent, stream.lines[:many]) for many in range(len(stream.lines) + 1)]
-            # What it takes up after its answer is answered anew: then only the next final event is a success.
+            # A message heard after the answer starts a new answer, so only the next final event is a success then.
             for _, answering in groupby(outcomes, lambda each: len(each.heard)):
                 good = [each.status == "ok" for each in answering]
                 assert good == sorted(good), stream.name
@@ -149,12 +149,12 @@ class LinesConformance:
 
 
 def _may_say_more(ended: Ended | Gone) -> bool:
-    """Whether an ending may tell why it failed: by a code of its own for a missing login, or since it was cancelled."""
+    """Whether an ending may explain the failure: by an exit code for a missing login, or because it was cancelled."""
     return isinstance(ended, Ended) and (ended.exit_code not in (0, None) or ended.signal in (2, 15))
 
 
 def sound(found: AgentOutcome) -> bool:
-    """Whether an outcome says what it must: a known status, a reason for a failure, numbers that count up."""
+    """Whether an outcome is complete: a known status, a reason for a failure, and no negative numbers."""
     usages = [found.usage, *([] if found.total is None else [found.total])]
     return (
         found.status in get_args(OutcomeStatus)
@@ -166,10 +166,10 @@ def sound(found: AgentOutcome) -> bool:
 
 
 def timeless(found: AgentOutcome) -> tuple[AgentOutcome, bool]:
-    """An outcome without what grows less from one moment to the next: the time until a limit ends."""
+    """Remove what changes as time passes from an outcome: the time until a rate limit ends."""
     return replace(found, retry_after=None), found.retry_after is not None
 
 
 def one_line(glimpse: str | None) -> bool:
-    """Whether a glimpse can be shown in one row of a screen, which cuts it to its width."""
+    """Whether a glimpse fits in one row of a screen, which cuts it to its width."""
     return glimpse is None or (glimpse.strip() != "" and len(glimpse.splitlines()) == 1)

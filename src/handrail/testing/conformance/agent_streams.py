@@ -1,4 +1,4 @@
-"""What agents print, recorded and invented, and how their processes end."""
+"""Recorded and generated output of agents, and the ways in which their processes end."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -21,14 +21,14 @@ ENDINGS: tuple[Ended | Gone, ...] = (
 
 @frozen
 class Stream:
-    """What an agent printed in one call."""
+    """The output of an agent in one call."""
 
     name: str
     lines: Sequence[bytes]
 
 
 def outcome(agent: Agent, lines: Iterable[bytes], ended: Ended | Gone = ENDINGS[0]) -> AgentOutcome:
-    """Read lines with a new reader and give what the call came to."""
+    """Read lines with a new reader and return the outcome of the call."""
     reader = agent.lines()
     for line in lines:
         reader.feed(line)
@@ -44,14 +44,14 @@ _REST: st.SearchStrategy[dict[str, object]] = st.dictionaries(st.text(max_size=8
 
 
 def junk() -> st.SearchStrategy[bytes]:
-    """Give lines that are no event of any agent: bytes, broken text, other JSON, unknown events."""
+    """Generate lines that are not events of any agent: bytes, broken text, other JSON, unknown events."""
     events = st.builds(_unknown, st.text(max_size=10), _REST)
     return st.binary(max_size=60) | st.text(max_size=40).map(_broken) | _JSON.map(_dumped) | events
 
 
 @frozen
 class Harm:
-    """What is done to a recorded line, whichever agent printed it."""
+    """A change to a recorded line, independent of the agent that printed it."""
 
     line: int
     at: int
@@ -60,7 +60,7 @@ class Harm:
     retypes: bool
 
     def done_to(self, streams: Sequence[Stream]) -> bytes:
-        """Give a line that was cut, whose bytes were changed, or in which a value has another type than it should."""
+        """Return a line that is cut, has changed bytes, or contains a value of the wrong type."""
         lines = [line for stream in streams for line in stream.lines if line] or [b"{}"]
         line = lines[self.line % len(lines)]
         event = _event(line) if self.retypes else None
@@ -68,12 +68,12 @@ class Harm:
 
 
 def harmed(streams: Sequence[Stream], told: Iterable[bytes | Harm]) -> list[bytes]:
-    """Give the lines of what was drawn; drawing knows nothing of the agent, so that examples are the same for all."""
+    """Convert drawn examples to lines; drawing does not depend on the agent, so all agents get the same examples."""
     return [each.done_to(streams) if isinstance(each, Harm) else each for each in told]
 
 
 def harms() -> st.SearchStrategy[list[bytes | Harm]]:
-    """Give lines that are no event of any agent, among recorded ones that were harmed."""
+    """Generate lines that are not events of any agent, mixed with changes to recorded ones."""
     harm = st.builds(
         Harm, st.integers(0, 500), st.integers(0, 5000), st.binary(min_size=1, max_size=3), _JSON, st.booleans()
     )

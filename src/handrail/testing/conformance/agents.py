@@ -1,4 +1,4 @@
-"""What every agent's adapter must do: run this against one of your own.
+"""The behaviour that every agent adapter must show; run this suite against your own.
 
     from handrail.testing.conformance.agents import AgentConformance, Stream
 
@@ -11,9 +11,9 @@
         def streams(self):                  # what the agent really printed; the more the better
             return [Stream("edit", (path / "edit.jsonl").read_bytes().splitlines())]
 
-The agent's program need not do anything, but has to be found by `launch`: put a file of its name on the PATH. Give the
-fixture `options` where a call needs some. An agent whose whole output is its answer and whose exit status says how it
-ended sets `tells_its_end = False`. pytest and hypothesis are needed.
+The agent's program need not do anything, but `launch` has to find it: put a file of its name on the PATH. Provide the
+fixture `options` where a call needs some. An agent whose whole output is its answer and whose exit status tells how it
+ended sets `tells_its_end = False`. pytest and hypothesis are required.
 """
 
 from handrail.testing.conformance.agent_launch import LaunchConformance
@@ -24,4 +24,4 @@ __all__ = ["AgentConformance", "Stream"]
 
 
 class AgentConformance(LaunchConformance, LinesConformance):
-    """All behaviour of an agent's adapter; subclass it and give the fixture `agent`."""
+    """The full suite for an agent's adapter; subclass it and provide the fixture `agent`."""

@@ -1,4 +1,4 @@
-"""What every event log must do: run this against an adapter of your own.
+"""The behaviour that every event log must show; run this suite against your own adapter.
 
     from handrail.testing.conformance.log import LogConformance
 
@@ -7,8 +7,8 @@
         def world(self, tmp_path):
             return MyWorld(tmp_path)        # anything with `open() -> Log`
 
-Each `open` must give what another process would hold of the same storage; the suite closes what it opens. Only
-pytest is needed, and nothing here knows of a database.
+Each `open` must return the handle that another process would have on the same storage; the suite closes what it opens.
+Only pytest is required, and nothing here depends on a database.
 """
 
 from handrail.testing.conformance.log_blobs import BlobConformance
@@ -25,4 +25,4 @@ __all__ = ["LogConformance", "LogWorld"]
 class LogConformance(
     StreamConformance, DrivingConformance, InboxConformance, BlobConformance, LeaseConformance, SummaryConformance
 ):
-    """All behaviour of a log; subclass it and give the fixture `world`."""
+    """The full suite for a log; subclass it and provide the fixture `world`."""

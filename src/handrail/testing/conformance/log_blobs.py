@@ -1,4 +1,4 @@
-"""What a log must do with blobs."""
+"""How a log must handle blobs."""
 # ruff: noqa: D102, S101 -- these are tests: their names are sentences, and they assert
 
 from handrail.errors import NotFound
@@ -8,7 +8,7 @@ from handrail.testing.conformance.log_worlds import LogWorld, event, handle, ref
 
 
 class BlobConformance:
-    """Large contents, named by their SHA-256."""
+    """Tests of large contents, which are named by their SHA-256."""
 
     def test_a_content_comes_back_under_its_digest(self, world: LogWorld) -> None:
         with handle(world) as log:

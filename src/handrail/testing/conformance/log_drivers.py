@@ -1,4 +1,4 @@
-"""What every log keeps to when one writer appends step by step: the road that an adapter may have made short."""
+"""How a log must behave when one writer appends step by step, for which an adapter may have a fast path."""
 # ruff: noqa: D102, S101 -- these are tests: their names are sentences, and they assert
 
 from handrail.errors import LeaseLost, MessagesWaiting, VersionConflict
@@ -8,7 +8,7 @@ from handrail.testing.conformance.log_worlds import LogWorld, event, handle, lea
 
 
 class DrivingConformance:
-    """Each append follows on the one before, with a line for lists, by a writer that did not read its inbox."""
+    """Tests of successive appends with a summary, by a writer that has not read its inbox."""
 
     def test_each_append_follows_on_the_one_before(self, world: LogWorld) -> None:
         with handle(world) as log:

@@ -1,4 +1,4 @@
-"""What a log must do with the inbox of a stream."""
+"""How a log must handle the inbox of a stream."""
 # ruff: noqa: D102, S101 -- these are tests: their names are sentences, and they assert
 
 from handrail.errors import MessagesWaiting, VersionConflict
@@ -7,7 +7,7 @@ from handrail.testing.conformance.log_worlds import LogWorld, event, handle, lea
 
 
 class InboxConformance:
-    """What others want a stream to know."""
+    """Tests of messages that others send to a stream."""
 
     def test_messages_wait_in_the_order_in_which_they_came(self, world: LogWorld) -> None:
         with handle(world) as log, handle(world) as other:

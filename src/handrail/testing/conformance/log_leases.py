@@ -1,4 +1,4 @@
-"""What a log must do with leases."""
+"""How a log must handle leases."""
 # ruff: noqa: D102, S101 -- these are tests: their names are sentences, and they assert
 
 import os
@@ -9,7 +9,7 @@ from handrail.testing.conformance.log_worlds import LogWorld, event, handle, lea
 
 
 class LeaseConformance:
-    """Who may append."""
+    """Tests of who may append."""
 
     def test_only_one_holds_a_lease_and_others_hear_who(self, world: LogWorld) -> None:
         with handle(world) as one, handle(world) as two:

@@ -1,4 +1,4 @@
-"""What a log must do with streams, checkpoints and timers."""
+"""How a log must handle streams, checkpoints and timers."""
 # ruff: noqa: D102, S101 -- these are tests: their names are sentences, and they assert
 
 from handrail.errors import LeaseLost, VersionConflict
@@ -8,7 +8,7 @@ from handrail.testing.conformance.log_worlds import LogWorld, event, handle, lea
 
 
 class StreamConformance:
-    """Facts in order."""
+    """Tests of events and their order."""
 
     def test_a_stream_that_does_not_exist_is_empty(self, world: LogWorld) -> None:
         with handle(world) as log:

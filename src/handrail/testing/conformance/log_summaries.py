@@ -1,4 +1,4 @@
-"""What a log must do with summaries."""
+"""How a log must handle summaries."""
 # ruff: noqa: D102, S101 -- these are tests: their names are sentences, and they assert
 
 from handrail.model.history.run_lines import Facts, Filter
@@ -7,7 +7,7 @@ from handrail.testing.conformance.log_worlds import LogWorld, event, handle, lea
 
 
 class SummaryConformance:
-    """The line of each stream in lists."""
+    """Tests of the summary of each stream in lists."""
 
     def test_summaries_are_the_newest_first_and_can_be_filtered(self, world: LogWorld) -> None:
         with handle(world) as log:

@@ -1,4 +1,4 @@
-"""What the conformance suite of the log is built from."""
+"""The building blocks of the log's conformance suite."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -9,20 +9,20 @@ from handrail.ports.log import Append, Holder, Lease, Log, NewEvent, StoredEvent
 
 
 class LogWorld(Protocol):
-    """A storage; each `open` gives what one process would hold of it."""
+    """A storage; each `open` returns the handle that one process would have on it."""
 
     def open(self) -> Log:
-        """Give a new handle."""
+        """Return a new handle."""
         ...
 
 
 class Unrefused(AssertionError):
-    """Something was allowed that a log must refuse."""
+    """A log allowed something that it must refuse."""
 
 
 @contextmanager
 def handle(world: LogWorld) -> Generator[Log]:
-    """Open a handle and close it."""
+    """Open a handle, and close it afterwards."""
     log = world.open()
     try:
         yield log
@@ -32,7 +32,7 @@ def handle(world: LogWorld) -> Generator[Log]:
 
 @contextmanager
 def refusing(kind: type[HandrailError]) -> Generator[None]:
-    """Expect that the log refuses with this kind of error."""
+    """Expect the log to refuse with this kind of error."""
     try:
         yield
     except kind:
@@ -41,12 +41,12 @@ def refusing(kind: type[HandrailError]) -> Generator[None]:
 
 
 def event(text: str, kind: str = "noted") -> NewEvent:
-    """Give an event with this text."""
+    """Build an event with this text."""
     return NewEvent(kind, 1, text.encode())
 
 
 def leased(log: Log, stream: str, holder: str = "tester") -> Lease:
-    """Take a lease that nobody else holds."""
+    """Acquire a lease that nobody else holds."""
     lease = log.acquire(stream, holder)
     if isinstance(lease, Holder):
         raise AssertionError(f"{stream} is held by {lease.name}")
@@ -60,5 +60,5 @@ def record(log: Log, lease: Lease, *texts: str) -> tuple[StoredEvent, ...]:
 
 
 def texts_of(log: Log, stream: str) -> list[str]:
-    """Give the texts of a stream's events."""
+    """Return the texts of a stream's events."""
     return [each.payload.decode() for each in log.read(stream)]

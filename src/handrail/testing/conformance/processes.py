@@ -1,4 +1,4 @@
-"""What every `Processes` must do: subclass the suite as `Test...` and give it your adapter."""
+"""The behaviour that every `Processes` must show: subclass the suite as `Test...` and provide your adapter."""
 
 # ruff: noqa: D102, S101 - tests speak by their names and by assertions
 
@@ -23,14 +23,14 @@ class ProcessesSuite(ABC):
 
     @abstractmethod
     def make(self) -> Processes:
-        """Give the adapter, as a process that starts anew would make it."""
+        """Build the adapter as a newly started process would."""
 
     @abstractmethod
     def argv(self, script: Scripted) -> tuple[str, ...]:
-        """Give a command that does what is scripted."""
+        """Return a command that does what is scripted."""
 
     def spec(self, root: Path, script: Scripted, name: str = "one") -> ProcessSpec:
-        """Describe a scripted command in a folder of its own."""
+        """Describe a scripted command that runs in its own folder."""
         return ProcessSpec(f"run-1:{name}", self.argv(script), str(root), (), str(root / name))
 
     def test_a_command_ends_with_its_exit_code_and_its_output(self, tmp_path: Path) -> None:

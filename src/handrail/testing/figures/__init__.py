@@ -1,1 +1,1 @@
-"""Tables and diagrams drawn from the code."""
+"""Tables and diagrams generated from the code."""

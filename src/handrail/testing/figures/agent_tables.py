@@ -1,4 +1,4 @@
-"""What each agent can be held to, as a table drawn from the adapters."""
+"""What can be enforced for each agent, as a table generated from the adapters."""
 
 from collections.abc import Iterator
 
@@ -12,11 +12,11 @@ OTHERWISE = {
     "cost": "estimated from tokens",
     "follow_up": "waits for the next call",
 }
-"""What happens where an agent has no such ability and a step is not refused."""
+"""What happens instead where an agent lacks the ability and the step is not refused."""
 
 
 def ability_table() -> str:
-    """Give a row for each thing a step may ask for and a column for each agent."""
+    """Render a row for each requirement that a step may have and a column for each agent."""
     known = KnownAgents()
     names = [name for name in known.names if name not in PLAYED]
     head = ["| |", *(f" {name} |" for name in names)]

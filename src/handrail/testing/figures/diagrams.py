@@ -1,4 +1,4 @@
-"""Draws the engine from its own tables: the events, what may follow in which status, and how statuses change."""
+"""Renders the engine's own tables: the events, which may follow in which status, and how statuses change."""
 
 from dataclasses import MISSING, Field, fields
 from typing import Any, cast, get_args
@@ -23,28 +23,28 @@ LEADS_TO: dict[str, tuple[str, ...]] = {
     "run_rewound": ("running",),
     "run_ended": ("succeeded", "failed", "cancelled"),
 }
-"""The statuses that an event can lead to; an event that is not here leaves the status as it is."""
+"""The statuses that an event can lead to; any event not listed leaves the status unchanged."""
 
 ENDS: dict[str, tuple[str, ...]] = {
     "queued": ("failed", "cancelled"),
     "running": ("succeeded", "failed", "cancelled"),
     "waiting": ("failed", "cancelled"),
 }
-"""Where a run that ends in a status can end; elsewhere only a person ends it, by stopping it."""
+"""How a run can end from each status; from the others only a person ends it, by stopping it."""
 
 
 def events() -> tuple[type[Any], ...]:
-    """Give the types of all events, in the order of the union."""
+    """List the types of all events, in the order of the union."""
     return cast("tuple[type[Any], ...]", get_args(Event))
 
 
 def kind_of(event: type[Any]) -> str:
-    """Give the kind by which an event is stored."""
+    """Return the kind under which an event is stored."""
     return str(next(each.default for each in fields(event) if each.name == "kind"))
 
 
 def event_table() -> str:
-    """Give all events as a Markdown table; what may be left out stands in brackets."""
+    """Render all events as a Markdown table, with optional fields in brackets."""
     rows = [f"| `{kind_of(each)}` | {_sentence(each)} | {_carried(each)} |" for each in events()]
     return "\n".join(["| event | what happened | what it carries |", "|---|---|---|", *rows])
 
@@ -64,7 +64,7 @@ def _name(each: "Field[Any]") -> str:
 
 
 def transition_table() -> str:
-    """Give what may follow in which status as a Markdown table, a row for each event."""
+    """Render the events allowed in each status as a Markdown table with one row per event."""
     statuses = list(ALLOWED)
     head = "| event | " + " | ".join(status or "(none)" for status in statuses) + " |"
     rows = [_row(kind_of(each), statuses) for each in events()]
@@ -83,14 +83,14 @@ def _cell(status: str, kind: str) -> str:
 
 
 def targets(status: str, kind: str) -> tuple[str, ...]:
-    """Give the statuses that an allowed event can lead to."""
+    """List the statuses that an allowed event can lead to."""
     if kind == "run_ended":
         return ENDS.get(status, ("cancelled",))
     return LEADS_TO.get(kind, (status,))
 
 
 def state_diagram() -> str:
-    """Give how a run's status changes as a Mermaid diagram; events that keep it are left out."""
+    """Render how a run's status changes as a Mermaid diagram, without the events that leave it unchanged."""
     arrows: dict[tuple[str, str], list[str]] = {}
     for status, kinds in ALLOWED.items():
         for kind in sorted(kinds):

@@ -1,1 +1,1 @@
-"""A scripted model on loopback, which real agent CLIs talk to as to their vendor's."""
+"""A scripted model server on loopback, which real agent CLIs use in place of their vendor's."""

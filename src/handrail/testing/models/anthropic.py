@@ -1,4 +1,4 @@
-"""Anthropic's Messages, as Claude Code asks them."""
+"""Anthropic's Messages API, as Claude Code uses it."""
 
 import json
 from collections.abc import Iterable
@@ -8,28 +8,28 @@ from handrail.model.workflow.values import JsonValue
 from handrail.testing.models.scripts import Action, Call, Data, Fail, Mcp, Say, Shell, Structured
 
 INPUT, OUTPUT = 1000, 100
-"""Tokens of every answer."""
+"""The token counts of every answer."""
 
 
 class Anthropic:
     """The dialect of `/v1/messages`."""
 
     def turns(self, request: Data) -> list[tuple[str, str]]:
-        """Give the conversation."""
+        """Return the conversation."""
         messages = cast("list[dict[str, Any]]", request.get("messages", []))
         return [("model" if each["role"] == "assistant" else "person", _text(each["content"])) for each in messages]
 
     def results(self, request: Data) -> list[str]:
-        """Give what tools gave back."""
+        """Return the results of tools."""
         messages = cast("list[dict[str, Any]]", request.get("messages", []))
         contents = [each["content"] for each in messages if not isinstance(each["content"], str)]
         blocks = [each for content in contents for each in cast("list[dict[str, Any]]", content)]
         return [_text(each.get("content")) for each in blocks if each.get("type") == "tool_result"]
 
     def events(self, request: Data, action: Action) -> Iterable[bytes]:
-        """Give the stream of an answer."""
+        """Generate the stream of an answer."""
         usage = {"input_tokens": INPUT, "output_tokens": 1}
-        # Claude Code takes two answers of one id for one answer, and so would never come to the third.
+        # Claude Code treats two answers with the same id as one, and so would never get to the third.
         turn = len(cast("list[JsonValue]", request.get("messages", [])))
         message = {
             "id": f"msg_{turn}",
@@ -48,7 +48,7 @@ class Anthropic:
         yield _event("message_stop", {})
 
     def refusal(self, fail: Fail) -> Data:
-        """Give the body of a refused request."""
+        """Return the body of a refused request."""
         kinds = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error", 529: "overloaded_error"}
         kind = kinds.get(fail.status, "api_error" if fail.status >= 500 else "invalid_request_error")
         return {"type": "error", "error": {"type": kind, "message": fail.message}}

@@ -1,4 +1,4 @@
-"""OpenAI's chat completions, as opencode and many others ask them."""
+"""OpenAI's chat completions API, as opencode and many others use it."""
 
 import json
 from collections.abc import Iterable
@@ -8,24 +8,24 @@ from handrail.model.workflow.values import JsonValue
 from handrail.testing.models.scripts import Action, Call, Data, Fail, Mcp, Say, Shell, Structured
 
 INPUT, OUTPUT = 1000, 100
-"""Tokens of every answer."""
+"""The token counts of every answer."""
 
 
 class Chat:
     """The dialect of `/v1/chat/completions`."""
 
     def turns(self, request: Data) -> list[tuple[str, str]]:
-        """Give the conversation."""
+        """Return the conversation."""
         messages = cast("list[dict[str, Any]]", request.get("messages", []))
         return [("model" if each["role"] == "assistant" else "person", _text(each.get("content"))) for each in messages]
 
     def results(self, request: Data) -> list[str]:
-        """Give what tools gave back."""
+        """Return the results of tools."""
         messages = cast("list[dict[str, Any]]", request.get("messages", []))
         return [_text(each.get("content")) for each in messages if each["role"] == "tool"]
 
     def events(self, request: Data, action: Action) -> Iterable[bytes]:
-        """Give the stream of an answer."""
+        """Generate the stream of an answer."""
         turn = len(cast("list[JsonValue]", request.get("messages", [])))
         base: Data = {
             "id": f"chat_{turn}",
@@ -42,7 +42,7 @@ class Chat:
         yield b"data: [DONE]\n\n"
 
     def refusal(self, fail: Fail) -> Data:
-        """Give the body of a refused request."""
+        """Return the body of a refused request."""
         return {"error": {"message": fail.message, "type": "error", "code": fail.status}}
 
 

@@ -1,4 +1,4 @@
-"""Google's Gemini, as the Gemini CLI asks it."""
+"""Google's Gemini API, as the Gemini CLI uses it."""
 
 import json
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from handrail.model.workflow.values import JsonValue
 from handrail.testing.models.scripts import Action, Call, Data, Fail, Mcp, Say, Shell, Structured
 
 INPUT, OUTPUT = 1000, 100
-"""Tokens of every answer."""
+"""The token counts of every answer."""
 _STATES = {400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 429: "RESOURCE_EXHAUSTED"}
 
 
@@ -16,18 +16,18 @@ class Gemini:
     """The dialect of `:streamGenerateContent`."""
 
     def turns(self, request: Data) -> list[tuple[str, str]]:
-        """Give the conversation."""
+        """Return the conversation."""
         contents = cast("list[dict[str, Any]]", request.get("contents", []))
         return [("model" if each.get("role") == "model" else "person", _text(each)) for each in contents]
 
     def results(self, request: Data) -> list[str]:
-        """Give what tools gave back."""
+        """Return the results of tools."""
         contents = cast("list[dict[str, Any]]", request.get("contents", []))
         parts = [part for each in contents for part in cast("list[Data]", each.get("parts") or [])]
         return [json.dumps(part["functionResponse"]) for part in parts if "functionResponse" in part]
 
     def events(self, request: Data, action: Action) -> Iterable[bytes]:
-        """Give the stream of an answer: what it says, then that it is over."""
+        """Generate the stream of an answer: its content, then the end."""
         told = {"modelVersion": "scripted", "responseId": f"answer_{len(self.turns(request))}"}
         yield _event({**told, "candidates": [{"index": 0, "content": {"role": "model", "parts": [_part(action)]}}]})
         over = {"index": 0, "content": {"role": "model", "parts": [{"text": ""}]}, "finishReason": "STOP"}
@@ -35,7 +35,7 @@ class Gemini:
         yield _event({**told, "candidates": [over], "usageMetadata": usage})
 
     def refusal(self, fail: Fail) -> Data:
-        """Give the body of a refused request."""
+        """Return the body of a refused request."""
         state = _STATES.get(fail.status, "INTERNAL")
         return {"error": {"code": fail.status, "message": fail.message, "status": state}}
 

@@ -1,4 +1,4 @@
-"""OpenAI's Responses, as Codex asks them."""
+"""OpenAI's Responses API, as Codex uses it."""
 
 import json
 from collections.abc import Iterable
@@ -8,18 +8,18 @@ from handrail.model.workflow.values import JsonValue
 from handrail.testing.models.scripts import Action, Call, Data, Fail, Mcp, Say, Shell, Structured
 
 INPUT, OUTPUT = 1000, 100
-"""Tokens of every answer."""
+"""The token counts of every answer."""
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 
 PATIENCE = 30_000
-"""Milliseconds after which Codex goes on while a command of its own still runs."""
+"""Milliseconds after which Codex continues while one of its commands is still running."""
 
 
 class Responses:
     """The dialect of `/v1/responses`."""
 
     def turns(self, request: Data) -> list[tuple[str, str]]:
-        """Give the conversation: words and calls of the model, and what it was told."""
+        """Return the conversation: texts and calls of the model, and the messages to it."""
         turns: list[tuple[str, str]] = []
         for item in cast("list[dict[str, Any]]", request.get("input", [])):
             if item.get("type") in _CALLS:
@@ -29,12 +29,12 @@ class Responses:
         return turns
 
     def results(self, request: Data) -> list[str]:
-        """Give what tools gave back."""
+        """Return the results of tools."""
         items = cast("list[dict[str, Any]]", request.get("input", []))
         return [_text(each.get("output")) for each in items if str(each.get("type", "")).endswith("_call_output")]
 
     def events(self, request: Data, action: Action) -> Iterable[bytes]:
-        """Give the stream of an answer."""
+        """Generate the stream of an answer."""
         response = {"id": "resp_1", "object": "response", "model": request.get("model"), "output": []}
         yield _event("response.created", {"response": {**response, "status": "in_progress"}})
         item = _item(action)
@@ -51,7 +51,7 @@ class Responses:
         yield _event("response.completed", {"response": done})
 
     def refusal(self, fail: Fail) -> Data:
-        """Give the body of a refused request."""
+        """Return the body of a refused request."""
         return {"error": {"message": fail.message, "type": "error", "code": str(fail.status)}}
 
 

@@ -1,7 +1,7 @@
-"""What a scripted model does: neutral actions, and which of them is due.
+"""What a scripted model does: vendor-neutral actions, and the choice of the next one.
 
-A prompt names its script as `[[s:NAME]]`. The next action is the number of answers after that prompt: the server keeps
-no state, so agents may run at once, and what they ask beside the task (titles, suggestions) disturbs nothing.
+A prompt names its script as `[[s:NAME]]`, and the number of answers after that prompt selects the next action. So the
+server needs no state, agents may run concurrently, and their side requests (titles, suggestions) disturb nothing.
 """
 
 import json
@@ -19,11 +19,11 @@ _MARK = re.compile(r"\[\[s:([\w.-]+)\]\]")
 
 @frozen
 class Say:
-    """Answer in words, and end the turn."""
+    """Answer with text, and end the turn."""
 
     text: str
     after: float = 0.0
-    """Seconds that it takes until its first word."""
+    """Seconds before its first word."""
 
 
 @frozen
@@ -35,7 +35,7 @@ class Shell:
 
 @frozen
 class Call:
-    """Call a tool by the name that the agent gave it."""
+    """Call a tool by the agent's name for it."""
 
     tool: str
     input: Data = field(default_factory=dict[str, JsonValue])
@@ -43,18 +43,18 @@ class Call:
 
 @frozen
 class Mcp:
-    """Call a tool of an MCP server, by the name under which the agent offers it."""
+    """Call a tool of an MCP server by the name under which the agent offers it."""
 
     server: str
     tool: str
     input: Data = field(default_factory=dict[str, JsonValue])
     takes: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Names with patterns: `{{name}}` in the input stands for what its pattern finds in the newest result of a tool."""
+    """Names with patterns: `{{name}}` in the input is replaced with the pattern's match in the newest tool result."""
 
 
 @frozen
 class Structured:
-    """Give the structured result in the way that the agent asks for it."""
+    """Return the structured result in the way that the agent asks for it."""
 
     value: JsonValue
 
@@ -75,7 +75,7 @@ class Hang:
 
 @frozen
 class Cut:
-    """Begin to answer, and close the connection in the middle."""
+    """Begin to answer, and close the connection halfway."""
 
     text: str = "half a sentence that "
 
@@ -85,27 +85,27 @@ Scripts: TypeAlias = Mapping[str, Sequence[Action]]
 
 
 class Dialect(Protocol):
-    """How one vendor's protocol says things."""
+    """How one vendor's protocol encodes requests and answers."""
 
     def turns(self, request: Data) -> list[tuple[str, str]]:
-        """Give the conversation as (`model` or `person`, text) in its order, one entry for each turn."""
+        """Return the conversation as (`model` or `person`, text), one entry for each turn, in order."""
         ...
 
     def results(self, request: Data) -> list[str]:
-        """Give what tools gave back, in its order."""
+        """Return the results of tools, in order."""
         ...
 
     def events(self, request: Data, action: Action) -> Iterable[bytes]:
-        """Give the stream of an answer."""
+        """Generate the stream of an answer."""
         ...
 
     def refusal(self, fail: Fail) -> Data:
-        """Give the body of a refused request."""
+        """Return the body of a refused request."""
         ...
 
 
 def due(scripts: Scripts, turns: list[tuple[str, str]]) -> tuple[str, Action]:
-    """Give the script that a conversation names last, and its next action; words where there is none."""
+    """Find the script that a conversation names last, and its next action; a plain answer where none is named."""
     for place in range(len(turns) - 1, -1, -1):
         who, text = turns[place]
         found = _MARK.findall(text) if who == "person" else []
@@ -117,7 +117,7 @@ def due(scripts: Scripts, turns: list[tuple[str, str]]) -> tuple[str, Action]:
 
 
 def filled(action: Action, results: list[str]) -> Action:
-    """Put what earlier results of tools hold into a call; a value that is nowhere stays as it is written."""
+    """Fill a call with values from earlier tool results; a name without a match stays as written."""
     if not isinstance(action, Mcp) or not action.takes:
         return action
     text = json.dumps(action.input)

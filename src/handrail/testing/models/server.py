@@ -1,4 +1,4 @@
-"""The server: one port on loopback, a thread for each request, every request remembered."""
+"""The server of the scripted model: one port on loopback, one thread per request, every request recorded."""
 
 import json
 import threading
@@ -20,11 +20,11 @@ DIALECTS: tuple[tuple[str, Dialect], ...] = (
     ("/chat/completions", Chat()),
     (":streamGenerateContent", Gemini()),
 )
-"""Part of a path with the dialect that is spoken there."""
+"""Parts of request paths with the dialect spoken there."""
 
 
 class _Http(ThreadingHTTPServer):
-    """The listening part, which knows whom it answers for."""
+    """The HTTP server, with a reference to the model it serves."""
 
     daemon_threads = True
 
@@ -34,7 +34,7 @@ class _Http(ThreadingHTTPServer):
 
 
 class ModelServer:
-    """A scripted model; use it as a context."""
+    """A scripted model, to be used as a context manager."""
 
     def __init__(self, scripts: Scripts) -> None:
         self.scripts = dict(scripts)
@@ -50,7 +50,7 @@ class ModelServer:
         return f"http://127.0.0.1:{self._http.server_port}"
 
     def asked(self, script: str) -> list[Data]:
-        """Give the requests that belonged to a script."""
+        """Return the requests that belonged to a script."""
         return [body for name, body in self.requests if name == script]
 
     def __enter__(self) -> Self:
@@ -74,14 +74,14 @@ class _Handler(BaseHTTPRequestHandler):
         return cast("_Http", self.server).model
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class calls it so
-        """Say nothing."""
+        """Log nothing."""
 
     def do_GET(self) -> None:
-        """Nothing can be got here."""
+        """Refuse every GET request."""
         self._document(404, {"error": {"message": "not here"}}, ())
 
     def do_POST(self) -> None:
-        """Answer as the script says."""
+        """Answer as scripted."""
         request = cast("Data", json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)) or b"{}"))
         dialect = next((each for part, each in DIALECTS if part in self.path.partition("?")[0]), None)
         if dialect is None:

@@ -1,1 +1,1 @@
-"""Coven grimoires (Go templates)."""
+"""Imports Coven grimoires (Go templates)."""

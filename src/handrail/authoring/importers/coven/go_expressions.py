@@ -1,4 +1,4 @@
-"""Go's template values to expressions of the language."""
+"""Translates values of Go templates to expressions of the language."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -25,14 +25,14 @@ _STATUSES = {"success": "succeeded", "completed": "succeeded", "passed": "succee
 
 
 class Resolver(Protocol):
-    """Knows what the variables of the source are called in the format."""
+    """Resolves the variables of the source to their names in the format."""
 
     def value(self, reference: Reference, like: object = None) -> Expression:
-        """Give the value of a variable; `like` is something it is compared with."""
+        """Return the value of a variable; `like` is something it is compared with."""
         ...
 
     def condition(self, reference: Reference) -> Expression:
-        """Give a boolean for a variable that stands where a condition is expected."""
+        """Return a boolean for a variable that is used as a condition."""
         ...
 
 
@@ -52,7 +52,7 @@ def to_value(value: GoValue, names: Resolver) -> Expression:
 
 
 def to_condition(value: GoValue, names: Resolver) -> Expression:
-    """Translate a value that is used as a condition, so that it is a boolean."""
+    """Translate a value that is used as a condition, so that it becomes a boolean."""
     match value:
         case Constant(constant):
             return Literal(bool(constant) and constant != "false")
@@ -72,7 +72,7 @@ def to_condition(value: GoValue, names: Resolver) -> Expression:
 
 
 def to_items(value: GoValue, names: Resolver) -> Expression:
-    """Translate a value of which the parts are used."""
+    """Translate a value whose items are used."""
     return names.value(value, []) if isinstance(value, Reference) else to_value(value, names)
 
 
@@ -141,4 +141,4 @@ _BUILDERS: dict[str, Callable[[Expression, Expression], Expression]] = {
     "join": _join,
     "indent": _indent,
 }
-"""Functions of two arguments; which of them is the value is told by the other being a constant."""
+"""Functions of two arguments, of which the one that is not a constant is the value."""

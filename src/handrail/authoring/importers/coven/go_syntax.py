@@ -1,4 +1,4 @@
-"""Go's template actions: the text between `{{` and `}}` to a small tree. Nothing is ever executed."""
+"""Parses Go's template actions, the text between `{{` and `}}`, to a small tree; nothing is ever executed."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ DEEPEST = 24
 
 
 class Untranslatable(Exception):
-    """Something that the format cannot say; the text tells what."""
+    """Something that the format cannot express; its text describes it."""
 
 
 @frozen
@@ -31,7 +31,7 @@ class Constant:
 
 @frozen
 class Call:
-    """A function with its arguments."""
+    """A function call with its arguments."""
 
     name: str
     arguments: tuple["GoValue", ...]
@@ -59,7 +59,7 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 
 
 class Action(NamedTuple):
-    """One `{{ ... }}` of a text; the trim marks say on which side blanks are taken away."""
+    """One `{{ ... }}` of a text; the trim marks tell on which side whitespace is removed."""
 
     start: int
     end: int
@@ -69,7 +69,7 @@ class Action(NamedTuple):
 
 
 def actions(text: str) -> Iterator[Action]:
-    """Find the actions of a text, in one walk over it."""
+    """Find the actions of a text in a single pass."""
     at = 0
     while (start := text.find("{{", at)) >= 0 and (close := text.find("}}", start + 2)) >= 0:
         inside = text[start + 2 : close]
@@ -80,7 +80,7 @@ def actions(text: str) -> Iterator[Action]:
 
 
 def parse_action(text: str) -> GoValue:
-    """Read a pipeline such as `.items | join ", "`."""
+    """Parse a pipeline such as `.items | join ", "`."""
     tokens = _tokens(text)
     value, rest = _pipeline(tokens, 0, 0)
     if rest != len(tokens):

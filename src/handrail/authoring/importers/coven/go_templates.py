@@ -1,4 +1,4 @@
-"""Go text templates to prompts: values, conditions, lists, includes; what is left stays as it was, in `{% raw %}`."""
+"""Translates Go text templates to prompts: values, conditions, lists, includes; the rest stays as is in `{% raw %}`."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -28,7 +28,7 @@ _SHOWN = 60
 
 
 def literal(text: str) -> str:
-    """Give text that a prompt shows as it is."""
+    """Escape text so that a prompt shows it literally."""
     if not _OPENERS.search(text):
         return text
     if "endraw" in text:

@@ -1,4 +1,4 @@
-"""Go's durations, and texts with template actions in them, as the format's values write them."""
+"""Translates Go's durations, and texts with template actions, to values of the format."""
 
 import re
 from collections.abc import Callable
@@ -14,7 +14,7 @@ _SHELL_BRACE = re.compile(r"\$\{(?![A-Z_][A-Z0-9_]*\b)(?!\{)")
 
 
 def duration(text: str) -> str | None:
-    """Give a Go duration in whole units, such as `1.5h` as `90m`; None if it is none."""
+    """Convert a Go duration to whole units, such as `1.5h` to `90m`; None if it is not a duration."""
     if not _DURATION.fullmatch(text):
         return None
     total = sum(round(float(number) * _NANOSECONDS[unit]) for number, unit in _PART.findall(text))
@@ -28,7 +28,7 @@ def duration(text: str) -> str | None:
 
 
 def condition(text: str, names: Resolver) -> str | bool:
-    """Give a `when`: a bare expression, or true or false."""
+    """Translate a condition for `when`: a bare expression, or true or false."""
     if text.strip() in ("true", "false"):
         return text.strip() == "true"
     found = next(actions(text.strip()), None)
@@ -38,12 +38,12 @@ def condition(text: str, names: Resolver) -> str | bool:
 
 
 def with_holes(text: str, names: Resolver) -> str:
-    """Give a text in which every action is a `${...}`."""
+    """Translate a text so that every action becomes a `${...}`."""
     return _filled(text, names, lambda plain: plain)
 
 
 def command(text: str, names: Resolver) -> str:
-    """Give a shell command in which every action is a `${...}` and the shell's own braces stay the shell's."""
+    """Translate a shell command so that every action becomes a `${...}`, while the shell's own braces stay its own."""
     return _filled(text, names, lambda plain: _SHELL_BRACE.sub("$${", plain))
 
 

@@ -1,4 +1,4 @@
-"""Variables of a Coven workflow: what produced them, and how the format names them."""
+"""The variables of a Coven workflow: what produces them, and their names in the format."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -34,12 +34,12 @@ class Producer:
     whole: bool = False
 
     def output(self) -> str:
-        """Give the name of the result, naming it if it has none."""
+        """Return the name of the result, choosing one if it has none."""
         name = self.data.setdefault("output", value_name(spoken(self.step)))
         return str(name)
 
     def returns(self) -> JsonValue:
-        """Give the type of the result, as far as its uses tell."""
+        """Return the type of the result, as far as its uses reveal it."""
         if self.fields:
             return dict(self.fields.items())
         return "json" if self.whole else None
@@ -53,25 +53,25 @@ class CovenNames:
         self.previous: str | None = None
         self.loops: list[str] = []
         self.own: frozenset[str] = frozenset()
-        """Names that the step at hand gives itself."""
+        """Names that the current step itself provides."""
         self._known: dict[str, Producer] = {}
         self._later: set[str] = set()
         self._changed = changed
 
     def expect(self, name: str) -> None:
-        """Say that a step further down will produce this name."""
+        """Register a name that a later step will produce."""
         self._later.add(spoken(name))
 
     def define(self, name: str, producer: Producer) -> None:
-        """Make a result known to what follows."""
+        """Make a result known to the steps after it."""
         self._known[spoken(name)] = producer
 
     def producers(self) -> tuple[Producer, ...]:
-        """Give every producer once."""
+        """Return every producer once."""
         return tuple({id(each): each for each in self._known.values()}.values())
 
     def value(self, reference: Reference, like: object = None) -> Expression:
-        """Give the value of a variable."""
+        """Return the value of a variable."""
         path = tuple(spoken(name) for name in reference.path)
         if reference.start not in ("", "$") or not path:
             raise Untranslatable("the whole of the variables at once")
@@ -89,7 +89,7 @@ class CovenNames:
         return self._input(first, rest, like)
 
     def condition(self, reference: Reference) -> Expression:
-        """Give a boolean for a variable in a condition."""
+        """Return a boolean for a variable in a condition."""
         like = True if not self.own.intersection(reference.path[:1]) else None
         found = self.value(reference, like)
         if isinstance(found, Compare) or self._is_flag(reference, found):

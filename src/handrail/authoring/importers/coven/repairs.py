@@ -1,4 +1,4 @@
-"""What a grimoire leaves unsaid that a run needs: that a result is a list, and that parallel work is merged."""
+"""Adds what a run needs but a grimoire leaves implicit: that a result is a list, and that parallel work is merged."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ _MAKERS = (None, "agent", "script")
 
 
 def repair(workflow: Data) -> Iterator[str]:
-    """Add to a workflow what is missing, in place; say each time what was added."""
+    """Add what is missing to a workflow, in place; yields a message for each addition."""
     listed = workflow.get("steps")
     steps = cast("list[Data]", listed) if isinstance(listed, list) else []
     for index, step in enumerate(steps):
@@ -36,7 +36,7 @@ def _return_list(earlier: list[Data], step: Data) -> Iterator[str]:
 
 
 def _merge(steps: list[Data], fan_out: Data) -> Iterator[str]:
-    """Bring the branches of a fan-out together before the next step, unless something does so already."""
+    """Merge the branches of a fan-out before the next step, unless another step already does."""
     index = next(at for at, each in enumerate(steps) if each is fan_out)
     later = steps[index + 1 :]
     if not later or any(each.get("type") == "merge" for each in later):

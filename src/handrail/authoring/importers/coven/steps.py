@@ -1,4 +1,4 @@
-"""Coven's steps to native ones, in order, so that each knows what the earlier ones gave."""
+"""Translates Coven's steps to native ones, in order, so that each step knows the results of earlier ones."""
 
 import re
 from collections.abc import Callable
@@ -20,7 +20,7 @@ STEP_KEYS: dict[str, frozenset[str]] = {
     "loop": frozenset({"name", "type", "timeout", "when", "steps", "max_iterations", "on_max_iterations"}),
     "merge": frozenset({"name", "type", "timeout", "when", "require_review"}),
 }
-"""Keys that are carried over, by type; every other key is noted."""
+"""Keys that are carried over, by type; all others are noted."""
 
 ORDER = (
     *("name", "type", "when", "input", "while", "max_iterations", "on_max", "prompt", "command", "message", "show"),
@@ -38,7 +38,7 @@ class CovenSteps:
         self.names = CovenNames(lambda message: notes.changed(path, self._line, message))
         self.prompts = PromptFiles()
         self.used: set[str] = set()
-        """Names of the spells that were read."""
+        """The names of the spells that were read."""
         self._path = path
         self._spells = spells
         self._notes = notes

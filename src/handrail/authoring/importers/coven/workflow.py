@@ -1,4 +1,4 @@
-"""Coven: workflow files with their spells to native folders."""
+"""Converts Coven's workflow files and their spells to native folders."""
 
 from collections.abc import Mapping as Lookup
 
@@ -26,7 +26,7 @@ _SETTINGS = {
 
 
 def is_coven(files: Lookup[str, str]) -> bool:
-    """Tell whether the files are Coven's."""
+    """Whether the files are Coven's."""
     return any(_is_workflow(path, text) for path, text in files.items())
 
 
@@ -80,7 +80,7 @@ class _Source:
         return made
 
     def _repaired(self, root: Mapping) -> str:
-        """Give a native file as it is or, where a run needs more than it says, with that added."""
+        """Return a native file unchanged or, where a run needs more than it contains, with additions."""
         data = data_of(root)
         added = list(repair(data)) if isinstance(data, dict) and _has_only_steps(root) else []
         if not added or not isinstance(data, dict):

@@ -1,1 +1,1 @@
-"""Cyrus procedures (TypeScript)."""
+"""Imports Cyrus procedures (TypeScript)."""

@@ -1,4 +1,4 @@
-"""Cyrus's subroutines to agent steps."""
+"""Translates Cyrus's subroutines to agent steps."""
 
 from collections.abc import Mapping as Lookup
 
@@ -24,7 +24,7 @@ PRIMARY = "{{ issue.title }}\n\n{{ issue.body }}\n"
 
 
 def prompt_place(path: str) -> str:
-    """Give the place of a prompt file in a native folder: below `prompts/`, or beside the workflow."""
+    """Return the path of a prompt file in a native folder: below `prompts/`, or beside the workflow."""
     is_apart = "/" in path and ending_of(path) == "md" and not path.startswith(("prompts/", "versions/"))
     return f"prompts/{path}" if is_apart else path
 
@@ -41,13 +41,13 @@ class CyrusSteps:
         self._made = 0
 
     def run(self, procedure: Mapping) -> list[JsonValue]:
-        """Translate the subroutines in their order."""
+        """Translate the subroutines in order."""
         for stray in strays_of(procedure.get("subroutines")):
             self._lost(stray, "an entry of 'subroutines' is no subroutine and was left out")
         return [self._step(each) for each in maps_of(procedure.get("subroutines"))]
 
     def from_prompts(self, prompts: list[str]) -> list[JsonValue]:
-        """Make a step of each prompt file."""
+        """Build a step from each prompt file."""
         made: list[JsonValue] = []
         for path in prompts:
             name = stem_of(path).lstrip("0123456789").lstrip("-")

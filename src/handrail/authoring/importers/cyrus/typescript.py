@@ -1,4 +1,4 @@
-"""What a TypeScript file declares as plain data, statement by statement; everything else is stepped over."""
+"""Reads what a TypeScript file declares as plain data, statement by statement, and skips everything else."""
 
 from dataclasses import dataclass, field
 
@@ -9,17 +9,17 @@ from handrail.model.source import Node, SourceText
 
 @dataclass(slots=True)
 class Declared:
-    """What a file declares: constants by name, what `resolve` returns, and what could not be read."""
+    """What a file declares: constants by name, the result of `resolve`, and what could not be read."""
 
     constants: dict[str, Node] = field(default_factory=dict[str, Node])
     resolved: Node | None = None
     resolve_at: int | None = None
-    """Offset of the first word of `resolve` that is more than returning a constant; None if there is none."""
+    """The offset at which `resolve` does more than return a constant; None if it never does."""
     problems: list[NotPlain] = field(default_factory=list[NotPlain])
 
 
 def read_declarations(source: SourceText) -> Declared:
-    """Read every constant of plain data."""
+    """Read every constant that is plain data."""
     declared = Declared()
     try:
         found = tokens(source.text)
@@ -132,7 +132,7 @@ class _File(Literals):
         self._declared.resolve_at = self._tokens[min(at, len(self._tokens) - 1)].start
 
     def _last_return(self, start: int) -> None:
-        """Take the value of the last `return` that gives a plain constant, if there is one."""
+        """Read the value of the last `return` of a plain constant, if there is one."""
         self._at = start
         self.skip_balanced()
         end = self._at

@@ -1,4 +1,4 @@
-"""Literals of plain data in TypeScript to positioned trees: objects, arrays, texts, numbers, constants."""
+"""Parses literals of plain data in TypeScript to positioned trees: objects, arrays, texts, numbers, constants."""
 
 from typing import TypeVar
 
@@ -14,7 +14,7 @@ _OPEN = {"(": ")", "[": "]", "{": "}"}
 
 
 class Literals:
-    """A place in the tokens of a file, from which values are read and other things stepped over."""
+    """A cursor over the tokens of a file that reads values and skips everything else."""
 
     def __init__(self, source: SourceText, found: list[Token]) -> None:
         self.source = source
@@ -25,19 +25,19 @@ class Literals:
 
     @property
     def now(self) -> Token:
-        """The token at hand."""
+        """The current token."""
         return self._tokens[self._at]
 
     def ahead(self, by: int = 1) -> Token:
-        """Give a token further on, or the end."""
+        """Return a token further on, or the end."""
         return self._tokens[min(self._at + by, len(self._tokens) - 1)]
 
     def move(self, by: int = 1) -> None:
-        """Go on, at most to the end."""
+        """Advance, at most to the end."""
         self._at = min(self._at + by, len(self._tokens) - 1)
 
     def value(self, depth: int = 0) -> Node:
-        """Read a value; anything but plain data is refused."""
+        """Read a value, refusing anything but plain data."""
         self._values += 1
         token = self.now
         if depth > DEEPEST or self._values > MOST_VALUES:
@@ -155,7 +155,7 @@ class Literals:
         found = self.value(depth + 1)
         if not isinstance(found, kind):
             raise NotPlain("only data of the same kind can be spread", token.start)
-        # spreads of spreads double each time, so what they copy counts as values too
+        # Spreads of spreads double the data each time, so what they copy counts towards the limit.
         self._values += len(found.items) if isinstance(found, Sequence) else len(found.entries)
         return found
 
@@ -185,7 +185,7 @@ class Literals:
                 self.move()
 
     def skip_to(self, text: str) -> None:
-        """Go on to a sign, at most to the end of the statement."""
+        """Advance to a sign, at most to the end of the statement."""
         while self.now.kind != "end" and self.now.text not in (text, ";"):
             if self.now.text in _OPEN and self.now.text != text:
                 self.skip_balanced()
@@ -193,7 +193,7 @@ class Literals:
                 self.move()
 
     def skip_balanced(self) -> None:
-        """Go behind the bracket that closes the one at hand."""
+        """Advance past the bracket that closes the current one."""
         depth = 0
         while self.now.kind != "end":
             if self.now.kind == "sign":
@@ -203,7 +203,7 @@ class Literals:
                 return
 
     def skip_statement(self) -> None:
-        """Go on to the next statement."""
+        """Advance to the next statement."""
         first = self._at
         while self.now.kind != "end":
             if self._at > first and self.now.kind == "word" and self.now.text in STATEMENTS - {"type", "async"}:

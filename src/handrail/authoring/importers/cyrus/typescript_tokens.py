@@ -1,4 +1,4 @@
-"""TypeScript text to tokens, as far as declarations of plain data need it. Bounded; nothing is executed."""
+"""Splits TypeScript into tokens, as far as declarations of plain data need it; limited in size, nothing is executed."""
 
 import re
 from typing import NamedTuple
@@ -20,7 +20,7 @@ _ESCAPE = re.compile(r"\\(u\{[0-9a-fA-F]{1,6}\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|
 
 
 class NotPlain(Exception):
-    """Something that is not plain data; `at` is its offset."""
+    """Something that is not plain data, with its offset `at`."""
 
     def __init__(self, message: str, at: int) -> None:
         super().__init__(message)
@@ -29,7 +29,7 @@ class NotPlain(Exception):
 
 
 class Token(NamedTuple):
-    """A word of the text with its place."""
+    """A token with its position."""
 
     kind: str
     text: str
@@ -38,7 +38,7 @@ class Token(NamedTuple):
 
 
 def tokens(text: str) -> list[Token]:
-    """Split a text; blanks and comments are left out, the last token has the kind `end`."""
+    """Split a text into tokens, without whitespace and comments; the last token has the kind `end`."""
     if len(text) > LARGEST:
         raise NotPlain(f"the file is larger than {LARGEST // 1024} KB", 0)
     found: list[Token] = []
@@ -56,7 +56,7 @@ def tokens(text: str) -> list[Token]:
 
 
 def unquoted(token: Token) -> str:
-    """Give the text that a string stands for."""
+    """Return the text that a string literal denotes."""
     return _ESCAPE.sub(_escape, token.text[1:-1])
 
 

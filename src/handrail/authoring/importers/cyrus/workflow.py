@@ -1,4 +1,4 @@
-"""Cyrus: workflow folders with `workflow.ts`, prompts and versions to native folders."""
+"""Converts Cyrus's workflow folders, with `workflow.ts`, prompts and versions, to native folders."""
 
 import re
 from collections.abc import Mapping as Lookup
@@ -20,7 +20,7 @@ _TEMPLATE = re.compile(r"\{\{|\{%|\{#")
 
 
 def is_cyrus(files: Lookup[str, str]) -> bool:
-    """Tell whether the files are a workflow folder in the manner of Cyrus."""
+    """Whether the files are a workflow folder in the style of Cyrus."""
     return bool(_folders(files))
 
 
@@ -50,7 +50,7 @@ class _Folder:
         self._notes = notes
 
     def copied(self) -> dict[str, str]:
-        """Give the files that are taken as they are."""
+        """Return the files that are copied unchanged."""
         folders, names = ("prompts/", "versions/"), ("versions.json",)
         return {
             path: text

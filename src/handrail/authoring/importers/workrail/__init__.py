@@ -1,1 +1,1 @@
-"""WorkRail JSON to native YAML."""
+"""Converts WorkRail JSON to native YAML."""

@@ -1,4 +1,4 @@
-"""WorkRail-style assessments to named ones; what a level leads to stands there on the step, here on the assessment."""
+"""Converts WorkRail-style assessments to named ones; consequences move from the step to the assessment."""
 
 import re
 from collections.abc import Callable
@@ -18,7 +18,7 @@ _Note: TypeAlias = Callable[[str, Node, str], None]
 
 
 class Assessments:
-    """Collects the assessments of a file under their names, each with what follows from its levels."""
+    """Collects the assessments of a file by name, each with the consequences of its levels."""
 
     def __init__(self, root: Mapping, note: _Note) -> None:
         self._note = note
@@ -29,11 +29,11 @@ class Assessments:
         self._asked: dict[str, _Data] = {}
 
     def named(self) -> _Data:
-        """Give every assessment by its name, those that no step asks for as well."""
+        """Return every assessment by its name, including those that no step asks for."""
         return {**{self._names[key]: each for key, each in self._declared.items()}, **self._asked}
 
     def ask(self, step: Mapping, name: str) -> _Data:
-        """Give the keys by which a step of a certain name asks for its judgments."""
+        """Return the keys with which the step of that name asks for its judgments."""
         names: list[JsonValue] = []
         sent_back = False
         for wanted in dict.fromkeys(texts_of(step.get("assessmentRefs"))):
@@ -82,7 +82,7 @@ class Assessments:
         return made
 
     def _variant(self, wanted: str, follow_up: _Data, step_name: str, step: Mapping) -> str:
-        """Find the name under which an assessment has these consequences; steps that differ in them have their own."""
+        """Find the name of an assessment with these consequences; steps with different ones get their own variant."""
         if wanted not in self._declared:
             if not wanted.startswith(READY_MADE):
                 self._note("lost", step, f"the assessment '{wanted}' is declared nowhere")

@@ -1,4 +1,4 @@
-"""WorkRail-style conditions to expressions: the first operator that is there decides, as in WorkRail."""
+"""Translates WorkRail-style conditions to expressions: the first operator that is present decides, as in WorkRail."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -21,7 +21,7 @@ from handrail.model.source import Mapping, Node, Scalar
 
 DEEPEST = 24
 Lookup: TypeAlias = Callable[[str, object], Expression]
-"""Gives a variable, told of what it is compared with."""
+"""Looks up a variable, given what it is compared with."""
 
 _NUMERIC: dict[str, CompareOperator] = {"gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 _FILTERS = {"startsWith": "starts_with", "endsWith": "ends_with"}
@@ -55,7 +55,7 @@ def to_expression(node: Node | None, lookup: Lookup, depth: int = 0) -> Expressi
 
 
 def negated(expression: Expression) -> Expression:
-    """Give the opposite of a condition, without a `not` where a comparison can be turned round."""
+    """Negate a condition, without a `not` where a comparison can be inverted."""
     match expression:
         case Compare(operator, left, right):
             return Compare(_OPPOSITES[operator], left, right)
@@ -68,7 +68,7 @@ def negated(expression: Expression) -> Expression:
 
 
 def variables(node: Node | None, depth: int = 0) -> tuple[str, ...]:
-    """Give every variable that a condition looks at."""
+    """List every variable that a condition reads."""
     condition = map_of(node)
     if condition is None or depth > DEEPEST:
         return ()
@@ -115,7 +115,7 @@ def _of_variable(condition: Mapping, variable: str, lookup: Lookup) -> Expressio
 
 def _equal(variable: str, given: Node, lookup: Lookup) -> Expression:
     if not isinstance(given, Scalar):
-        return Literal(value=False)  # WorkRail finds no list or map equal to anything
+        return Literal(value=False)  # in WorkRail a list or map never equals anything
     if given.value is None:
         return Test(Filter(lookup(variable, None), "default", (Literal(None),)), "none")
     return Compare("==", lookup(variable, given.value), Literal(given.value))

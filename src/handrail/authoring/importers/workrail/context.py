@@ -1,6 +1,6 @@
-"""Context variables of a WorkRail-style workflow: which step's result they now come from.
+"""Maps the context variables of a WorkRail-style workflow to the results of steps.
 
-There, any step may set any variable of one shared context. Here a variable is a field of the result of the first
+In WorkRail any step may set any variable of one shared context. Here a variable is a field of the result of the first
 step that names it in its prompt; one that no earlier step names is an input.
 """
 
@@ -24,7 +24,7 @@ LOOP_VARS = {"itemVar": "currentItem", "indexVar": "currentIndex", "iterationVar
 
 @dataclass(slots=True, eq=False)
 class Place:
-    """A step in the order of the file, with the words of its prompt and the fields others take from it."""
+    """A step in the order of the file, with the words of its prompt and the fields that others read from it."""
 
     node: Mapping
     name: str
@@ -32,7 +32,7 @@ class Place:
     words: frozenset[str] = frozenset()
     order: float = 0
     contract: str = ""
-    """The contract pack that its result must fit."""
+    """The contract pack that its result must match."""
     returns: dict[str, str] = field(default_factory=dict[str, str])
 
     @property
@@ -42,12 +42,12 @@ class Place:
 
     @property
     def tells(self) -> bool:
-        """Whether the step is an agent's, so that it has a result."""
+        """Whether an agent performs the step, so that it has a result."""
         return not any(key in self.node for key in ("templateCall", "templateId", "loop", "parallelDelegations"))
 
 
 def words_of(step: Mapping) -> frozenset[str]:
-    """Give every word that a step says to its agent."""
+    """Collect every word of the texts that a step gives to its agent."""
     return frozenset(_WORD.findall(" ".join(_texts(step, 0))))
 
 
@@ -69,7 +69,7 @@ def _flat(node: Node, depth: int) -> list[str]:
 
 
 class Context:
-    """Finds variables for a step, and remembers what steps must return and what must be given."""
+    """Finds variables for a step, and records what steps must return and which inputs are needed."""
 
     def __init__(self, places: list[Place], changed: Callable[[Place, str], None]) -> None:
         self.inputs: dict[str, dict[str, JsonValue]] = {"goal": {"type": "string"}}
@@ -79,7 +79,7 @@ class Context:
         self._changed = changed
 
     def value(self, variable: str, at: Place, like: object = None, *, after: bool = False) -> Expression:
-        """Give a variable as it is before a step runs, or after it."""
+        """Return a variable as it is before a step runs, or after it."""
         own = self._loop_variable(variable, at)
         if own is not None:
             return own
@@ -87,24 +87,24 @@ class Context:
         return self._latest(producers, variable, like) if producers else self._input(variable, type_like(like), at)
 
     def between_rounds(self, variable: str, loop: Place, like: object = None) -> tuple[Expression, list[Place]]:
-        """Give a variable as it is before each round of a loop, and the steps of the body that set it."""
+        """Return a variable as it is before each round of a loop, and the steps of the body that set it."""
         body = [place for place in self._places if place.loop is loop and place.tells and variable in place.words]
         if not body:
             return self.value(variable, loop, like), []
         return self._latest([body[-1], *self._producers(variable, loop.order)], variable, like), body
 
     def known(self, variable: str, at: Place) -> bool:
-        """Tell whether a prompt can show the variable."""
+        """Whether a prompt can show the variable."""
         if variable in self.inputs or self._loop_variable(variable, at) is not None:
             return True
         return bool(self._producers(variable, at.order))
 
     def is_own(self, variable: str, at: Place) -> bool:
-        """Tell whether the step itself is the first that can set the variable."""
+        """Whether the step itself is the first that can set the variable."""
         return at.tells and variable in at.words and not self.known(variable, at)
 
     def _producers(self, variable: str, before: float) -> list[Place]:
-        """Find the steps that set a variable, the latest first: the first that names it, and those that end a loop."""
+        """Find the steps that set a variable, latest first: the first one that names it, and those that end a loop."""
         first = self._first.get(variable)
         found = [each for each in self._places if each.order < before and (each is first or variable in each.returns)]
         return sorted(found, key=lambda each: -each.order)
@@ -125,7 +125,7 @@ class Context:
                 return None
 
     def _latest(self, producers: list[Place], variable: str, like: object) -> Expression:
-        """Give the newest value: of each step that may not have run, what was so before it."""
+        """Return the newest value, falling back from each step that may not have run to the value before it."""
         certain = next((at for at, each in enumerate(producers) if each.certain), None)
         used = producers if certain is None else producers[: certain + 1]
         for each in used:

@@ -1,4 +1,4 @@
-"""What guides a whole workflow: rules, references, features, capabilities and slots under their native keys."""
+"""Converts what guides a whole workflow: rules, references, features, capabilities and slots, to their native keys."""
 
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
@@ -23,14 +23,14 @@ _REFERENCE = {
 
 
 class Declarations:
-    """Translates what a file declares beside its steps."""
+    """Translates what a file declares besides its steps."""
 
     def __init__(self, root: Mapping, note: _Note) -> None:
         self._root = root
         self._note = note
 
     def run(self) -> _Data:
-        """Give the native keys; what does not fit the format is noted and left out."""
+        """Return the native keys; what does not fit the format is noted and left out."""
         made: _Data = {
             "guidance": self._rules(),
             "references": self._references(),
@@ -98,7 +98,7 @@ class Declarations:
 
 
 def slot_names(declared: _Data) -> frozenset[str]:
-    """Give the slots among what was declared."""
+    """Return the names of the declared slots."""
     slots = declared.get("extension_points")
     return frozenset(slots) if isinstance(slots, dict) else frozenset()
 

@@ -1,4 +1,4 @@
-"""Keys of WorkRail-style steps: which are carried over, which are noted, and the order of the native ones."""
+"""The keys of WorkRail-style steps: which are carried over, which are noted, and the order of the native ones."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ STEP_KEYS = frozenset(
         *("functionDefinitions", "functionCalls", "functionReferences", "parallelDelegations", "synthesis"),
     }
 )
-"""Keys that are carried over; every other key is noted."""
+"""Keys that are carried over; all others are noted."""
 
 NOTED = {
     "hasValidation": "it has no meaning in WorkRail either",
@@ -23,7 +23,7 @@ NOTED = {
     "audit": "write the second look as an agent step of its own, or as `type: review`",
 }
 DETAILS = {"functionDefinitions": ("parameters", "scope"), "functionCalls": ("args",)}
-"""Keys inside the items of a step's lists that have no counterpart."""
+"""Keys without a counterpart inside the items of a step's lists."""
 LOOP_CONTRACT = "wr.contracts.loop_control"
 _ORDER = (
     *("name", "type", "description", "when", "for_each", "as", "while", "until", "for", "max_iterations", "on_max"),
@@ -33,12 +33,12 @@ _ORDER = (
 
 
 def pairs(node: Node | None, key: str, value: str) -> dict[str, str]:
-    """Give two texts of each map in a list, the second by the first."""
+    """Map one text of each map in a list to another."""
     return {text_of(each.get(key)) or "": text_of(each.get(value)) or "" for each in maps_of(node)}
 
 
 def left_inside(step: Mapping) -> Iterator[tuple[Entry, str]]:
-    """Give what is left out of a step's lists and of its loop, with the key it stands under."""
+    """Find what is left out of a step's lists and of its loop, with the key that contains it."""
     for key, details in DETAILS.items():
         for each in maps_of(step.get(key)):
             yield from ((entry, key) for entry in each if entry.name in details)
@@ -49,7 +49,7 @@ def left_inside(step: Mapping) -> Iterator[tuple[Entry, str]]:
 
 
 def all_of(conditions: list[JsonValue]) -> JsonValue:
-    """Join conditions so that every one must hold."""
+    """Join conditions so that all of them must hold."""
     if any(each is False for each in conditions):
         return False
     texts = [str(each) for each in conditions if each is not True]
@@ -59,7 +59,7 @@ def all_of(conditions: list[JsonValue]) -> JsonValue:
 
 
 def ordered(step: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    """Give the keys of a step and of its body in the order in which people write them."""
+    """Sort the keys of a step and of its body in the order in which people write them."""
     body = step.get("steps")
     if isinstance(body, list):
         step = {**step, "steps": [ordered(inner) if isinstance(inner, dict) else inner for inner in body]}

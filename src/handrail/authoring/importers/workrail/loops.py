@@ -1,4 +1,4 @@
-"""WorkRail-style loops to native ones: what decides, and how often at most."""
+"""Converts WorkRail-style loops to native ones: what decides, and the maximum number of rounds."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,14 +20,14 @@ MOST_ROUNDS = 1000
 
 @frozen
 class Rounds:
-    """How a loop repeats: its keys, and what must hold for the steps of a round that come after a certain one."""
+    """How a loop repeats: its keys, and the conditions for the steps of a round after a certain one."""
 
     keys: dict[str, JsonValue]
     guards: tuple[tuple[float, str], ...] = ()
 
 
 def rounds_of(place: Place, body: list[Place], context: Context, note: Callable[[str, Node, str], None]) -> Rounds:
-    """Say how a loop repeats."""
+    """Determine how a loop repeats."""
     loop = map_of(place.node.get("loop"))
     if loop is None:
         note("lost", place.node, "nothing says how the loop repeats; it runs once")
@@ -109,7 +109,7 @@ def _conditional(
 
 
 def _decided(deciders: list[Place]) -> Rounds:
-    """A decision to stop ends the loop at once: what follows in the round is left out."""
+    """Build the loop for decisions to stop, which skip the rest of the round."""
     stops = [f"{_decision(each)} == 'stop'" for each in deciders]
     guards = tuple((each.order, f"{_decision(each)} != 'stop'") for each in deciders)
     return Rounds({"until": " or ".join(stops)}, guards)

@@ -1,4 +1,4 @@
-"""WorkRail-style prompts to prompt files: sections, guidance, fragments."""
+"""Converts WorkRail-style prompts to prompt files: sections, guidance, fragments."""
 
 import re
 from collections.abc import Callable
@@ -29,7 +29,7 @@ class PromptScope:
 
 
 def render(step: Mapping, scope: PromptScope) -> str:
-    """Give the whole prompt of a step."""
+    """Render the whole prompt of a step."""
     parts = ["Goal of this run: {{ goal }}"]
     if (node := step.get("prompt")) is not None:
         parts.append(_shown(text_of(node) or "", line_of(node), scope))

@@ -1,4 +1,4 @@
-"""WorkRail-style validation criteria to `done_when`."""
+"""Converts WorkRail-style validation criteria to `done_when`."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ _GROUPS: dict[str, LogicOperator] = {"and": "and", "or": "or"}
 
 
 class Criteria:
-    """Translates validation criteria about the text that a step gives."""
+    """Translates validation criteria about the text that a step returns."""
 
     def __init__(self, output: str, lookup: Lookup, note: Callable[[str, Node, str], None]) -> None:
         self._output = Name(output)
@@ -22,7 +22,7 @@ class Criteria:
         self._note = note
 
     def checks(self, node: Node) -> list[JsonValue]:
-        """Give a check for each rule that can be said; the others are noted."""
+        """Return a check for each rule that can be expressed; the others are noted."""
         rules = items_of(node) or items_of(node.get("and") if isinstance(node, Mapping) else None) or (node,)
         made: list[JsonValue] = []
         for rule in rules:
@@ -67,7 +67,7 @@ class Criteria:
 
 
 def messages(node: Node) -> list[str]:
-    """Give what the rules of validation criteria say, wherever they stand."""
+    """Collect the messages of the rules in validation criteria, at any depth."""
     if isinstance(node, Mapping):
         own = text_of(node.get("message"))
         inner = [text for key in ("and", "or", "not") for text in _inner(node.get(key))]

@@ -1,4 +1,4 @@
-"""WorkRail-style steps to native ones."""
+"""Translates WorkRail-style steps to native ones."""
 
 from typing import TypeAlias
 
@@ -124,7 +124,7 @@ class WorkrailSteps:
         return lookup
 
     def _confirmation(self, place: Place, data: _Data) -> tuple[list[_Data], list[_Data]]:
-        """Give the approval before a step, or after it where only the step itself can say whether it is needed."""
+        """Build the approval before a step, or after it where only the step itself can decide whether it is needed."""
         node = place.node.get("requireConfirmation")
         if node is None or flag_of(node) is False:
             return [], []

@@ -1,4 +1,4 @@
-"""WorkRail-style JSON to native folders."""
+"""Converts WorkRail-style JSON to native folders."""
 
 from collections.abc import Mapping as Lookup
 
@@ -24,7 +24,7 @@ CARRIED = frozenset(
         *("capabilities", "extensionPoints"),
     }
 )
-"""Top-level keys that are carried over; every other key is noted."""
+"""Top-level keys that are carried over; all others are noted."""
 
 NOTED = {
     "recommendedPreferences": "how far an agent goes alone is `access` and approval steps here",
@@ -52,7 +52,7 @@ _ONCE = (
 
 
 def is_workrail(files: Lookup[str, str]) -> bool:
-    """Tell whether one of the files is a WorkRail-style workflow."""
+    """Whether one of the files is a WorkRail-style workflow."""
     return any(_root(path, text, Report()) is not None for path, text in files.items())
 
 
@@ -118,7 +118,7 @@ class _Workflow:
         return {f"{name}/workflow.yaml": write_workflow(data, self._path, self._notes), **files, **extra}
 
     def _departures(self) -> None:
-        """Note what WorkRail itself would not take, and details that have no place here."""
+        """Note what WorkRail itself would refuse, and details that have no counterpart here."""
         report = Report()
         conform(WORKFLOW, self._root, report)
         told = {note.line for note in self._notes if note.severity == "lost"}

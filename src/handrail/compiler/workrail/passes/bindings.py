@@ -1,4 +1,4 @@
-"""Second pass: puts what the project, or else the workflow, binds to a slot in the place of its token."""
+"""Second pass: replaces each slot's token with what the project, or else the workflow, binds to the slot."""
 
 import re
 from dataclasses import replace

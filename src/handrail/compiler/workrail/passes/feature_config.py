@@ -1,4 +1,4 @@
-"""Checks a feature's configuration against its small closed schema, and fills in the defaults."""
+"""Checks a feature's configuration against its small, closed schema, and fills in the defaults."""
 
 from typing import cast
 
@@ -14,7 +14,7 @@ CODE = "feature-config"
 
 
 def feature_config(schema: JsonValue, config: Mapping | None, report: Report) -> dict[str, JsonValue] | None:
-    """Give the configuration with its defaults, or None for a feature that takes none; what is wrong is reported."""
+    """Return the configuration with its defaults, or None for a feature that has none; problems are reported."""
     if not isinstance(schema, dict):
         if config is not None and config.entries:
             report.error(CODE, "the feature takes no configuration", config, "write its id alone")
@@ -35,7 +35,7 @@ def feature_config(schema: JsonValue, config: Mapping | None, report: Report) ->
 
 
 def config_text(value: JsonValue) -> str:
-    """Write a setting as it stands in a feature's text."""
+    """Format a setting as it appears in a feature's text."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return ", ".join(config_text(item) for item in value) if isinstance(value, list) else str(value)

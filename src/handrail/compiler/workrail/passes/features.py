@@ -23,19 +23,19 @@ SETTING = re.compile(r"\{config\.([A-Za-z_][A-Za-z0-9_]*)\}")
 
 @frozen
 class Addition:
-    """What one feature adds to each section."""
+    """The texts that one feature adds to each section."""
 
     sections: dict[str, tuple[Node, ...]]
 
 
 def apply_features(document: Document, work: Compilation) -> Document:
-    """Append each feature's texts after the author's, in the order the features are declared."""
+    """Append each feature's texts after the author's, in the order in which the features are declared."""
     additions = _additions(document.root, work)
     return rewrite(document, lambda step: (_applied(step, additions, work.catalog.builtins),))
 
 
 def feature_lines(root: Mapping, work: Compilation) -> str:
-    """Render what the features of a workflow add, as sections that can follow any prompt."""
+    """Render the texts of a workflow's features as sections that can follow any prompt."""
     blocks = _extended(Mapping({}, root.span), _additions(root, work), work.catalog.builtins)
     return render_blocks(resolve_blocks(blocks, work))
 
@@ -72,7 +72,7 @@ def _addition(feature: Feature, node: Node, root: Mapping, work: Compilation) ->
         declared = {name: level for name, level, _ in written_levels(root) if level is not None}
         work.capabilities = feature_levels(given, declared, work.report)
         config = agreed_config(config, work.capabilities)
-    # no settings at all and the defaults alone mean the same, so they are kept the same
+    # No settings and the defaults alone mean the same, so both are stored in the same form.
     work.features.append(FeatureUse(feature.id, dict(config) if config is not None else None))
 
     def filled(value: JsonValue) -> Node:
@@ -112,12 +112,12 @@ def _extended(blocks: Mapping, additions: list[Addition], builtins: Builtins) ->
 
 
 def _is_said(node: Node, said: list[str], builtins: Builtins) -> bool:
-    """Whether a step says something already, in its own words or by a reference to the same text."""
+    """Whether a step already contains a text, in its own words or by a reference to it."""
     return all(any(one in each for each in said) for one in _texts(node, builtins))
 
 
 def _texts(node: Node, builtins: Builtins) -> Iterator[str]:
-    """Give the paragraphs of a value, references as the library's text."""
+    """Iterate over the paragraphs of a value, with references resolved to the library's text."""
     if isinstance(node, Scalar):
         yield str(node.value).strip()
     elif isinstance(node, Sequence):

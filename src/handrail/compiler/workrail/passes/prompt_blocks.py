@@ -1,4 +1,4 @@
-"""Fifth pass: renders prompt blocks to the prompt, always in the same order and form."""
+"""Fifth pass: renders prompt blocks to a prompt, always in the same order and form."""
 
 from collections.abc import Iterable, Iterator
 
@@ -9,7 +9,7 @@ from handrail.model.source import Document, Mapping, Node, Scalar, Sequence
 
 
 def render_prompt_blocks(document: Document, work: Compilation) -> Document:
-    """Put a plain prompt in the place of each step's prompt blocks."""
+    """Replace each step's prompt blocks with a plain prompt."""
     return rewrite(document, lambda step: (_rendered(step, work),))
 
 
@@ -32,7 +32,7 @@ def render_blocks(blocks: Mapping) -> str:
 
 
 def _refuse_blank(step: Mapping, work: Compilation) -> None:
-    """Report a prompt of blanks; what a template left empty has been reported at its call."""
+    """Report a blank prompt, except where a template left it empty, which was reported at its call."""
     prompt = step.get("prompt")
     if isinstance(prompt, Scalar) and prompt.style != "made" and not str(prompt.value).strip():
         message = f"the prompt of step '{text(step, 'id')}' says nothing"

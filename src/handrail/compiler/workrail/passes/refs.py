@@ -1,4 +1,4 @@
-"""Fourth pass: puts the library's text in the place of each reference in a prompt's parts."""
+"""Fourth pass: replaces each reference in the parts of a prompt with the library's text."""
 
 from dataclasses import replace
 
@@ -20,7 +20,7 @@ def _resolved_step(step: Mapping, work: Compilation) -> Mapping:
 
 
 def resolve_blocks(blocks: Mapping, work: Compilation) -> Mapping:
-    """Put the library's texts in the place of the references in prompt blocks."""
+    """Replace the references in prompt blocks with the library's texts."""
     return replace(
         blocks,
         entries={name: Entry(entry.key, _resolved(entry.value, work)) for name, entry in blocks.entries.items()},

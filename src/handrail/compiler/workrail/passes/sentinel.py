@@ -1,4 +1,4 @@
-"""Last pass: nothing that should have been resolved may be left in a prompt."""
+"""Last pass: checks that no token is left unresolved in a prompt."""
 
 import re
 
@@ -13,7 +13,7 @@ LEFT = re.compile(r"\{\{wr\.[^{}]*(?:\}\})?")
 
 
 def refuse_unresolved(document: Document, work: Compilation) -> Document:
-    """Report every `{{wr.` that survived, unless an earlier error explains it."""
+    """Report every `{{wr.` that is left, unless an earlier error explains it."""
     if work.report.failed:
         return document
     for step in every_step(document.root):

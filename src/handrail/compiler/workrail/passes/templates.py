@@ -1,4 +1,4 @@
-"""First pass: puts a routine's steps in the place of each step that calls its template."""
+"""First pass: replaces each step that calls a template with the steps of its routine."""
 
 import re
 
@@ -18,9 +18,9 @@ PLACE = re.compile(r"(?<!\{)\{([^{}]+)\}(?!\})")
 """`{name}` in a routine's text, with single braces."""
 LONGEST_ARGUMENT = 2048
 LONGEST_PROMPT = 32_768
-"""Of an expanded step; an argument may stand in a prompt many times."""
+"""The limit for an expanded step, because an argument may occur in a prompt many times."""
 KEPT = frozenset({"id", "type", "title", "templateCall", "templateId", "args", "runCondition"})
-"""Keys of a calling step that mean something, or that every step must have."""
+"""Keys that have a meaning on a calling step, or that every step must have."""
 
 
 @frozen
@@ -31,11 +31,11 @@ class Call:
     caller: str
     template: Scalar
     holder: Mapping
-    """The mapping that holds template and arguments: `templateCall`, or the step."""
+    """The mapping that holds the template and its arguments: `templateCall`, or the step."""
 
     @property
     def template_id(self) -> str:
-        """The template as text."""
+        """The template id as text."""
         return str(self.template.value)
 
     @property
@@ -131,7 +131,7 @@ def _argument(entry: Entry, report: Report) -> str:
 
 
 def argument_text(value: str | float | bool) -> str:
-    """Write a value as it stands in a text: numbers without a needless fraction."""
+    """Format a value for use in a text: numbers without a needless fraction."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e21:
