@@ -117,7 +117,8 @@ class Place:
             with subprocess.Popen(
                 [HANDRAIL, *more], cwd=self.root, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
             ) as process:
-                assert process.stdout is not None and process.stderr is not None
+                assert process.stdout is not None
+                assert process.stderr is not None
                 said, complaint = process.stdout.read(), process.stderr.read()
                 _, status, used = os.wait4(process.pid, 0)
                 process.returncode = os.waitstatus_to_exitcode(status)

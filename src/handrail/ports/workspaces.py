@@ -118,6 +118,13 @@ class Workspaces(Protocol):
         """Tell whether a work tree can be worked in; an owned one that cannot is made again by `prepare`."""
         ...
 
+    def release(self, tree: Tree, run: str) -> bool:
+        """Remove the worktree of a run if its files are those of the newest commit of its branch, which stays.
+
+        Gives False where there is more in it than that, or somebody works in it. `prepare` makes it again.
+        """
+        ...
+
     def snapshot(self, tree: Tree, run: str, since: str = "") -> Snapshot:
         """Keep the work tree as it stands, borrowed or owned.
 

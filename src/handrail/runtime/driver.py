@@ -22,6 +22,7 @@ from handrail.model.history.events import (
     ChildStarted,
     Event,
     FilesCompared,
+    ItemEnded,
     RunReleased,
     StepBegan,
     StepRefused,
@@ -115,6 +116,7 @@ class Driver:
         try:
             while performed is not None:
                 state = await self._record(plan, performed.state, performed.caused)
+                await self._release(performed.caused)
                 if steady() > breath:
                     await asyncio.sleep(0)
                     breath = steady() + BREATH
@@ -142,6 +144,13 @@ class Driver:
                 return self.recorder.commit(await self._with_record(plan, turn))
             except MessagesWaiting:
                 look = True
+
+    async def _release(self, caused: tuple[Event, ...]) -> None:
+        """Give up the worktrees of items whose results are recorded."""
+        if self.handlers.steps is not None:
+            for each in caused:
+                if isinstance(each, ItemEnded):
+                    await self.handlers.steps.items.release(each)
 
     async def _compared(self, run: str, wanted: DiffWanted) -> FilesCompared:
         """Look at what differs, since what is decided next reads it."""

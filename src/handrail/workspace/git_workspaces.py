@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from handrail.workspace.delivery import janitor
     from handrail.workspace.snapshots import changes, recorded_files
     from handrail.workspace.snapshots import restore as restoring
+    from handrail.workspace.worktrees import release as releasing
     from handrail.workspace.worktrees import remove as removal
 else:
     committing = late_import("handrail.workspace.commits.commit")
@@ -43,6 +44,7 @@ else:
     changes = late_import("handrail.workspace.snapshots.changes")
     recorded_files = late_import("handrail.workspace.snapshots.recorded_files")
     restoring = late_import("handrail.workspace.snapshots.restore")
+    releasing = late_import("handrail.workspace.worktrees.release")
     removal = late_import("handrail.workspace.worktrees.remove")
 
 
@@ -83,6 +85,10 @@ class GitWorkspaces:
     def is_there(self, tree: Tree) -> bool:
         """Tell whether a work tree can be worked in."""
         return worktrees.is_there(tree)
+
+    def release(self, tree: Tree, run: str) -> bool:
+        """Remove the worktree of a run if its files are those of the newest commit of its branch, which stays."""
+        return releasing.release(self.places, tree, run)
 
     def snapshot(self, tree: Tree, run: str, since: str = "") -> Snapshot:
         """Keep the work tree as it stands, borrowed or owned; by the rules of a snapshot, where one is named."""

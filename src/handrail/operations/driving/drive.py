@@ -1,7 +1,7 @@
 """Drives one run and its children in this process, shows what happens, and pauses when asked."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from handrail.engine.fold.step_tools import started_by
@@ -11,7 +11,7 @@ from handrail.model.history.events import ChildStarted, Event, ItemStarted
 from handrail.model.history.run_lines import Filter
 from handrail.operations.views.run_tree import belongs_to, family, holder_of, pause, root_of, standing
 from handrail.ports.environments import RunEnvironments
-from handrail.ports.log import Log
+from handrail.ports.log import Log, StoredEvent
 from handrail.runtime.clock_waits import Waits
 from handrail.runtime.event_records import from_log
 from handrail.runtime.history import state_of
@@ -46,6 +46,8 @@ class Follower:
     run: str
     _seen: dict[str, int] = field(default_factory=dict[str, int])
     _via: dict[str, str] = field(default_factory=dict[str, str])
+    _position: int = 0
+    """The position in the log up to which all of it was looked at."""
 
     def has_told(self, run: str, seq: int) -> bool:
         """Whether an event was given already."""
@@ -53,25 +55,43 @@ class Follower:
 
     def news(self) -> list[Happened]:
         """Give what happened since the last time, in the order in which it was recorded."""
-        self._via.setdefault(self.run, "")
         found: list[tuple[int, Happened]] = []
-        waiting = list(self._via)
-        for run in waiting:
-            for stored in self.log.read(run, after=self._seen.get(run, 0)):
-                self._seen[run] = stored.seq
-                happened = Happened(run, stored.seq, from_log(stored), self._via[run], run != self.run)
-                found.append((stored.position, happened))
-                event = happened.event
-                if isinstance(event, ChildStarted | ItemStarted) and event.child not in self._via:
-                    # The steps of an item have its whole address already, and so has the step that a flow calls.
-                    own = f"{event.address}: " if isinstance(event, ChildStarted) and not event.plan else ""
-                    self._via[event.child] = f"{self._via[run]}{own}"
-                    waiting.append(event.child)
-                child = started_by(event)
-                if child and child not in self._via:
-                    self._via[child] = f"{child}: "
-                    waiting.append(child)
+        if not self._via:
+            self._via[self.run] = ""
+            self._take(self.log.read(self.run), found)
+            self._position = max((position for position, each in found if each.run == self.run), default=0)
+        else:
+            # The events of all runs: to ask each that belongs to this one would take longer with every child.
+            new = self.log.read_all(after=self._position)
+            self._take([stored for stored in new if stored.stream in self._via], found)
+            self._position = new[-1].position if new else self._position
         return [happened for _, happened in sorted(found, key=lambda each: each[0])]
+
+    def _take(self, events: Sequence[StoredEvent], found: list[tuple[int, Happened]]) -> None:
+        """Take events that were not given yet, and all of the runs that they started."""
+        started: list[str] = []
+        for stored in events:
+            run = stored.stream
+            if self.has_told(run, stored.seq):
+                continue
+            self._seen[run] = stored.seq
+            event = from_log(stored)
+            found.append((stored.position, Happened(run, stored.seq, event, self._via[run], run != self.run)))
+            started += self._children(run, event)
+        for child in started:
+            self._take(self.log.read(child, after=self._seen.get(child, 0)), found)
+
+    def _children(self, run: str, event: Event) -> Iterator[str]:
+        """Give the runs that an event started, and remember the way to them."""
+        if isinstance(event, ChildStarted | ItemStarted) and event.child not in self._via:
+            # The steps of an item have its whole address already, and so has the step that a flow calls.
+            own = f"{event.address}: " if isinstance(event, ChildStarted) and not event.plan else ""
+            self._via[event.child] = f"{self._via[run]}{own}"
+            yield event.child
+        child = started_by(event)
+        if child and child not in self._via:
+            self._via[child] = f"{child}: "
+            yield child
 
 
 @dataclass(slots=True)

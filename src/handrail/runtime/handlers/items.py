@@ -2,6 +2,7 @@
 
 import json
 import re
+from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, cast
 
@@ -11,7 +12,7 @@ from handrail.engine.state.budgets import around_children, left_for_children
 from handrail.engine.state.codec import step_rows
 from handrail.engine.state.position import holder
 from handrail.engine.state.scope import names_inside
-from handrail.errors import EnvironmentFault, VersionConflict
+from handrail.errors import EnvironmentFault, VersionConflict, WorkspaceFault
 from handrail.frozen import frozen
 from handrail.late_import import late_import
 from handrail.model.codec import encode
@@ -63,6 +64,19 @@ class ItemHandler:
             if ended is not None:
                 events.append(ended)
         return tuple(events)
+
+    async def release(self, ended: ItemEnded) -> None:
+        """Remove the worktree of an item that succeeded, once its commit is recorded, unless somebody may want it."""
+        child, status = str(ended.result.get("run", "")), ended.result.get("status")
+        if status != "succeeded" or not child:
+            return
+        tree = state_of(self.log, child).tree
+        # What names a file in it may be read by a later step.
+        if tree is None or not tree.owned or tree.path in json.dumps(ended.result):
+            return
+        # It stays until somebody cleans up, then.
+        with suppress(WorkspaceFault, OSError):
+            await in_thread(self.workspaces.release, tree, child)
 
     def running(self, state: RunState) -> tuple[str, ...]:
         """Name the runs of items that are not over."""

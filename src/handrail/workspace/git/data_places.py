@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -41,9 +41,17 @@ class Places:
 
     def private(self, tree: Path) -> Path:
         """Give, and make, the folder of what we remember about a work tree."""
-        folder = self.folder / "indexes" / short(tree, 24)
+        folder = self.private_path(tree)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return folder
+
+    def private_path(self, tree: Path) -> Path:
+        """Give the same folder, which may not be there."""
+        return self.folder / "indexes" / short(tree, 24)
+
+    def private_files(self, name: str) -> Iterator[Path]:
+        """Give the files of a name that we remember about any work tree."""
+        return (self.folder / "indexes").glob(f"*/{name}")
 
     def git(self, where: Path) -> Git:
         """Give git in a checkout or worktree, through a view of its repository."""

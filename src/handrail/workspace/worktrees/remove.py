@@ -35,11 +35,16 @@ LOG = "teardown.log"
 
 def remove_worktree(places: Places, record: WorktreeRecord, common: Path) -> None:
     """Remove a run's worktree and its entry; hold the repository's lock, and keep what is in it before."""
+    remove_files(places, record, common)
+    _remove_folder(places.private(Path(record.path)))
+
+
+def remove_files(places: Places, record: WorktreeRecord, common: Path) -> None:
+    """Remove a run's worktree and its entry, and leave what we remember of it; hold the repository's lock."""
     path = Path(record.path)
     require_own(places, path, record.run)
     _remove_folder(path)
     remove_entries(path, common)
-    _remove_folder(places.private(path))
 
 
 def remove_entries(path: Path, common: Path) -> None:

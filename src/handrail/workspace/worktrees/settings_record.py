@@ -25,7 +25,7 @@ from handrail.workspace.worktrees.executing_settings import (
     sign_settings,
     survey_settings,
 )
-from handrail.workspace.worktrees.records import all_records, record_of
+from handrail.workspace.worktrees.records import read_record, record_notes, record_of, worktree_of
 
 RECORD = "executing-settings.json"
 UNACCEPTED = "unaccepted-settings"
@@ -96,9 +96,11 @@ def note_step(places: Places, tree: Tree) -> None:
 def _under_way(places: Places, tree: Tree) -> Iterator[Tree]:
     """Give the work trees of a repository whose last step nobody has looked at: it goes on, or its driver died."""
     common = common_dir(find_root(Path(tree.repository)))
-    for each in (tree, *(record.tree() for record in all_records(places))):
-        if not _path(places, each).with_name(_STEP).exists():
-            continue
+    marked = {note.parent for note in places.private_files(_STEP)}
+    # The records of all others need not be read: of many worktrees few have a step under way.
+    noted = (note for note in record_notes(places) if places.private_path(worktree_of(note)) in marked)
+    found = (record.tree() for note in noted if (record := read_record(note)) is not None)
+    for each in (*((tree,) if places.private(Path(tree.path)) in marked else ()), *found):
         with suppress(WorkspaceFault):
             if common_dir(find_root(Path(each.repository))) == common:
                 yield each
