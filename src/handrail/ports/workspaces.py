@@ -125,6 +125,10 @@ class Workspaces(Protocol):
         """
         ...
 
+    def released_commit(self, tree: Tree, files: str) -> str:
+        """Give the newest commit of the branch of a worktree that is gone; a fault where it holds other files."""
+        ...
+
     def snapshot(self, tree: Tree, run: str, since: str = "") -> Snapshot:
         """Keep the work tree as it stands, borrowed or owned.
 

@@ -22,7 +22,6 @@ from handrail.model.history.events import (
     ChildStarted,
     Event,
     FilesCompared,
-    ItemEnded,
     RunReleased,
     StepBegan,
     StepRefused,
@@ -116,7 +115,6 @@ class Driver:
         try:
             while performed is not None:
                 state = await self._record(plan, performed.state, performed.caused)
-                await self._release(performed.caused)
                 if steady() > breath:
                     await asyncio.sleep(0)
                     breath = steady() + BREATH
@@ -144,13 +142,6 @@ class Driver:
                 return self.recorder.commit(await self._with_record(plan, turn))
             except MessagesWaiting:
                 look = True
-
-    async def _release(self, caused: tuple[Event, ...]) -> None:
-        """Give up the worktrees of items whose results are recorded."""
-        if self.handlers.steps is not None:
-            for each in caused:
-                if isinstance(each, ItemEnded):
-                    await self.handlers.steps.items.release(each)
 
     async def _compared(self, run: str, wanted: DiffWanted) -> FilesCompared:
         """Look at what differs, since what is decided next reads it."""
@@ -229,7 +220,7 @@ class Driver:
             newest = self.recorder.intent(state.run, pending.seq)
             refused = newest if isinstance(newest, StepRefused) else None
             return await self._looked(state, await self.handlers.steps.guide(plan, state, pending, began, refused))
-        return await self._looked(state, await self.handlers.steps.perform(plan, state, pending, began))
+        return await self.handlers.steps.perform(plan, state, pending, began)
 
     async def _looked(self, state: RunState, events: tuple[Event, ...]) -> tuple[Event, ...]:
         """Add what a person should know of an outcome."""

@@ -90,6 +90,10 @@ class GitWorkspaces:
         """Remove the worktree of a run if its files are those of the newest commit of its branch, which stays."""
         return releasing.release(self.places, tree, run)
 
+    def released_commit(self, tree: Tree, files: str) -> str:
+        """Give the newest commit of the branch of a worktree that is gone; a fault where it holds other files."""
+        return releasing.released_commit(self.places, tree, files)
+
     def snapshot(self, tree: Tree, run: str, since: str = "") -> Snapshot:
         """Keep the work tree as it stands, borrowed or owned; by the rules of a snapshot, where one is named."""
         path = Path(tree.path)

@@ -65,19 +65,6 @@ class ItemHandler:
                 events.append(ended)
         return tuple(events)
 
-    async def release(self, ended: ItemEnded) -> None:
-        """Remove the worktree of an item that succeeded, once its commit is recorded, unless somebody may want it."""
-        child, status = str(ended.result.get("run", "")), ended.result.get("status")
-        if status != "succeeded" or not child:
-            return
-        tree = state_of(self.log, child).tree
-        # What names a file in it may be read by a later step.
-        if tree is None or not tree.owned or tree.path in json.dumps(ended.result):
-            return
-        # It stays until somebody cleans up, then.
-        with suppress(WorkspaceFault, OSError):
-            await in_thread(self.workspaces.release, tree, child)
-
     def running(self, state: RunState) -> tuple[str, ...]:
         """Name the runs of items that are not over."""
         return fan_out.running_items(state)
@@ -149,9 +136,7 @@ class ItemHandler:
         if found.status not in OVER:
             return None
         good = found.status == "succeeded"
-        commit = ""
-        if found.tree is not None:
-            commit = self.workspaces.commit(found.tree, with_trailer(work_title(found), child))
+        commit = "" if found.tree is None else self._commit(found, found.tree)
         named: JsonValue = cast("JsonValue", run_outputs.results_of(plan_of(self.log, found.plan), found))
         last = found.steps.get(found.previous)
         result = fan_out.result_of(
@@ -166,7 +151,17 @@ class ItemHandler:
             after=cast("JsonValue", cast("dict[str, list[str]]", work.data["after"])[key]),
             run=child,
         )
+        # What names a file in it may be read by a later step; a failed one may be tried again, and people look at it.
+        if good and found.tree is not None and found.tree.path not in json.dumps(result):
+            with suppress(WorkspaceFault, OSError):
+                self.workspaces.release(found.tree, child)
         return ItemEnded(address=work.address, key=key, result=result, spent=asdict(found.spent), at=self.clock())
+
+    def _commit(self, found: RunState, tree: Tree) -> str:
+        """Commit what an item left; its worktree is gone where we died before the result was recorded."""
+        if self.workspaces.is_there(tree):
+            return self.workspaces.commit(tree, with_trailer(work_title(found), found.run))
+        return self.workspaces.released_commit(tree, found.files)
 
 
 def _item(work: WorkState, key: str) -> JsonValue:

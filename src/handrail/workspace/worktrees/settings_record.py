@@ -109,11 +109,13 @@ def _under_way(places: Places, tree: Tree) -> Iterator[Tree]:
 def look_at_settings(places: Places, tree: Tree) -> tuple[str, ...]:
     """Say the same after a step, and remember for the repository what differs; quick where nothing was written."""
     born = _born(places, tree)
-    known = None if born is None else _recorded(places, tree, born)
+    path = _path(places, tree)
+    content = read_json(path)
+    known = None if born is None else _settings_in(content, born)
     if born is None or known is None:
         return ()
-    (_path(places, tree).with_name(_STEP)).unlink(missing_ok=True)
-    seen = _seen(places, tree)
+    path.with_name(_STEP).unlink(missing_ok=True)
+    seen = _look_in(content)
     # Signed before it is read, so that what is written meanwhile is seen by the next look.
     signature = sign_settings(tree, seen.named)
     if signature == seen.signature:
@@ -169,15 +171,19 @@ def _path(places: Places, tree: Tree) -> Path:
 
 
 def _recorded(places: Places, tree: Tree, born: str) -> _Digests | None:
-    match read_json(_path(places, tree)):
+    return _settings_in(read_json(_path(places, tree)), born)
+
+
+def _settings_in(content: object, born: str) -> _Digests | None:
+    match content:
         case {"born": str(known), "settings": dict()} as found if known == born:
             return cast("dict[str, _Digests]", found)["settings"]
         case _:
             return None
 
 
-def _seen(places: Places, tree: Tree) -> _Look:
-    match read_json(_path(places, tree)):
+def _look_in(content: object) -> _Look:
+    match content:
         case {"look": {"signature": str(signature), "named": list(), "changes": list()}} as found:
             lists = cast("dict[str, dict[str, list[str]]]", found)["look"]
             return _Look(signature, tuple(lists["named"]), tuple(lists["changes"]))
