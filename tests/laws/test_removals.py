@@ -33,6 +33,7 @@ OURS = {
     "runtime.handlers.agents.project_files": "notes of ours about an agent's project files",
     "runtime.handlers.proofs.file_checks": "the report of an earlier check, before it is run again",
     "sources.trust.file": "drafts, and copies of content whose trust was withdrawn",
+    "store.doorbells": "pipes of ours, to which nobody listens any more",
     "store.kernel_locks": "locks",
     "store.private_files": "drafts of files",
     "store.sqlite.rebuild": "the draft of a database that is repaired",

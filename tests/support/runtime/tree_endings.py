@@ -31,7 +31,7 @@ class Ending:
     branches: dict[str, Any]
     """Of each branch: its history as trees and messages."""
     trees: dict[str, Any]
-    """Of each work tree: its files, what git says of them, and what is unfinished in it; nothing of one that is gone."""
+    """Of each work tree: its files, what git says of them, and what is unfinished in it; nothing if it is gone."""
     refs: list[str]
     files: list[str]
     """Everything in the data folder and in the repository's own, without the objects."""

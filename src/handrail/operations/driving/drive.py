@@ -17,6 +17,7 @@ from handrail.runtime.event_records import from_log
 from handrail.runtime.history import state_of
 from handrail.runtime.local.supervisor import Supervisor
 from handrail.runtime.run_writer import RunClaim, RunWriter
+from handrail.runtime.watcher import SELDOM, Watcher
 
 __all__ = ["Drive", "Follower", "Happened", "RunClaim", "lacks_login", "until_taken_up"]
 LOOK_EVERY = 0.05
@@ -110,8 +111,10 @@ class Drive:
     """Called while the run waits for its turn, which others may have to bring about."""
     _changed: int = -1
     _waits: Waits = field(init=False)
+    _watcher: Watcher = field(init=False)
 
     def __post_init__(self) -> None:
+        self._watcher = Watcher(self.log)
         self._waits = Waits(self.log, self.environments, self.supervisor.clock, wanted=belongs_to(self.log, self.run))
 
     @property
@@ -147,17 +150,20 @@ class Drive:
                 each.cancel()
             await asyncio.gather(*watching, return_exceptions=True)
             claim.free()
+            self._watcher.close()
             self._tell()
 
     def pause(self) -> None:
         """Ask the run and its children to pause."""
         self.pausing = True
         self._ask_to_pause()
+        self._watcher.ring()
 
     def _ask_to_pause(self) -> None:
         pause(RunWriter(self.log, self.environments.for_run(self.run).redactor), self.run)
 
     async def _watch(self) -> None:
+        lookout = self._watcher.lookout(LOOK_EVERY)
         while True:
             if self.pausing:
                 # A child may have come into being after the first request.
@@ -166,7 +172,7 @@ class Drive:
             if changed != self._changed:
                 self._changed = changed
                 self._tell()
-            await asyncio.sleep(LOOK_EVERY)
+            await lookout.wait(LOOK_EVERY if self.pausing else SELDOM)
 
     def _tell(self) -> None:
         for happened in self.follower.news():
@@ -190,8 +196,9 @@ class Drive:
         self.on_queue()
         changed, loop = self.log.changed(), asyncio.get_running_loop()
         until = loop.time() + ASK_AGAIN
+        lookout = self._watcher.lookout(LOOK_EVERY)
         while loop.time() < until and not self.pausing and self.log.changed() == changed:
-            await asyncio.sleep(LOOK_EVERY)
+            await lookout.wait(until - loop.time())
 
     async def _sleep(self, until: float) -> None:
         """Wait for a time, or until a pause is asked for, which is taken up as at any other place."""
@@ -220,8 +227,13 @@ def lacks_login(log: Log, run: str) -> bool:
 async def until_taken_up(log: Log, run: str) -> bool:
     """Wait until the messages of a run that another process drives are taken up; False when they are not."""
     ends = asyncio.get_running_loop().time() + PATIENCE
-    while log.inbox(run, limit=1):
-        if asyncio.get_running_loop().time() > ends or log.holder(run) is None:
-            return not log.inbox(run, limit=1)
-        await asyncio.sleep(LOOK_EVERY)
+    watcher = Watcher(log)
+    lookout = watcher.lookout(LOOK_EVERY)
+    try:
+        while log.inbox(run, limit=1):
+            if asyncio.get_running_loop().time() > ends or log.holder(run) is None:
+                return not log.inbox(run, limit=1)
+            await lookout.wait()
+    finally:
+        watcher.close()
     return True
