@@ -33,6 +33,7 @@ OURS = {
     "runtime.handlers.agents.project_files": "notes of ours about an agent's project files",
     "runtime.handlers.proofs.file_checks": "the report of an earlier check, before it is run again",
     "sources.trust.file": "drafts, and copies of content whose trust was withdrawn",
+    "store.doorbells": "pipes of ours, to which nobody listens any more",
     "store.kernel_locks": "locks",
     "store.private_files": "drafts of files",
     "store.sqlite.rebuild": "the draft of a database that is repaired",
@@ -75,9 +76,9 @@ def test_whoever_removes_a_worktree_asks_for_its_record_first() -> None:
     tree = ast.parse((ROOT / "workspace/worktrees/remove.py").read_text("utf-8"))
     functions = {each.name: each for each in tree.body if isinstance(each, ast.FunctionDef)}
     removing = {name for name, each in functions.items() if "_remove_folder" in _called(each)}
-    assert removing == {"remove_worktree", "remove_entries"}
-    assert _called(functions["remove_worktree"])[:1] == ["Path"]
-    assert _called(functions["remove_worktree"])[1] == "require_own"
+    assert removing == {"remove_worktree", "remove_files", "remove_entries"}
+    assert _called(functions["remove_worktree"])[0] == "remove_files"
+    assert _called(functions["remove_files"])[:2] == ["Path", "require_own"]
 
 
 def _modules() -> Iterator[tuple[str, ast.Module]]:

@@ -131,6 +131,22 @@ class Holder:
     since: float
 
 
+class Doorbell(Protocol):
+    """What becomes readable when anybody has written to a log."""
+
+    def fileno(self) -> int:
+        """Give the descriptor to wait for."""
+        ...
+
+    def answer(self) -> None:
+        """Take note of all who rang: it is readable again after the next change."""
+        ...
+
+    def close(self) -> None:
+        """Listen no more."""
+        ...
+
+
 class Streams(Protocol):
     """Facts in order."""
 
@@ -156,6 +172,13 @@ class Streams(Protocol):
 
     def changed(self) -> int:
         """Return a token that differs whenever anything was written since, by any process; costs microseconds."""
+        ...
+
+    def doorbell(self) -> Doorbell | None:
+        """Give what is rung after each change, which is closed with the log; None where nobody rings.
+
+        Then `changed` has to be asked.
+        """
         ...
 
     def checkpoint(self, stream: str, reducer: int) -> Checkpoint | None:

@@ -118,6 +118,17 @@ class Workspaces(Protocol):
         """Whether a worktree can be worked in; an owned one that cannot is created again by `prepare`."""
         ...
 
+    def release(self, tree: Tree, run: str) -> bool:
+        """Remove the worktree of a run if its files are those of the newest commit of its branch, which stays.
+
+        Gives False where there is more in it than that, or somebody works in it. `prepare` makes it again.
+        """
+        ...
+
+    def released_commit(self, tree: Tree, files: str) -> str:
+        """Give the newest commit of the branch of a worktree that is gone; a fault where it holds other files."""
+        ...
+
     def snapshot(self, tree: Tree, run: str, since: str = "") -> Snapshot:
         """Store the worktree as it is, borrowed or owned.
 

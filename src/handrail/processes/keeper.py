@@ -74,8 +74,11 @@ class Crib:
         self._bell = _bell()
         self._started = birth_of(os.getpid())
 
-    def keep(self) -> None:
-        """Read from standard input what to run, and stay until all of it has ended."""
+    def keep(self, until_running: int | None = None) -> None:
+        """Hear on the standard input what to run, and stay until all of it has ended.
+
+        The descriptor `until_running` is closed once the command runs.
+        """
         spec = _told()
         folder = Path(spec["folder"])
         mouth = _mouth(folder, spec)
@@ -96,6 +99,8 @@ class Crib:
             keeper.refused(refused)
         os.close(given)
         _answer("ok")
+        if until_running is not None:
+            os.close(until_running)
         keeper.outputs, keeper.mouth = _masked(folder, spec), mouth
         keeper.group = None if self._adopting else keeper.command
         keeper.keep()

@@ -2,8 +2,9 @@
 
 It runs with `python -I -S`, so it and what it imports use only the standard library.
 
-1. The waiting keeper itself listens on the socket, so that a request wakes nobody else.
-2. It reports when it is called. One that ends without a report has found the socket closed, or nothing works here.
+1. The keeper that waits is the one who listens on the line, so that a call wakes nobody else.
+2. It tells when it is called. One that ends without that has found the end of the line, or nothing works here.
+3. It tells, too, when its command runs: the next keeper is forked then and not before, unless somebody waits for it.
 """
 
 import contextlib
@@ -19,8 +20,6 @@ from handrail.processes.process_table import birth_of
 _LATER = ("ctypes", "handrail.processes.mask_output", "handrail.processes.open_stdin")
 """What keepers import themselves, if it was not imported before they were forked."""
 _HANDED = 3
-_REST = 0.5
-"""Seconds before the next keeper is forked if nobody waits for it."""
 
 
 def main() -> None:
@@ -30,11 +29,14 @@ def main() -> None:
     # Keepers are not reaped here: their state is in the files that they write.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     line = socket.socket(fileno=0)
-    if not select.select([line], [], [], 0)[0]:
+    loaded = not select.select([line], [], [], 0)[0]
+    if loaded:
         _load()
     while _was_called(line):
-        # Leave the machine to the new command for a moment, unless another request is waiting.
-        select.select([line], [], [], _REST)
+        if not loaded:
+            # Whoever asked for the first keeper was not kept waiting for it; all others have it loaded.
+            _load()
+            loaded = True
     os._exit(0)
 
 
@@ -43,17 +45,23 @@ def _load() -> None:
         # Handrail is being replaced at this very moment: keepers do without it, like those started directly.
         with contextlib.suppress(ImportError, SyntaxError, OSError):
             import_module(name)
-    birth_of(os.getpid())  # fills a cache that forked keepers inherit
+    with contextlib.suppress(ImportError, SyntaxError, OSError):
+        # The pattern that every output is searched with takes a millisecond to compile.
+        import_module("handrail.processes.secret_forms").FORMS.may_be_in(b"")
+    birth_of(os.getpid())  # what it remembers, keepers need not ask
 
 
 def _was_called(line: socket.socket) -> bool:
-    """Fork a keeper, and wait until it is called or ends."""
+    """Fork a keeper, and wait until it is called and has something running, or ends."""
     hear, tell = os.pipe()
     if os.fork() == 0:
         os.close(hear)
         _be_called(line, tell)
     os.close(tell)
     called = os.read(hear, 1)
+    if called:
+        # Beside the command that was called for, a fork would take time that somebody waits for.
+        select.select([line, hear], [], [])
     os.close(hear)
     return bool(called)
 
@@ -68,10 +76,9 @@ def _be_called(line: socket.socket, tell: int) -> None:
     with contextlib.suppress(OSError):
         line.sendall(str(os.getpid()).encode())
     os.write(tell, b"c")
-    os.close(tell)
-    # The first replaces the pool's socket, which a called keeper must not hold.
+    # The first of them takes the place of the line, which must be held by nobody who is called.
     for number, descriptor in enumerate(handed):
         os.dup2(descriptor, number)
         os.close(descriptor)
     line.detach()
-    crib.keep()
+    crib.keep(tell)

@@ -235,7 +235,7 @@ class Driver:
             newest = self.recorder.intent(state.run, pending.seq)
             refused = newest if isinstance(newest, StepRefused) else None
             return await self._looked(state, await self.handlers.steps.guide(plan, state, pending, began, refused))
-        return await self._looked(state, await self.handlers.steps.perform(plan, state, pending, began))
+        return await self.handlers.steps.perform(plan, state, pending, began)
 
     async def _looked(self, state: RunState, events: tuple[Event, ...]) -> tuple[Event, ...]:
         """Add to an outcome what a person should know about it."""

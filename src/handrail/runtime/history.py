@@ -275,8 +275,8 @@ class Roots:
         """Return the run that a person started: the one from which a run comes, or itself."""
         if run not in self._known:
             parent, root = kin_of(self.log, run)
-            if parent is None:
-                # It may not have begun yet.
+            if parent is None and not self.log.last(run).seq:
+                # It has not begun yet.
                 return run
             self._known[run] = root
         return self._known[run]

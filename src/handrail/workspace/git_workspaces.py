@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from handrail.workspace.delivery import janitor
     from handrail.workspace.snapshots import changes, recorded_files
     from handrail.workspace.snapshots import restore as restoring
+    from handrail.workspace.worktrees import release as releasing
     from handrail.workspace.worktrees import remove as removal
 else:
     committing = late_import("handrail.workspace.commits.commit")
@@ -43,6 +44,7 @@ else:
     changes = late_import("handrail.workspace.snapshots.changes")
     recorded_files = late_import("handrail.workspace.snapshots.recorded_files")
     restoring = late_import("handrail.workspace.snapshots.restore")
+    releasing = late_import("handrail.workspace.worktrees.release")
     removal = late_import("handrail.workspace.worktrees.remove")
 
 
@@ -83,6 +85,14 @@ class GitWorkspaces:
     def is_there(self, tree: Tree) -> bool:
         """Whether a worktree can be used."""
         return worktrees.is_there(tree)
+
+    def release(self, tree: Tree, run: str) -> bool:
+        """Remove the worktree of a run if its files are those of the newest commit of its branch, which stays."""
+        return releasing.release(self.places, tree, run)
+
+    def released_commit(self, tree: Tree, files: str) -> str:
+        """Give the newest commit of the branch of a worktree that is gone; a fault where it holds other files."""
+        return releasing.released_commit(self.places, tree, files)
 
     def snapshot(self, tree: Tree, run: str, since: str = "") -> Snapshot:
         """Take a snapshot of the worktree, borrowed or owned; by the rules of a snapshot, where one is named."""

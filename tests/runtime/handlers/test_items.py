@@ -97,6 +97,14 @@ def _expected_order() -> list[str]:
     return ordered
 
 
+def test_only_the_failed_still_have_a_worktree(whole: tuple[Path, Ending]) -> None:
+    built = whole[1].states[RUN][4]["built"]
+    there = {
+        each["run"] for each in built for path, tree in whole[1].trees.items() if tree and path.endswith(each["run"])
+    }
+    assert there == {each["run"] for each in built if each["status"] == "failed"}
+
+
 def test_the_failed_are_listed_and_their_work_is_still_there(whole: tuple[Path, Ending]) -> None:
     folder, found = whole
     built = found.states[RUN][4]["built"]

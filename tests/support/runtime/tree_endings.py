@@ -31,7 +31,7 @@ class Ending:
     branches: dict[str, Any]
     """Of each branch: its history as trees and messages."""
     trees: dict[str, Any]
-    """Of each work tree: its files, what git says of them, and what is unfinished in it."""
+    """Of each work tree: its files, what git says of them, and what is unfinished in it; nothing if it is gone."""
     refs: list[str]
     files: list[str]
     """Everything in the data folder and in the repository's own, without the objects."""
@@ -79,7 +79,11 @@ def _ending(log: Log, folder: Path, plain: dict[str, str]) -> Ending:
         },
         "events": {run: sorted(_words(event) for _, event in events_of(log, run)) for run in states},
         "branches": {branch: _history(repo, branch) for branch in branches},
-        "trees": {state.workspace: _tree(Path(state.workspace)) for state in states.values() if state.workspace},
+        "trees": {
+            state.workspace: _tree(Path(state.workspace)) if Path(state.workspace).is_dir() else {}
+            for state in states.values()
+            if state.workspace
+        },
         "refs": [ref for ref in refs if not ref.startswith("refs/handrail/kept/")],
         "files": _files(folder),
     }

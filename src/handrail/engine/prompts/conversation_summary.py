@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from handrail.engine.text.untrusted_text import block, clean, code, mark_for, middle_cut
 from handrail.model.history.run_state import RunState, StepState, changed
+from handrail.model.identity_cache import cached_by_identity
 from handrail.model.names import spoken
 from handrail.model.parts import every_step, parts
 from handrail.model.workflow.plan import Plan
@@ -35,6 +36,7 @@ def _told(step: StepState) -> Iterator[tuple[str, str]]:
         yield "changed files", step.changed
 
 
+@cached_by_identity
 def is_told(plan: Plan) -> bool:
     """Whether some agent of a plan is told what earlier steps changed."""
     tasks = (task for _, step in every_step(plan.steps) for task in parts(step.action, AgentTask))

@@ -1,7 +1,7 @@
 """Drives one run and its children in this process, shows what happens, and pauses on request."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from handrail.engine.fold.step_tools import started_by
@@ -11,12 +11,13 @@ from handrail.model.history.events import ChildStarted, Event, ItemStarted
 from handrail.model.history.run_lines import Filter
 from handrail.operations.views.run_tree import belongs_to, family, holder_of, pause, root_of, standing
 from handrail.ports.environments import RunEnvironments
-from handrail.ports.log import Log
+from handrail.ports.log import Log, StoredEvent
 from handrail.runtime.clock_waits import Waits
 from handrail.runtime.event_records import from_log
 from handrail.runtime.history import state_of
 from handrail.runtime.local.supervisor import Supervisor
 from handrail.runtime.run_writer import RunClaim, RunWriter
+from handrail.runtime.watcher import SELDOM, Watcher
 
 __all__ = ["Drive", "Follower", "Happened", "RunClaim", "lacks_login", "until_taken_up"]
 LOOK_EVERY = 0.05
@@ -46,32 +47,52 @@ class Follower:
     run: str
     _seen: dict[str, int] = field(default_factory=dict[str, int])
     _via: dict[str, str] = field(default_factory=dict[str, str])
+    _position: int = 0
+    """The position in the log up to which all of it was looked at."""
 
     def has_told(self, run: str, seq: int) -> bool:
         """Whether an event was already returned."""
         return self._seen.get(run, 0) >= seq
 
     def news(self) -> list[Happened]:
-        """Return what happened since the last call, in the order in which it was recorded."""
-        self._via.setdefault(self.run, "")
+        """Give what happened since the last time, in the order in which it was recorded."""
         found: list[tuple[int, Happened]] = []
-        waiting = list(self._via)
-        for run in waiting:
-            for stored in self.log.read(run, after=self._seen.get(run, 0)):
-                self._seen[run] = stored.seq
-                happened = Happened(run, stored.seq, from_log(stored), self._via[run], run != self.run)
-                found.append((stored.position, happened))
-                event = happened.event
-                if isinstance(event, ChildStarted | ItemStarted) and event.child not in self._via:
-                    # The steps of an item already have its whole address, and so has the step that a flow calls.
-                    own = f"{event.address}: " if isinstance(event, ChildStarted) and not event.plan else ""
-                    self._via[event.child] = f"{self._via[run]}{own}"
-                    waiting.append(event.child)
-                child = started_by(event)
-                if child and child not in self._via:
-                    self._via[child] = f"{child}: "
-                    waiting.append(child)
+        if not self._via:
+            self._via[self.run] = ""
+            self._take(self.log.read(self.run), found)
+            self._position = max((position for position, each in found if each.run == self.run), default=0)
+        else:
+            # The events of all runs: to ask each that belongs to this one would take longer with every child.
+            new = self.log.read_all(after=self._position)
+            self._take([stored for stored in new if stored.stream in self._via], found)
+            self._position = new[-1].position if new else self._position
         return [happened for _, happened in sorted(found, key=lambda each: each[0])]
+
+    def _take(self, events: Sequence[StoredEvent], found: list[tuple[int, Happened]]) -> None:
+        """Take events that were not given yet, and all of the runs that they started."""
+        started: list[str] = []
+        for stored in events:
+            run = stored.stream
+            if self.has_told(run, stored.seq):
+                continue
+            self._seen[run] = stored.seq
+            event = from_log(stored)
+            found.append((stored.position, Happened(run, stored.seq, event, self._via[run], run != self.run)))
+            started += self._children(run, event)
+        for child in started:
+            self._take(self.log.read(child, after=self._seen.get(child, 0)), found)
+
+    def _children(self, run: str, event: Event) -> Iterator[str]:
+        """Give the runs that an event started, and remember the way to them."""
+        if isinstance(event, ChildStarted | ItemStarted) and event.child not in self._via:
+            # The steps of an item have its whole address already, and so has the step that a flow calls.
+            own = f"{event.address}: " if isinstance(event, ChildStarted) and not event.plan else ""
+            self._via[event.child] = f"{self._via[run]}{own}"
+            yield event.child
+        child = started_by(event)
+        if child and child not in self._via:
+            self._via[child] = f"{child}: "
+            yield child
 
 
 @dataclass(slots=True)
@@ -90,8 +111,10 @@ class Drive:
     """Called while the run waits for its turn, which others may have to bring about."""
     _changed: int = -1
     _waits: Waits = field(init=False)
+    _watcher: Watcher = field(init=False)
 
     def __post_init__(self) -> None:
+        self._watcher = Watcher(self.log)
         self._waits = Waits(self.log, self.environments, self.supervisor.clock, wanted=belongs_to(self.log, self.run))
 
     @property
@@ -127,17 +150,20 @@ class Drive:
                 each.cancel()
             await asyncio.gather(*watching, return_exceptions=True)
             claim.free()
+            self._watcher.close()
             self._tell()
 
     def pause(self) -> None:
         """Ask the run and its children to pause."""
         self.pausing = True
         self._ask_to_pause()
+        self._watcher.ring()
 
     def _ask_to_pause(self) -> None:
         pause(RunWriter(self.log, self.environments.for_run(self.run).redactor), self.run)
 
     async def _watch(self) -> None:
+        lookout = self._watcher.lookout(LOOK_EVERY)
         while True:
             if self.pausing:
                 # A child may have been created after the first request.
@@ -146,7 +172,7 @@ class Drive:
             if changed != self._changed:
                 self._changed = changed
                 self._tell()
-            await asyncio.sleep(LOOK_EVERY)
+            await lookout.wait(LOOK_EVERY if self.pausing else SELDOM)
 
     def _tell(self) -> None:
         for happened in self.follower.news():
@@ -170,8 +196,9 @@ class Drive:
         self.on_queue()
         changed, loop = self.log.changed(), asyncio.get_running_loop()
         until = loop.time() + ASK_AGAIN
+        lookout = self._watcher.lookout(LOOK_EVERY)
         while loop.time() < until and not self.pausing and self.log.changed() == changed:
-            await asyncio.sleep(LOOK_EVERY)
+            await lookout.wait(until - loop.time())
 
     async def _sleep(self, until: float) -> None:
         """Wait for a time, or until a pause is requested, which is then handled as at any other place."""
@@ -200,8 +227,13 @@ def lacks_login(log: Log, run: str) -> bool:
 async def until_taken_up(log: Log, run: str) -> bool:
     """Wait until the process that drives a run has processed its messages; return False if it does not."""
     ends = asyncio.get_running_loop().time() + PATIENCE
-    while log.inbox(run, limit=1):
-        if asyncio.get_running_loop().time() > ends or log.holder(run) is None:
-            return not log.inbox(run, limit=1)
-        await asyncio.sleep(LOOK_EVERY)
+    watcher = Watcher(log)
+    lookout = watcher.lookout(LOOK_EVERY)
+    try:
+        while log.inbox(run, limit=1):
+            if asyncio.get_running_loop().time() > ends or log.holder(run) is None:
+                return not log.inbox(run, limit=1)
+            await lookout.wait()
+    finally:
+        watcher.close()
     return True

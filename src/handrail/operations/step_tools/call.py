@@ -28,6 +28,7 @@ from handrail.ports.machine import Machine
 from handrail.runtime.event_records import from_log
 from handrail.runtime.history import state_of
 from handrail.runtime.run_writer import RunWriter
+from handrail.runtime.watcher import SELDOM, Lookout, Watcher
 from handrail.sources.tiers import Place
 
 PATIENCE = 30.0
@@ -152,6 +153,14 @@ class AgentDesk:
     async def _recorded(self, caller: Caller, key: str) -> ToolCalled | None:
         """Wait for the event of a call."""
         until = asyncio.get_running_loop().time() + self.patience
+        watcher = Watcher(self.log)
+        lookout = watcher.lookout(_LOOK_EVERY)
+        try:
+            return await self._look_for(caller, key, lookout, until)
+        finally:
+            watcher.close()
+
+    async def _look_for(self, caller: Caller, key: str, lookout: Lookout, until: float) -> ToolCalled | None:
         seen = -1
         while True:
             now = self.log.changed()
@@ -163,7 +172,7 @@ class AgentDesk:
                     return event
             if asyncio.get_running_loop().time() > until:
                 return None
-            await asyncio.sleep(_LOOK_EVERY)
+            await lookout.wait(max(_LOOK_EVERY, min(SELDOM, until - asyncio.get_running_loop().time())))
 
     async def _answer(self, event: ToolCalled) -> ToolAnswer:
         if not event.success:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, cast
 
@@ -12,7 +13,7 @@ from handrail.engine.state.codec import step_rows
 from handrail.engine.state.given import names_given
 from handrail.engine.state.position import holder
 from handrail.engine.state.scope import names_inside
-from handrail.errors import EnvironmentFault, VersionConflict
+from handrail.errors import EnvironmentFault, VersionConflict, WorkspaceFault
 from handrail.frozen import frozen
 from handrail.late_import import late_import
 from handrail.model.codec import encode
@@ -139,9 +140,7 @@ class ItemHandler:
         if found.status not in OVER:
             return None
         good = found.status == "succeeded"
-        commit = ""
-        if found.tree is not None:
-            commit = self.workspaces.commit(found.tree, with_trailer(work_title(found), child))
+        commit = "" if found.tree is None else self._commit(found, found.tree)
         named: JsonValue = cast("JsonValue", run_outputs.results_of(plan_of(self.log, found.plan), found))
         last = found.steps.get(found.previous)
         result = fan_out.result_of(
@@ -156,7 +155,17 @@ class ItemHandler:
             after=cast("JsonValue", cast("dict[str, list[str]]", work.data["after"])[key]),
             run=child,
         )
+        # What names a file in it may be read by a later step; a failed one may be tried again, and people look at it.
+        if good and found.tree is not None and found.tree.path not in json.dumps(result):
+            with suppress(WorkspaceFault, OSError):
+                self.workspaces.release(found.tree, child)
         return ItemEnded(address=work.address, key=key, result=result, spent=asdict(found.spent), at=self.clock())
+
+    def _commit(self, found: RunState, tree: Tree) -> str:
+        """Commit what an item left; its worktree is gone where we died before the result was recorded."""
+        if self.workspaces.is_there(tree):
+            return self.workspaces.commit(tree, with_trailer(work_title(found), found.run))
+        return self.workspaces.released_commit(tree, found.files)
 
 
 def _item(work: WorkState, key: str) -> JsonValue:

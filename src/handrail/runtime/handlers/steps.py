@@ -1,5 +1,6 @@
 """Performs a step of any kind and concludes it: its proofs are tried, and a snapshot of the worktree is taken."""
 
+import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -95,9 +96,9 @@ class StepHandler:
         return bool(state.restore) and state.status in ("waiting", "blocked")
 
     async def perform(self, plan: Plan, state: RunState, pending: Pending, began: StepBegan) -> tuple[Event, ...]:
-        """Perform a step and conclude it."""
+        """Perform a step, conclude it, and add what a person should know of it."""
         step = _step(plan, state)
-        await self.trees.note_step(state)
+        self.trees.note_step(state)
         if began.action == "agent":
             self._require_programs(plan, state, pending, began)
             event = await self.agents.perform(state, pending, began, None if step is None else step.returns)
@@ -111,8 +112,17 @@ class StepHandler:
         else:
             event = await self.commands.perform(state, pending, began)
         if not isinstance(event, StepEnded):
-            return (event,)
-        return await self._judged(plan, state, step, began, event)
+            return await self.look(state, (event,))
+        if step is not None and step.done_when:
+            # Its checks run commands, too.
+            return await self.look(state, await self._judged(plan, state, step, began, event))
+        # Beside the snapshot, which mostly waits for git.
+        looking = asyncio.ensure_future(self.trees.look_at_settings(state, state.tree))
+        try:
+            events = await self._judged(plan, state, step, began, event)
+        finally:
+            changes = await looking
+        return (*events, *changes)
 
     async def conclude(
         self, plan: Plan, state: RunState, pending: Pending, began: StepBegan, report: WorkReported
@@ -140,8 +150,8 @@ class StepHandler:
     async def guide(
         self, plan: Plan, state: RunState, pending: Pending, began: StepBegan, refused: StepRefused | None
     ) -> tuple[Event, ...]:
-        """Perform a guided step, and take a snapshot of the worktree."""
-        await self.trees.note_step(state)
+        """Perform a guided step, and keep the work tree."""
+        self.trees.note_step(state)
         events = await guided.GuidedHandler(self.agents).perform(plan, state, pending, began, refused)
         events = await self._verified(plan, state, pending, began, events)
         return tuple([await self._kept(state, each) for each in events])

@@ -15,9 +15,10 @@ from handrail.ports.log import Log
 from handrail.runtime.clock_waits import Waits
 from handrail.runtime.local.supervisor import Supervisor
 from handrail.runtime.ports import Clock
+from handrail.runtime.watcher import SELDOM, Lookout, Watcher
 
 LOOK_EVERY = 0.045
-"""Seconds between checks of the log; a check costs microseconds."""
+"""Seconds between looks at the log where much happens, or nobody tells; a look costs microseconds."""
 GRACE = 30.0
 """Seconds without anything to do before it ends."""
 AHEAD = 3600.0
@@ -39,13 +40,23 @@ class Background:
     _stays: bool = False
     _waits: Waits = field(init=False)
     _woken: bool = False
+    _watcher: Watcher = field(init=False)
 
     def __post_init__(self) -> None:
         self._waits = Waits(self.log, self.supervisor.handlers.environments, self.clock, self.steady)
+        self._watcher = Watcher(self.log)
 
     async def serve(self) -> None:
         """Drive until asked to stop, or until nothing has happened for the grace period."""
         ends = _now() + self.grace
+        lookout, stopping = self._watcher.lookout(LOOK_EVERY), asyncio.ensure_future(self.stop.wait())
+        try:
+            await self._look_on(lookout, stopping, ends)
+        finally:
+            stopping.cancel()
+            self._watcher.close()
+
+    async def _look_on(self, lookout: Lookout, stopping: "asyncio.Future[bool]", ends: float) -> None:
         while not self.stop.is_set():
             with contextlib.suppress(StorageFault):
                 self._waits.look()
@@ -54,7 +65,17 @@ class Background:
                 ends = _now() + self.grace
             elif not self._stays and _now() >= ends:
                 return
-            await asyncio.sleep(LOOK_EVERY)
+            await lookout.wait(self._patience(ends), stopping)
+
+    def _patience(self, ends: float) -> float:
+        """Say for how long nothing can happen of which nobody tells."""
+        if self._waits.waiting:
+            return LOOK_EVERY
+        retry = self.supervisor.retry_at()
+        times = [SELDOM, *(() if self._stays else (ends - _now(),)), *(() if retry is None else (retry - _now(),))]
+        if self._due is not None:
+            times.append(self._due - self.clock())
+        return max(0.0, min(times))
 
     async def _moved(self) -> None:
         # Driving takes a while, so the clocks are watched meanwhile.
@@ -67,6 +88,7 @@ class Background:
     def wake(self) -> None:
         """Check again before it ends: a client that has just called relies on that."""
         self._woken = True
+        self._watcher.ring()
 
     def settled(self) -> bool:
         """Whether nobody called, and no message or due timer waits to be handled."""

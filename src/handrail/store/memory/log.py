@@ -70,6 +70,9 @@ class MemoryLog:
         """Return a token that differs whenever anything was written since."""
         return self._state.writes
 
+    def doorbell(self) -> None:
+        """Give nothing: whoever waits asks what has changed."""
+
     def checkpoint(self, stream: str, reducer: int) -> Checkpoint | None:
         """Return the newest checkpoint of this reducer."""
         with self._state.lock:

@@ -13,6 +13,7 @@ import apsw
 from handrail.errors import StorageFault, StorageTooNew, UsageError
 from handrail.late_import import late_import
 from handrail.ports.log import OnPoint
+from handrail.store.doorbells import Doorbell, Doorbells
 from handrail.store.sqlite.connection import DURABLE, FILE, Session
 from handrail.store.sqlite.faults import of_sqlite, of_text
 from handrail.store.sqlite.statements import migrations
@@ -56,6 +57,8 @@ class Database:
         self._watch: Session | None = None
         self._process = _forks
         self._inherited: list[Session] = []
+        self.bells = Doorbells(path.parent)
+        self._hung: WeakSet[Doorbell] = WeakSet()
         self.refused: StorageFault | None = None
         """Why nothing can be written, if the database is only read."""
 
@@ -86,6 +89,13 @@ class Database:
             if self._watch is None:
                 self._watch = self._connect()
             return self._watch.number("changed")
+
+    def hang_bell(self) -> Doorbell | None:
+        """Give a bell that is rung after each transaction of any process; None where nothing can be written."""
+        bell = None if self.refused is not None else self.bells.hang()
+        if bell is not None:
+            self._hung.add(bell)
+        return bell
 
     @contextmanager
     def snapshot(self) -> Generator[Session]:
@@ -123,6 +133,8 @@ class Database:
         self._notice_fork()
         self._watch = None
         self._mine = _OfThread()
+        for bell in list(self._hung):
+            bell.close()
         for session in list(self._all):
             session.raw.close()
 
@@ -213,6 +225,7 @@ class _Writing(_Reading):
                 self._take_back()
                 self._name(refused)
                 raise
+            database.bells.ring()
             database.point(self._call, "after")
             return
         self._take_back()

@@ -8,7 +8,18 @@ import apsw
 from handrail.errors import LeaseLost, MessagesWaiting, StorageDamaged, VersionConflict
 from handrail.model.history.run_lines import facts_of
 from handrail.ports.hash_chain import START, intact, link, seal
-from handrail.ports.log import Append, Checkpoint, Head, Lease, Message, StoredEvent, Timer, TimerCleared, TimerSet
+from handrail.ports.log import (
+    Append,
+    Checkpoint,
+    Doorbell,
+    Head,
+    Lease,
+    Message,
+    StoredEvent,
+    Timer,
+    TimerCleared,
+    TimerSet,
+)
 from handrail.store.sqlite.blobs import write_blob
 from handrail.store.sqlite.compression import pack, unpack
 from handrail.store.sqlite.connection import Session, text_of
@@ -140,6 +151,10 @@ class SqliteStreams:
     def changed(self) -> int:
         """Return a token that differs whenever anything was written since."""
         return self._db.changed()
+
+    def doorbell(self) -> Doorbell | None:
+        """Give what is rung after each change by any process."""
+        return self._db.hang_bell()
 
     def checkpoint(self, stream: str, reducer: int) -> Checkpoint | None:
         """Return the newest sound checkpoint of this reducer."""

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -40,10 +40,18 @@ class Places:
         return self.folder / "worktrees" / f"{plain(root.name or 'repository')}-{short(common)}"
 
     def private(self, tree: Path) -> Path:
-        """Return, and create, the folder of our data about a worktree."""
-        folder = self.folder / "indexes" / short(tree, 24)
+        """Give, and make, the folder of what we remember about a work tree."""
+        folder = self.private_path(tree)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return folder
+
+    def private_path(self, tree: Path) -> Path:
+        """Give the same folder, which may not be there."""
+        return self.folder / "indexes" / short(tree, 24)
+
+    def private_files(self, name: str) -> Iterator[Path]:
+        """Give the files of a name that we remember about any work tree."""
+        return (self.folder / "indexes").glob(f"*/{name}")
 
     def git(self, where: Path) -> Git:
         """Return git in a checkout or worktree, through a view of its repository."""

@@ -5,6 +5,7 @@ history or in the repository, is data: it may name the user's own checkout, or t
 """
 
 import os
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, cast
@@ -74,8 +75,18 @@ def write_record(path: Path, record: WorktreeRecord) -> None:
 
 def all_records(places: Places) -> tuple[WorktreeRecord, ...]:
     """List every worktree that was made and not removed."""
-    found = (read_record(path) for path in sorted((places.folder / _FOLDER).glob("*/*.json")))
+    found = (read_record(path) for path in sorted(record_notes(places)))
     return tuple(record for record in found if record)
+
+
+def record_notes(places: Places) -> Iterator[Path]:
+    """Give the files of all records."""
+    return (places.folder / _FOLDER).glob("*/*.json")
+
+
+def worktree_of(note: Path) -> Path:
+    """Give the folder of the worktree that a record is about, by the file of the record."""
+    return note.with_name(note.name.removesuffix(".json"))
 
 
 def record_of(places: Places, path: Path) -> WorktreeRecord | None:

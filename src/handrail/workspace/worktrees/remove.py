@@ -29,17 +29,29 @@ from handrail.workspace.worktrees.records import (
     require_own,
 )
 
+_REMOVED = ".removed"
+"""Ends the name of a worktree's folder while it is removed."""
 LOG = "teardown.log"
 """The file of the data folder that lists the commands that failed."""
 
 
 def remove_worktree(places: Places, record: WorktreeRecord, common: Path) -> None:
-    """Remove a run's worktree and its entry; hold the repository's lock, and save its content before."""
+    """Remove a run's worktree and its entry; hold the repository's lock, and keep what is in it before."""
+    remove_files(places, record, common)
+    _remove_folder(places.private(Path(record.path)))
+
+
+def remove_files(places: Places, record: WorktreeRecord, common: Path) -> None:
+    """Remove a run's worktree and its entry, and leave what we remember of it; hold the repository's lock."""
     path = Path(record.path)
     require_own(places, path, record.run)
-    _remove_folder(path)
+    aside = path.with_name(f"{path.name}{_REMOVED}")
+    _remove_folder(aside)
+    if os.path.lexists(path):
+        # At once, so that a part of it is never taken for all of it.
+        path.rename(aside)
+    _remove_folder(aside)
     remove_entries(path, common)
-    _remove_folder(places.private(path))
 
 
 def remove_entries(path: Path, common: Path) -> None:

@@ -25,7 +25,7 @@ from handrail.workspace.worktrees.executing_settings import (
     sign_settings,
     survey_settings,
 )
-from handrail.workspace.worktrees.records import all_records, record_of
+from handrail.workspace.worktrees.records import read_record, record_notes, record_of, worktree_of
 
 RECORD = "executing-settings.json"
 UNACCEPTED = "unaccepted-settings"
@@ -96,9 +96,11 @@ def note_step(places: Places, tree: Tree) -> None:
 def _under_way(places: Places, tree: Tree) -> Iterator[Tree]:
     """Yield the worktrees of a repository whose last step nobody has checked: it is running, or its driver died."""
     common = common_dir(find_root(Path(tree.repository)))
-    for each in (tree, *(record.tree() for record in all_records(places))):
-        if not _path(places, each).with_name(_STEP).exists():
-            continue
+    marked = {note.parent for note in places.private_files(_STEP)}
+    # The records of all others need not be read: of many worktrees few have a step under way.
+    noted = (note for note in record_notes(places) if places.private_path(worktree_of(note)) in marked)
+    found = (record.tree() for note in noted if (record := read_record(note)) is not None)
+    for each in (*((tree,) if places.private(Path(tree.path)) in marked else ()), *found):
         with suppress(WorkspaceFault):
             if common_dir(find_root(Path(each.repository))) == common:
                 yield each
@@ -107,12 +109,14 @@ def _under_way(places: Places, tree: Tree) -> Iterator[Tree]:
 def look_at_settings(places: Places, tree: Tree) -> tuple[str, ...]:
     """Describe the same after a step, and remember what differs for the repository; quick where nothing was written."""
     born = _born(places, tree)
-    known = None if born is None else _recorded(places, tree, born)
+    path = _path(places, tree)
+    content = read_json(path)
+    known = None if born is None else _settings_in(content, born)
     if born is None or known is None:
         return ()
-    (_path(places, tree).with_name(_STEP)).unlink(missing_ok=True)
-    seen = _seen(places, tree)
-    # Signed before reading, so that what is written meanwhile is noticed by the next check.
+    path.with_name(_STEP).unlink(missing_ok=True)
+    seen = _look_in(content)
+    # Signed before it is read, so that what is written meanwhile is seen by the next look.
     signature = sign_settings(tree, seen.named)
     if signature == seen.signature:
         return seen.changes
@@ -167,15 +171,19 @@ def _path(places: Places, tree: Tree) -> Path:
 
 
 def _recorded(places: Places, tree: Tree, born: str) -> _Digests | None:
-    match read_json(_path(places, tree)):
+    return _settings_in(read_json(_path(places, tree)), born)
+
+
+def _settings_in(content: object, born: str) -> _Digests | None:
+    match content:
         case {"born": str(known), "settings": dict()} as found if known == born:
             return cast("dict[str, _Digests]", found)["settings"]
         case _:
             return None
 
 
-def _seen(places: Places, tree: Tree) -> _Look:
-    match read_json(_path(places, tree)):
+def _look_in(content: object) -> _Look:
+    match content:
         case {"look": {"signature": str(signature), "named": list(), "changes": list()}} as found:
             lists = cast("dict[str, dict[str, list[str]]]", found)["look"]
             return _Look(signature, tuple(lists["named"]), tuple(lists["changes"]))

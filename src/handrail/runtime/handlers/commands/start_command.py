@@ -177,7 +177,9 @@ class Starts:
 
     def _result(self, order: Order, place: Path, code: int | None, error: str) -> Result:
         text = self.processes.read_output(str(place), "stdout", MOST_OUTPUT + 1, tail=False)
-        stdout = self.processes.read_output(str(place), "stdout", MOST_TEXT, tail=True)
+        stdout = text
+        if len(text) > MOST_TEXT:
+            stdout = self.processes.read_output(str(place), "stdout", MOST_TEXT, tail=True)
         stderr = self.processes.read_output(str(place), "stderr", MOST_TEXT, tail=True)
         cut = str(place / "stdout") if len(text) > MOST_OUTPUT else ""
         output = _text(stdout if cut else text)

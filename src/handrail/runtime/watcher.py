@@ -1,0 +1,104 @@
+"""Wakes those of this process who wait for a change of the log: one descriptor of the event loop serves all of them.
+
+Where the log has doorbells, nothing is asked and nothing runs while nothing happens. Everybody looks once in a while
+all the same: a process that dies right after its commit rings no bell. Where there are none the log is asked often.
+"""
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from handrail.ports.log import Doorbell, Log
+
+LOOK_EVERY = 0.05
+"""Seconds between two looks where something happens all the time, and where nobody rings."""
+SELDOM = 1.0
+"""Seconds after which everybody looks, rung or not."""
+Other: TypeAlias = "asyncio.Future[bool] | None"
+"""Something else that ends a wait."""
+
+
+@dataclass(slots=True)
+class Watcher:
+    """Listens for changes as long as anybody waits for one."""
+
+    log: Log
+    rings: int = 0
+    """How often somebody rang."""
+    _bell: Doorbell | None = None
+    _waiting: set["asyncio.Future[None]"] = field(default_factory=set["asyncio.Future[None]"])
+
+    def lookout(self, every: float = LOOK_EVERY) -> "Lookout":
+        """Give what one of those waits with, who looks no more often than this."""
+        if self._bell is None:
+            self._bell = self.log.doorbell()
+        return Lookout(self, every, self.rings)
+
+    @property
+    def listens(self) -> bool:
+        """Whether changes are told."""
+        return self._bell is not None
+
+    def ring(self) -> None:
+        """Wake all who wait."""
+        self.rings += 1
+        for each in self._waiting:
+            if not each.done():
+                each.set_result(None)
+
+    def close(self) -> None:
+        """Listen no more."""
+        if self._bell is not None:
+            self._bell.close()
+        self._bell = None
+
+    async def wait(self, seconds: float, other: Other) -> None:
+        """Wait for the next ring, for something else, or for so long."""
+        loop = asyncio.get_running_loop()
+        mine: asyncio.Future[None] = loop.create_future()
+        if self._bell is not None and not self._waiting:
+            loop.add_reader(self._bell.fileno(), self._answer)
+        self._waiting.add(mine)
+        try:
+            await _first(mine, other, seconds)
+        finally:
+            self._waiting.discard(mine)
+            mine.cancel()
+            if self._bell is not None and not self._waiting:
+                loop.remove_reader(self._bell.fileno())
+
+    def _answer(self) -> None:
+        if self._bell is not None:
+            self._bell.answer()
+        self.ring()
+
+
+@dataclass(slots=True)
+class Lookout:
+    """One who looks, and waits until it is worth another look."""
+
+    watcher: Watcher
+    every: float
+    _seen: int
+    _last: float = 0.0
+
+    async def wait(self, seconds: float = SELDOM, other: Other = None) -> None:
+        """Wait until something has changed since the last look, for so long at most."""
+        loop = asyncio.get_running_loop()
+        ends = loop.time() + (seconds if self.watcher.listens else min(seconds, self.every))
+        early = min(self._last + self.every, ends) - loop.time()
+        if early > 0:
+            await _first(None, other, early)
+        left = ends - loop.time()
+        if self.watcher.rings == self._seen and left > 0 and not (other is not None and other.done()):
+            await self.watcher.wait(left, other)
+        self._seen, self._last = self.watcher.rings, loop.time()
+
+
+async def _first(mine: "asyncio.Future[None] | None", other: Other, seconds: float) -> None:
+    """Wait for whichever comes first."""
+    awaited: set[asyncio.Future[None] | asyncio.Future[bool]] = {each for each in (mine, other) if each is not None}
+    if awaited:
+        await asyncio.wait(awaited, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    else:
+        await asyncio.sleep(seconds)
