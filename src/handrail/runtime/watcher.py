@@ -6,7 +6,7 @@ all the same: a process that dies right after its commit rings no bell. Where th
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from handrail.ports.log import Doorbell, Log
 
@@ -14,7 +14,7 @@ LOOK_EVERY = 0.05
 """Seconds between two looks where something happens all the time, and where nobody rings."""
 SELDOM = 1.0
 """Seconds after which everybody looks, rung or not."""
-Other: TypeAlias = "asyncio.Future[bool] | None"
+Other: TypeAlias = "asyncio.Future[Any] | None"
 """Something else that ends a wait."""
 
 

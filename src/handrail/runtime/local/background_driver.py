@@ -9,6 +9,7 @@ lock and then checks the log once more. So no request is lost between the two.
 import asyncio
 import contextlib
 from dataclasses import dataclass, field
+from typing import Any
 
 from handrail.errors import StorageFault
 from handrail.ports.log import Log
@@ -56,7 +57,7 @@ class Background:
             stopping.cancel()
             self._watcher.close()
 
-    async def _look_on(self, lookout: Lookout, stopping: "asyncio.Future[bool]", ends: float) -> None:
+    async def _look_on(self, lookout: Lookout, stopping: "asyncio.Future[Any]", ends: float) -> None:
         while not self.stop.is_set():
             with contextlib.suppress(StorageFault):
                 self._waits.look()
