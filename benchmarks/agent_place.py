@@ -23,7 +23,7 @@ from handrail.model.source import Bundle, SourceText
 from handrail.operations.runs import lifecycle as runs
 from handrail.ports.log import Log
 from handrail.processes import mask_output as masking
-from handrail.runtime.event_records import from_log
+from handrail.runtime.event_records import decode_event
 from handrail.runtime.ports import Pinned
 from handrail.sources.library import builtins
 from handrail.store.sqlite.log import open_log
@@ -126,7 +126,7 @@ class Place:
 
     def written(self, run: str) -> tuple[StepBegan, RunEnded]:
         """How the call of a run was written down, and its end."""
-        events = [from_log(each) for each in self.log.read(run)]
+        events = [decode_event(each) for each in self.log.read(run)]
         began = next(each for each in events if isinstance(each, StepBegan))
         return began, next(each for each in events if isinstance(each, RunEnded))
 

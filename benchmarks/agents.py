@@ -136,7 +136,7 @@ def _bare(place: Place, name: str, prompt: str) -> Taken:
     call = AgentCall(run="", address="one", turn=1, prompt=prompt, workspace="", access="full")
     tree, folder = place.worktree(), tempfile.mkdtemp(dir=place.root)
     launch = agent.launch(replace(call, workspace=tree), folder)
-    env = {**ENVIRONMENTS.for_run("").variables(agent.variables), **dict(launch.env)}
+    env = {**ENVIRONMENTS.environment_of("").variables(agent.variables), **dict(launch.env)}
     began = time.perf_counter()
     subprocess.run(launch.argv, cwd=tree, env=env, input=launch.stdin, check=True, capture_output=True, timeout=LONGEST)
     whole = time.perf_counter() - began

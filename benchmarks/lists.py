@@ -26,7 +26,7 @@ from handrail.model.history.events import Event, RunEnded, RunStarted, StepBegan
 from handrail.model.history.run_state import REDUCER
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.log import Append, Checkpoint, Log
-from handrail.runtime.event_records import to_log
+from handrail.runtime.event_records import encode_event
 from handrail.runtime.run_summary import summary_of
 from handrail.store.sqlite.log import open_log
 
@@ -115,7 +115,7 @@ def _append(log: Log, events: list[Event]) -> Append:
         state = apply(state, event, state.seq + 1, log.get_blob)
     kept = Checkpoint(state.run, state.seq, REDUCER, encode_state(state)) if len(events) > CHECKPOINT else None
     first, blobs = take_out(cast("RunStarted", events[0]))
-    recorded = tuple(map(to_log, (first, *events[1:])))
+    recorded = tuple(map(encode_event, (first, *events[1:])))
     return Append(state.run, 0, recorded, checkpoint=kept, summary=summary_of(state), blobs=blobs)
 
 

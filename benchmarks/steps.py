@@ -26,7 +26,7 @@ import apsw
 from handrail.agents.registry import KnownAgents
 from handrail.model.history.events import Event, ItemEnded, ItemStarted, StepBegan
 from handrail.ports.agents import AgentCall
-from handrail.runtime.event_records import from_log
+from handrail.runtime.event_records import decode_event
 from handrail.store.sqlite.log import open_log
 
 HANDRAIL = str(Path(sys.executable).parent / "handrail")
@@ -129,7 +129,7 @@ class Place:
     def _events(self, run: str) -> list[Event]:
         log = open_log(self.folder / "home" / "data")
         try:
-            return [from_log(each) for each in log.read(run)]
+            return [decode_event(each) for each in log.read(run)]
         finally:
             log.close()
 

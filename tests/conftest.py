@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from handrail.agents.profiles import ANY_AGENT, every_profile
+from handrail.agents.profiles import ANY_AGENT, load_profiles
 
 pytest_plugins = ["support.system_tools", "support.durations"]
 
@@ -30,7 +30,7 @@ settings.load_profile("soak" if os.environ.get("HANDRAIL_SOAK") else "usual")
 
 def pytest_configure(config: pytest.Config) -> None:
     """Write to memory, and leave nothing of it behind; forget an agent in whose shell the tests were started."""
-    for mark in {ANY_AGENT, *(mark for each in every_profile() for mark in each.shell_marks)}:
+    for mark in {ANY_AGENT, *(mark for each in load_profiles() for mark in each.shell_marks)}:
         os.environ.pop(mark, None)
     if "TMPDIR" not in os.environ and _is_roomy(MEMORY):
         folder = tempfile.mkdtemp(prefix="h-", dir=MEMORY)

@@ -29,7 +29,7 @@ from handrail.model.workflow.values import Command, JsonValue
 from handrail.operations.runs import lifecycle as runs
 from handrail.ports.log import Append, Checkpoint, Holder, Lease, Log
 from handrail.runtime.driver import Handlers
-from handrail.runtime.event_records import to_log
+from handrail.runtime.event_records import encode_event
 from handrail.runtime.handlers.children import ChildHandler
 from handrail.runtime.handlers.commands.handler import CommandHandler
 from handrail.runtime.history import state_of
@@ -136,7 +136,7 @@ def _write_history(log: Log, count: int) -> None:
         if state.seq - checkpointed >= max(CHECKPOINT_EVERY, state.seq // CHECKPOINT_SHARE):
             kept, checkpointed = Checkpoint("long-1", state.seq, REDUCER, encode_state(state)), state.seq
         if kept is not None or len(events) >= 1000 or state.seq >= count:
-            stored = tuple(to_log(event) for event in events)
+            stored = tuple(encode_event(event) for event in events)
             log.append([Append("long-1", before, stored, checkpoint=kept)], [lease])
             before, events = state.seq, []
 

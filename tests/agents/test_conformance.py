@@ -7,7 +7,7 @@ import pytest
 
 from handrail.agents.claude.adapter import ClaudeAgent
 from handrail.agents.played.cassette import CassetteAgent
-from handrail.agents.profiles import every_profile
+from handrail.agents.profiles import load_profiles
 from handrail.agents.registry import BUILT_IN
 from handrail.authoring.scripts.cassette import HEAD, RecordedCall, digest, write_cassette
 from handrail.ports.agents import Agent
@@ -28,7 +28,7 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Programs of the agents' names, which are never started."""
     folder = tmp_path / "bin"
     folder.mkdir()
-    for profile in every_profile():
+    for profile in load_profiles():
         path = folder / profile.program
         path.write_text("#!/bin/sh\nexit 99\n")
         path.chmod(0o755)

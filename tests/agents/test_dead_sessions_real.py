@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from handrail.model.history.events import StepBegan, StepEnded
-from handrail.runtime.event_records import from_log
+from handrail.runtime.event_records import decode_event
 from handrail.testing.models.scripts import Say
 from support.agents.opened_rooms import Open, opened, real_agents
 
@@ -28,7 +28,7 @@ def test_a_step_whose_conversation_is_gone_begins_a_new_one_without_a_try_charge
         f"{{name: build, agent: {agent}, access: full, session: plan, prompt: 'Build it. [[s:b]]'}}",
     )
     room.drive()
-    events = [from_log(each) for each in room.log.read(run)]
+    events = [decode_event(each) for each in room.log.read(run)]
     first, second = [each for each in events if isinstance(each, StepBegan) and each.address == "build"]
     failed, done = [each for each in events if isinstance(each, StepEnded) and each.address == "build"]
     assert (failed.status, done.status, room.state(run).status) == ("failed", "succeeded", "succeeded")

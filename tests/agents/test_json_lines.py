@@ -62,7 +62,7 @@ def test_a_broken_line_is_read_the_same(skim: json_lines.Skim, line: bytes) -> N
 @given(VALUES, st.booleans(), st.sampled_from([(",", ":"), (", ", ": ")]))
 def test_every_value_is_read_the_same(value: JsonValue, ascii_only: bool, separators: tuple[str, str]) -> None:
     skim = json_lines.Skim()
-    skim.hurry()
+    skim.use_fast_parser()
     text = json.dumps({"type": value}, ensure_ascii=ascii_only, separators=separators)
     line = text.encode("utf-8", "surrogatepass")
     assert _told(skim(line)) == _told(read_line(line))
@@ -71,7 +71,7 @@ def test_every_value_is_read_the_same(value: JsonValue, ascii_only: bool, separa
 @given(st.binary(max_size=60))
 def test_any_bytes_are_read_the_same(data: bytes) -> None:
     skim = json_lines.Skim()
-    skim.hurry()
+    skim.use_fast_parser()
     for line in (data, b"{" + data + b"}", b'{"a":"' + data + b'"}'):
         assert _told(skim(line)) == _told(read_line(line))
 

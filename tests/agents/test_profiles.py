@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import handrail.agents
-from handrail.agents.profiles import ANY_AGENT, PROFILES, agent_in_shell, every_profile, find_profile, make_agent
+from handrail.agents.profiles import ANY_AGENT, PROFILES, agent_in_shell, find_profile, load_profiles, make_agent
 from handrail.ports.agent_profiles import AgentProfile
 
 
@@ -26,14 +26,14 @@ def test_every_folder_with_a_profile_has_a_line() -> None:
     assert found == set(PROFILES.values())
 
 
-@pytest.mark.parametrize("profile", every_profile(), ids=lambda each: each.name)
+@pytest.mark.parametrize("profile", load_profiles(), ids=lambda each: each.name)
 def test_the_adapter_of_a_profile_has_its_name_and_gets_its_variables(profile: AgentProfile) -> None:
     agent = make_agent(profile)
     assert agent.name == profile.name
     assert set(profile.variables) <= set(agent.variables)
 
 
-@pytest.mark.parametrize("profile", every_profile(), ids=lambda each: each.name)
+@pytest.mark.parametrize("profile", load_profiles(), ids=lambda each: each.name)
 def test_the_variables_of_a_login_and_of_a_folder_reach_the_agent(profile: AgentProfile) -> None:
     account = profile.login.account
     places = (profile.config.variable, "" if account is None else account.variable)
@@ -47,14 +47,14 @@ def test_an_agent_of_somebody_else_has_no_profile() -> None:
 
 def test_profiles_are_read_without_an_adapter() -> None:
     program = (
-        "import sys\nfrom handrail.agents.profiles import every_profile\nevery_profile()\n"
+        "import sys\nfrom handrail.agents.profiles import load_profiles\nload_profiles()\n"
         "print(*(name for name in sys.modules if name.endswith(('.adapter', '.lines'))))\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.split() == []
 
 
-@pytest.mark.parametrize("profile", every_profile(), ids=lambda each: each.name)
+@pytest.mark.parametrize("profile", load_profiles(), ids=lambda each: each.name)
 def test_the_shell_of_an_agent_is_known_by_each_of_its_marks(profile: AgentProfile) -> None:
     assert profile.shell_marks
     for mark in profile.shell_marks:

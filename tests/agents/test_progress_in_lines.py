@@ -6,7 +6,7 @@ import pytest
 
 from handrail.agents.acp.lines import AcpLines
 from handrail.agents.registry import KnownAgents
-from handrail.ports.agents import Lines, SoFar, so_far
+from handrail.ports.agents import Lines, SoFar, progress_of
 from support.places import RECORDED
 
 
@@ -15,7 +15,7 @@ def seen(reader: Lines, lines: list[bytes]) -> list[SoFar]:
     found: list[SoFar] = []
     for line in lines:
         reader.feed(line)
-        found.append(so_far(reader))
+        found.append(progress_of(reader))
     return found
 
 
@@ -64,4 +64,4 @@ def test_a_reader_that_cannot_tell_shows_nothing() -> None:
             del line
             return ""
 
-    assert so_far(Silent()) == SoFar()  # pyright: ignore[reportArgumentType]  # its outcome is not asked for
+    assert progress_of(Silent()) == SoFar()  # pyright: ignore[reportArgumentType]  # its outcome is not asked for

@@ -29,7 +29,7 @@ def test_an_agent_reports_and_asks_and_goes_on_with_the_answer(opened: Open, how
         ("ask_person", True),
     ]
     asked = room.state(run).steps["one"].session
-    runs.say(room.writer, run, "Blue, please.", "ann")
+    runs.answer_in_words(room.writer, run, "Blue, please.", "ann")
     room.drive()
     state = room.state(run)
     assert (state.status, state.names["colour"]) == ("succeeded", "Blue it is.")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.compiler.bounds import Bound, agent_calls
+from handrail.compiler.bounds import Bound, count_agent_calls
 from handrail.model.workflow.actions import (
     AgentAction,
     ApprovalAction,
@@ -29,7 +29,7 @@ AGENT = "{name: ask, prompt: Do the work.}"
 def bound(steps: str, head: str = "", workflows: dict[str, str] | None = None) -> tuple[int, int | None]:
     compiled, _, catalog = compile_text(workflow(steps, head), workflows=workflows)
     assert compiled.plan is not None, compiled.diagnostics
-    found = agent_calls(compiled.plan, catalog)
+    found = count_agent_calls(compiled.plan, catalog)
     return found.least, found.most
 
 
@@ -46,7 +46,7 @@ def bound(steps: str, head: str = "", workflows: dict[str, str] | None = None) -
 def test_the_library_says_how_many_calls_it_makes(name: str, expected: Bound) -> None:
     compiled, _, catalog = compile_library(name)
     assert compiled.plan is not None
-    assert agent_calls(compiled.plan, catalog) == expected
+    assert count_agent_calls(compiled.plan, catalog) == expected
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_a_workflow_that_calls_itself_has_no_bound() -> None:
 def test_without_a_catalog_a_call_has_no_bound() -> None:
     compiled, _, _ = compile_text(workflow("- {name: call, type: workflow, workflow: review-loop}"))
     assert compiled.plan is not None
-    assert agent_calls(compiled.plan) == Bound(0, None)
+    assert count_agent_calls(compiled.plan) == Bound(0, None)
 
 
 def test_the_budget_caps_the_most() -> None:
@@ -188,14 +188,14 @@ def test_guided_steps_count_one_each_and_loops_at_most_their_rounds() -> None:
     steps = [{}, {"runCondition": {"var": "deep", "equals": True}}, {"type": "loop", "loop": loop, "body": body}]
     compiled, _, _ = compile_text(guided(steps), main="workflow.json")
     assert compiled.plan is not None
-    assert agent_calls(compiled.plan) == Bound(1, 2 + 8)
+    assert count_agent_calls(compiled.plan) == Bound(1, 2 + 8)
 
 
 def test_delegations_have_no_bound() -> None:
     step = {"type": "parallel", "parallelDelegations": [{"workflowId": "routine-ideation"}]}
     compiled, _, _ = compile_text(guided([{**step, "synthesis": {"prompt": "Join them."}}]), main="workflow.json")
     assert compiled.plan is not None
-    assert agent_calls(compiled.plan) == Bound(0, None)
+    assert count_agent_calls(compiled.plan) == Bound(0, None)
 
 
 TASK = AgentTask(prompt=Prompt("Do it."), max=3)
@@ -232,14 +232,14 @@ STEPS = st.recursive(LEAF, nested, max_leaves=6)
 def test_one_more_step_never_lowers_the_bound(steps: list[Step], more: Step, data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(steps)))
     first = Step(name="first", action=AgentAction(TASK))
-    before = agent_calls(Plan(name="p", steps=(first, *steps)))
-    after = agent_calls(Plan(name="p", steps=(first, *steps[:at], replace(more, name="more"), *steps[at:])))
+    before = count_agent_calls(Plan(name="p", steps=(first, *steps)))
+    after = count_agent_calls(Plan(name="p", steps=(first, *steps[:at], replace(more, name="more"), *steps[at:])))
     assert after.least >= before.least
     assert after.most is None or (before.most is not None and after.most >= before.most)
 
 
 @given(st.lists(STEPS, max_size=6), st.integers(0, 20))
 def test_the_least_is_never_above_the_most_and_the_most_never_above_the_budget(steps: list[Step], cap: int) -> None:
-    found = agent_calls(Plan(name="p", steps=tuple(steps), budget=Budget(agent_calls=cap)))
+    found = count_agent_calls(Plan(name="p", steps=tuple(steps), budget=Budget(agent_calls=cap)))
     assert found.most is not None
     assert found.least <= found.most <= cap

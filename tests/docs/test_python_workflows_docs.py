@@ -11,14 +11,14 @@ import pytest
 import handrail
 from handrail import ResolveContext
 from handrail.authoring.native.schema import WORKFLOW
-from handrail.authoring.python.tree import to_document
+from handrail.authoring.python.tree import build_document
 from handrail.authoring.shapes.conform import conform
 from handrail.model.diagnostics import Report
 from handrail.model.history.events import StepBegan
 from handrail.model.source import Bundle, SourceText, plain
 from handrail.operations.runs import lifecycle as runs
 from handrail.operations.views.run_tree import family
-from handrail.operations.views.step_addresses import shown_addresses
+from handrail.operations.views.step_addresses import list_addresses
 from handrail.runtime.history import events_of
 from support.places import ROOT
 from support.runtime.flow_home import Flows, flows
@@ -38,7 +38,7 @@ def _resolved(code: str, context: ResolveContext) -> Any:
     if inspect.iscoroutine(made):
         made = asyncio.run(made)
     report = Report()
-    document = to_document(made, Bundle("workflow.py", {"workflow.py": SourceText("workflow.py", code)}), report)
+    document = build_document(made, Bundle("workflow.py", {"workflow.py": SourceText("workflow.py", code)}), report)
     assert document is not None
     conform(WORKFLOW, document.root, report)
     assert list(report) == []
@@ -89,7 +89,7 @@ def test_the_first_flow_lets_an_agent_repair_until_the_checks_pass(flows: Flows)
     assert flows.drive(run).status == "succeeded"
     assert flows.result(run) == {"attempts": 3}
     shown = [f"flow/{name}" for name in ("coding", "checks", "repair", "checks#2", "repair#2", "checks#3")]
-    assert sorted(each for each in shown_addresses(flows.home.log, run) if "/" in each) == sorted(shown)
+    assert sorted(each for each in list_addresses(flows.home.log, run) if "/" in each) == sorted(shown)
 
 
 @pytest.mark.parametrize("labels", [(), ("needs-review", "Bug")], ids=["unlabelled", "labelled"])
@@ -130,7 +130,7 @@ def test_the_third_flow_has_its_proof_or_asks(flows: Flows, *, found: bool) -> N
         assert flows.result(run) == {"reproduced": True, "test": "tests/test_bug.py", "checked": True}
         return
     assert state.reason == "question"
-    runs.say(flows.home.writer, run, "a log", "me")
+    runs.answer_in_words(flows.home.writer, run, "a log", "me")
     flows.drive(run)
     assert flows.result(run) == {"reproduced": False, "said": "a log"}
 

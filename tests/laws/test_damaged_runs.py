@@ -12,11 +12,11 @@ from handrail.errors import HandrailError
 from handrail.model.history.events import RunEnded
 from handrail.model.history.run_lines import Filter
 from handrail.operations.delivery.export_import import export
-from handrail.operations.doctor.repair import cut_unreadable, drop_orphans, examine_runs, mend_lists
-from handrail.operations.driving.resume import resumable
+from handrail.operations.doctor.repair import cut_unreadable, drop_orphans, examine_runs, repair_lists
+from handrail.operations.driving.resume import list_resumable_runs
 from handrail.operations.driving.stop_damaged import stop_damaged
 from handrail.operations.runs import lifecycle as runs
-from handrail.operations.views.run_document import LoggedRuns, listed_document
+from handrail.operations.views.run_document import LoggedRuns, summary_document
 from handrail.operations.views.run_listing import list_runs
 from handrail.ports.log import Append, Log
 from handrail.ports.processes import ProcessSpec
@@ -79,9 +79,9 @@ def _assert_others_are_done(log: Log) -> None:
 def _assert_lists_hold(log: Log) -> None:
     lines = {line.run: line for line in list_runs(LoggedRuns(log)).lines}
     assert lines.keys() >= {f"{name}-1" for name in NAMES if name != "x"}
-    listed = {str(each["run"]): each["status"] for each in (listed_document(log, run) for run in lines)}
+    listed = {str(each["run"]): each["status"] for each in (summary_document(log, run) for run in lines)}
     assert {run for run, status in listed.items() if status == "succeeded"} >= {"v-1", "w-1", "y-1", "z-1"}
-    assert set(resumable(log)) <= {BAD}
+    assert set(list_resumable_runs(log)) <= {BAD}
     assert runs.find(log, "v") == "v-1"
     assert runs.find(log, BAD) == BAD
 
@@ -124,7 +124,7 @@ def test_damage_that_only_a_reader_can_tell_is_named_and_cut(what: str) -> None:
     repaired = what not in ("newer version", "missing plan", "plan that is none")
     cut_unreadable(room.log)
     drop_orphans(room.log)
-    mend_lists(room.log)
+    repair_lists(room.log)
     if what.startswith("timer") or "line" in what:
         return
     assert found
@@ -141,7 +141,7 @@ def test_what_is_kept_for_no_run_of_ours_neither_ends_nor_spins_whoever_drives(r
     supervisor = room.supervisor()
     serving = Background(room.log, supervisor, supervisor.clock, grace=0.0)
     asyncio.run(serving.serve())
-    assert serving.settled()
+    assert serving.is_idle()
     assert [state_of(room.log, f"{name}-1").status for name in NAMES] == ["succeeded"] * 5
     assert {line.run for line in list_runs(LoggedRuns(room.log)).lines} == {f"{name}-1" for name in NAMES}
     found = [(each.part, each.name) for each in examine_runs(room.log)]
@@ -158,7 +158,7 @@ def test_a_repair_of_one_run_leaves_the_others_alone(room: Room) -> None:
     room.close()
     damage(room, "UPDATE events SET payload = x'7b' WHERE stream = ? AND seq = 4", BAD)
     (cut,) = cut_unreadable(room.log, BAD)
-    mend_lists(room.log, BAD)
+    repair_lists(room.log, BAD)
     assert (cut.kept, cut.moved) == (3, last - 3)
     assert {run: room.log.last(run) for run in others} == others
     assert room.log.check().healthy
@@ -184,7 +184,7 @@ def test_a_damaged_run_is_stopped_for_good_and_stays_so_after_a_repair(room: Roo
         return
     room.log.salvage()
     cut_unreadable(room.log)
-    mend_lists(room.log)
+    repair_lists(room.log)
     room.drive()
     assert [event.status for event in of_kind(room.log, BAD, RunEnded)] == ["cancelled"]
 

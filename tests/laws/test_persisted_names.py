@@ -71,8 +71,10 @@ def test_a_state_is_written_in_the_same_bytes() -> None:
         started_at=1.5,
         reason="approval",
     )
-    state = run.changed(state, steps=state.steps.insert("one", run.StepState("succeeded", 2, {"a": [1]}, 0, "out")))
-    state = run.changed(
+    state = run.update_state(
+        state, steps=state.steps.insert("one", run.StepState("succeeded", 2, {"a": [1]}, 0, "out"))
+    )
+    state = run.update_state(
         state,
         stack=(run.Frame("", 1), run.Frame("loop", 0, loop=run.LoopState("loop", 1, items=("x",)))),
         pending=run.Pending(4, "two", "approval", "approval"),

@@ -18,7 +18,7 @@ from handrail.ports.processes import Ended, Gone, ProcessSpec
 from handrail.processes.local import LocalProcesses
 from handrail.processes.mask_output import BLOCK, MaskedFile
 from handrail.processes.secret_forms import FORMS
-from handrail.runtime.run_writer import message
+from handrail.runtime.run_writer import encode_message
 from support.compiler.secret_samples import NEEDLES, SAMPLES
 
 WORKFLOW = """\
@@ -147,7 +147,9 @@ def test_a_workflow_that_holds_a_secret_is_refused(leaks: Leaks) -> None:
 
 
 def test_what_a_person_says_to_a_run_is_masked_before_it_is_sent() -> None:
-    said = json.loads(message(Redactor({}, FORMS), "say", asked=1, by="person:ann", answer=f"use {SAMPLES['stripe']}"))
+    said = json.loads(
+        encode_message(Redactor({}, FORMS), "say", asked=1, by="person:ann", answer=f"use {SAMPLES['stripe']}")
+    )
     assert _needle(said["answer"].encode()) is None
 
 

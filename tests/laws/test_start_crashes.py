@@ -114,7 +114,7 @@ def test_a_run_that_a_process_attends_to_is_taken_by_nobody_until_it_lets_go(tmp
         drive(other, data)
         assert state_of(other, run).status == "running"
         assert not (work / "ran").exists()
-        assert not AttendedRuns(other).may_hand(run, 1, by_agent=False)
+        assert not AttendedRuns(other).can_hand_over(run, 1, by_agent=False)
         claim.free()
         drive(other, data)
         assert state_of(other, run).status == "succeeded"

@@ -18,9 +18,8 @@ ALLOWED = {
     "handrail.authoring.python.flow.FlowContext.*": "for those who write workflows: `ctx` of `async def run(ctx)`",
     "handrail.authoring.python.flow.Decided.approved": "for those who write workflows: what `ctx.approve` gives",
     "handrail.store.memory.log.MemoryWorld": "the log for tests of our own and of others",
-    "handrail.*.read_all": "the order of commits over all runs, which a store promises to those who follow it",
     "handrail.*.erase_blob": "a store promises to erase a content from the disk; no command asks for it yet",
-    "handrail.*.escaped": "says whether a command left processes behind: the conformance suite asks every adapter",
+    "handrail.*.find_by_marker": "finds processes that a command left behind: the conformance suite asks every adapter",
 }
 """Patterns of names that may have no caller in `src`, and why."""
 

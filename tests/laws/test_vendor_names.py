@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import handrail
-from handrail.agents.profiles import every_profile
+from handrail.agents.profiles import load_profiles
 
 ROOT = Path(handrail.__file__).parent
 PURE = ("engine", "model")
@@ -19,7 +19,7 @@ VENDORS = frozenset(
 
 
 def vendor_names() -> frozenset[str]:
-    profiles = every_profile()
+    profiles = load_profiles()
     told = (name for each in profiles for name in (each.name, each.program, *each.other_names, *each.labels))
     return VENDORS | frozenset(told)
 

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from handrail.cli.main import cli
 from handrail.model.actors import Actor
-from handrail.model.history.run_state import changed
+from handrail.model.history.run_state import update_state
 from handrail.operations.pull.recap import gap_lines
 from handrail.operations.pull.take_over import hand_to_agent
 from support.next_steps.follow import Shell, Typed, follow
@@ -93,7 +93,7 @@ def test_notes_that_were_left_out_are_shown(pull: Pull) -> None:
 def test_gaps_that_were_left_out_are_shown(pull: Pull) -> None:
     at = pull.start(chain(2))
     gap: Json = {"category": "unexpected", "severity": "info", "message": "slow", "address": "step-1"}
-    said = "\n".join(gap_lines(changed(pull.state(at.run), gaps=(gap,) * 30)))
+    said = "\n".join(gap_lines(update_state(pull.state(at.run), gaps=(gap,) * 30)))
     follow(in_pull(pull), said, "- and {} more: handrail show {}", shows="step-1")
 
 

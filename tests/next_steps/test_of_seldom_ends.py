@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from handrail.cli.main import cli
-from handrail.engine.fold.guided import left_behind
+from handrail.engine.fold.guided import block_abandoned_step
 from handrail.errors import EnvironmentFault, LogConflict, UsageError, WorkspaceFault
 from handrail.model.actors import Actor
-from handrail.model.history.run_state import Pending, changed
+from handrail.model.history.run_state import Pending, update_state
 from handrail.operations.driving.handover import GoesOn
 from handrail.operations.runs.lease import acquire_lease
 from handrail.operations.runs.refusals import Attempt, record_attempt
@@ -110,8 +110,8 @@ def test_a_step_that_its_performer_left_is_taken_again(team: Team, monkeypatch: 
     with open_session() as session:
         # Older versions handed such steps out too.
         pending = Pending(9, "review", "step", "agent-loop")
-        state = changed(state_of(session.log, "reviews-1"), status="running", pending=pending)
-        blocked = left_behind(state, 0.0)
+        state = update_state(state_of(session.log, "reviews-1"), status="running", pending=pending)
+        blocked = block_abandoned_step(state, 0.0)
     assert blocked is not None
     follow(
         in_process(team.runs),

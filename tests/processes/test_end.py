@@ -26,7 +26,7 @@ def test_what_a_command_leaves_running_is_ended_after_it(room: Room, escape: str
     spec = room.sh(f"{escape}\necho done")
     assert room.run(spec).exit_code == 0
     assert room.out(spec).startswith(b"done") or b"done\n" in room.out(spec)
-    assert room.processes.escaped(spec.mark) == ()
+    assert room.processes.find_by_marker(spec.mark) == ()
 
 
 @pytest.mark.parametrize("escape", ESCAPES.values(), ids=list(ESCAPES))
@@ -35,7 +35,7 @@ def test_ending_a_command_ends_what_escaped_from_it(room: Room, escape: str) -> 
     room.until("ready")
     ended = room.finished(room.end(spec))
     assert ended.signal == signal.SIGINT
-    assert room.processes.escaped(spec.mark) == ()
+    assert room.processes.find_by_marker(spec.mark) == ()
 
 
 def test_what_grandchildren_still_write_is_kept(room: Room) -> None:
@@ -47,7 +47,7 @@ def test_what_grandchildren_still_write_is_kept(room: Room) -> None:
 def test_a_command_that_is_not_done_in_time_is_reported_and_can_be_ended(room: Room) -> None:
     spec = room.start("sleep 600 & sleep 600; true")
     assert room.wait(spec, 0.1) == TimedOut()
-    room.until_so(lambda: len(room.processes.escaped(spec.mark)) == 3)
+    room.until_so(lambda: len(room.processes.find_by_marker(spec.mark)) == 3)
     assert room.finished(room.end(spec)).code == 130
 
 
@@ -79,7 +79,7 @@ def test_a_stopped_command_is_killed(room: Room) -> None:
 
 def _is_stopped(room: Room, spec: ProcessSpec) -> bool:
     """Tell whether the command of a process was stopped, and can be asked for nothing."""
-    stats = [Path(f"/proc/{pid}/stat").read_text() for pid in room.processes.escaped(spec.mark)]
+    stats = [Path(f"/proc/{pid}/stat").read_text() for pid in room.processes.find_by_marker(spec.mark)]
     return [each.rpartition(")")[2].split()[0] for each in stats] == ["T"]
 
 
@@ -87,7 +87,7 @@ def test_a_command_that_forks_all_the_time_is_ended(room: Room) -> None:
     spec = room.start("trap '' INT TERM; touch ready; while :; do setsid sh -c 'sleep 0.2' & sleep 0.02; done")
     room.until("ready")
     assert room.finished(room.end(spec, (0.1, 0.1))).signal == signal.SIGKILL
-    assert room.processes.escaped(spec.mark) == ()
+    assert room.processes.find_by_marker(spec.mark) == ()
 
 
 @pytest.mark.parametrize("attempt", range(10))

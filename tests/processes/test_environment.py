@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from handrail.processes.environment import allowed_environment
+from handrail.processes.environment import filter_environment
 
 PARENT = {
     "PATH": "/bin",
@@ -28,7 +28,7 @@ PARENT = {
 
 
 def test_only_the_allow_list_passes() -> None:
-    assert allowed_environment(PARENT) == snapshot(
+    assert filter_environment(PARENT) == snapshot(
         {
             "HOME": "/home/me",
             "LANG": "C.UTF-8",
@@ -53,21 +53,21 @@ def test_only_the_allow_list_passes() -> None:
     ],
 )
 def test_what_is_named_passes_too(named: list[str], added: set[str]) -> None:
-    assert set(allowed_environment(PARENT, named)) - set(allowed_environment(PARENT)) == added
+    assert set(filter_environment(PARENT, named)) - set(filter_environment(PARENT)) == added
 
 
 def test_names_may_come_from_the_environment_itself() -> None:
     parent = PARENT | {"HANDRAIL_PASS_ENV": " DATABASE_URL ,, OPENAI_* "}
-    added = set(allowed_environment(parent)) - set(allowed_environment(PARENT))
+    added = set(filter_environment(parent)) - set(filter_environment(PARENT))
     assert added == {"DATABASE_URL", "OPENAI_API_KEY"}
 
 
 def test_programs_are_found_even_without_a_path() -> None:
-    assert allowed_environment({}) == {"PATH": "/usr/local/bin:/usr/bin:/bin"}
+    assert filter_environment({}) == {"PATH": "/usr/local/bin:/usr/bin:/bin"}
 
 
 @given(st.dictionaries(st.sampled_from(sorted(PARENT)), st.text(max_size=5)), st.lists(st.text("A*_?[", max_size=4)))
 def test_values_are_never_changed_and_nothing_is_made_up(parent: dict[str, str], named: list[str]) -> None:
-    chosen = allowed_environment(parent, named)
+    chosen = filter_environment(parent, named)
     assert all(parent.get(name) == value for name, value in chosen.items() if name != "PATH")
     assert "HANDRAIL_MARK" not in chosen

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.processes.environment_channel import MOST_BYTES, Endpoint, Peer, SocketEnvironments, reachable
+from handrail.processes.environment_channel import MOST_BYTES, Endpoint, Peer, SocketEnvironments, short_socket_path
 from handrail.processes.environment_server import EnvironmentServer
 from handrail.processes.run_environment import HandedEnvironments, SharedEnvironments
 
@@ -22,7 +22,7 @@ class Runs:
 
     done: str = ""
 
-    def may_hand(self, run: str, pid: int, *, by_agent: bool) -> bool:
+    def can_hand_over(self, run: str, pid: int, *, by_agent: bool) -> bool:
         return run != "others-1" and pid == os.getpid() and not by_agent
 
     def is_done(self, run: str) -> bool:
@@ -65,7 +65,7 @@ def test_an_environment_is_handed_over_held_for_a_run_and_its_children_and_given
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     asks = channel(data, server)
     assert during(server, lambda: asks.offer("fix-1", {"PATH": "/mine", "ODD": "\udcff"})) == "held"
-    assert environments.for_run("fix-1.3").variables()["PATH"] == "/mine"
+    assert environments.environment_of("fix-1.3").variables()["PATH"] == "/mine"
     assert during(server, lambda: asks.offer("fix-1", {"PATH": "/other"})) == "kept"
     assert during(server, lambda: asks.offer("others-1", {"PATH": "/other"})) == "kept"
     assert during(server, lambda: asks.fetch("fix-1")) == {"PATH": "/mine", "ODD": "\udcff"}
@@ -87,7 +87,7 @@ def test_nothing_is_told_to_a_process_that_is_not_the_driver(tmp_path: Path, env
     server = EnvironmentServer(tmp_path, environments, Runs())
     server.open()
     assert during(server, lambda: channel(tmp_path, server, pid=1).offer("fix-1", {"A": "b"})) == "gone"
-    assert environments.held() == {}
+    assert environments.list_held() == {}
     server.close()
 
 
@@ -98,7 +98,7 @@ def test_silent_and_hostile_peers_block_nobody(tmp_path: Path, environments: Han
 
     def act() -> object:
         silent = [socket.socket(socket.AF_UNIX) for _ in range(5)]
-        with reachable(path) as name:
+        with short_socket_path(path) as name:
             for each in silent:
                 each.connect(name)
             silent[0].sendall(b'{"ask": ')
@@ -131,7 +131,7 @@ def test_a_call_that_is_not_understood_or_not_allowed_changes_nothing(
 ) -> None:
     server = EnvironmentServer(tmp_path, environments, Runs())
     server.answer(ME, json.dumps(call).encode())
-    assert environments.held() == {}
+    assert environments.list_held() == {}
 
 
 def test_a_run_that_is_over_leaves_no_environment(tmp_path: Path, environments: HandedEnvironments) -> None:

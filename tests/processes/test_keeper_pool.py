@@ -16,7 +16,7 @@ from handrail.ports.processes import Ended, Running
 from handrail.processes.keeper_pool import NURSERY, Nursery
 from handrail.processes.process_folder import Record, read_record
 from handrail.processes.process_table import birth_of
-from handrail.processes.wait import until_dead
+from handrail.processes.wait import wait_until_dead
 from handrail.testing.leaks import processes_within
 from support.workspace.process_room import LONG, Room
 
@@ -58,7 +58,7 @@ def test_a_keeper_is_forked_and_does_all_that_a_started_one_does(room: Room, nur
     assert os.getsid(record.pid) == record.pid, "signals to a terminal spare it"
     (room.root / "go").touch()
     assert room.finished(room.wait(spec)) == Ended(9, stdout_size=5, stderr_size=7)
-    assert asyncio.run(until_dead(record.pid, record.started, LONG))
+    assert asyncio.run(wait_until_dead(record.pid, record.started, LONG))
     assert birth_of(nursery.pid) is not None
 
 
@@ -78,7 +78,7 @@ def test_one_keeper_waits_and_then_the_next_one(room: Room, nursery: Nursery) ->
     assert record.pid == keeper
     assert record.command_started == birth_of(record.command)
     room.end(spec)
-    assert asyncio.run(until_dead(keeper, record.started, LONG))
+    assert asyncio.run(wait_until_dead(keeper, record.started, LONG))
     assert _child(nursery.pid) != keeper
 
 
@@ -87,7 +87,7 @@ def test_who_waits_for_a_command_leaves_with_the_nursery(nursery: Nursery) -> No
     started = birth_of(keeper)
     assert started is not None
     nursery.close()
-    assert asyncio.run(until_dead(keeper, started, LONG))
+    assert asyncio.run(wait_until_dead(keeper, started, LONG))
 
 
 def test_who_waits_and_dies_is_replaced(room: Room, nursery: Nursery) -> None:
@@ -95,7 +95,7 @@ def test_who_waits_and_dies_is_replaced(room: Room, nursery: Nursery) -> None:
     started = birth_of(victim)
     assert started is not None
     os.kill(victim, signal.SIGKILL)
-    asyncio.run(until_dead(victim, started, LONG))
+    asyncio.run(wait_until_dead(victim, started, LONG))
     assert room.run(room.sh("exit 6")).code == 6
     nursery.open()
     assert room.run(room.sh("exit 7")).code == 7
@@ -136,7 +136,7 @@ def test_a_nursery_that_cannot_be_started_is_none(monkeypatch: pytest.MonkeyPatc
     refused = Nursery()
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     refused.open()
-    assert refused.bear([0, 1, 2]) is None
+    assert refused.fork_keeper([0, 1, 2]) is None
 
 
 def test_a_nursery_that_does_not_answer_is_ended(room: Room) -> None:
@@ -145,7 +145,7 @@ def test_a_nursery_that_does_not_answer_is_ended(room: Room) -> None:
     os.kill(hung.pid, signal.SIGSTOP)
     with Path(os.devnull).open("r+b") as nowhere:
         # One may wait already; the next one is never forked.
-        born = [hung.bear([nowhere.fileno()] * 3) for _ in range(2)]
+        born = [hung.fork_keeper([nowhere.fileno()] * 3) for _ in range(2)]
     assert born[1] is None
     assert birth_of(hung.pid) is None
 
@@ -153,7 +153,7 @@ def test_a_nursery_that_does_not_answer_is_ended(room: Room) -> None:
 def test_a_forked_process_asks_no_nursery_of_its_parent(nursery: Nursery) -> None:
     child = os.fork()
     if child == 0:
-        os._exit(0 if nursery.bear([0, 1, 2]) is None else 1)
+        os._exit(0 if nursery.fork_keeper([0, 1, 2]) is None else 1)
     assert os.waitpid(child, 0)[1] == 0
     assert birth_of(nursery.pid) is not None
 
@@ -167,7 +167,7 @@ def test_a_nursery_leaves_with_its_driver_and_what_it_bore_stays(room: Room) -> 
         started = birth_of(pid)
         assert started is not None
         driver.kill()
-    assert asyncio.run(until_dead(pid, started, LONG))
+    assert asyncio.run(wait_until_dead(pid, started, LONG))
     spec = replace(room.sh(script), key="work-1:1", env=())
     record = _keeper(room, spec.folder)
     assert room.processes.start(spec) == Running(record.pid, record.started), "adopted, not started again"
@@ -179,9 +179,9 @@ def test_a_nursery_leaves_with_its_driver_and_what_it_bore_stays(room: Room) -> 
 def test_a_keeper_that_is_never_told_what_to_run_leaves(nursery: Nursery) -> None:
     ours, theirs = socket.socketpair()
     with theirs, Path(os.devnull).open("r+b") as nowhere:
-        pid = nursery.bear([theirs.fileno(), nowhere.fileno(), nowhere.fileno()])
+        pid = nursery.fork_keeper([theirs.fileno(), nowhere.fileno(), nowhere.fileno()])
     assert pid is not None
     started = birth_of(pid)
     assert started is not None
     ours.close()
-    assert asyncio.run(until_dead(pid, started, LONG))
+    assert asyncio.run(wait_until_dead(pid, started, LONG))

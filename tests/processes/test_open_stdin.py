@@ -67,7 +67,7 @@ def test_a_command_that_is_never_done_is_ended_with_everything(room: Room) -> No
     room.processes.start(spec)
     room.until("there")
     assert room.end(spec, (5.0, 5.0))
-    assert room.processes.escaped(spec.mark) == ()
+    assert room.processes.find_by_marker(spec.mark) == ()
 
 
 def test_the_death_of_the_keeper_closes_the_input(room: Room) -> None:

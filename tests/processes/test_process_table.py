@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from handrail.processes import process_table as proctable
-from handrail.processes.process_table import initial_environment, lineage, marked, outputs_of
+from handrail.processes.process_table import find_marked, initial_environment, lineage, outputs_of
 
 
 @pytest.mark.skipif(not proctable.LINUX, reason="/proc is Linux's")
@@ -18,7 +18,7 @@ def test_a_process_that_becomes_another_program_again_and_again_is_found_by_its_
         ["/bin/sh", str(script)], env={"PATH": "/usr/bin:/bin", "SOME_MARK": str(tmp_path)}
     ) as process:
         try:
-            seen = [process.pid in marked("SOME_MARK", str(tmp_path)) for _ in range(60)]
+            seen = [process.pid in find_marked("SOME_MARK", str(tmp_path)) for _ in range(60)]
         finally:
             process.kill()
     assert all(seen)

@@ -19,32 +19,32 @@ def environments(monkeypatch: pytest.MonkeyPatch) -> RunEnvironments:
 
 
 def test_commands_get_the_allowed_variables_and_the_named_ones(environments: RunEnvironments) -> None:
-    environment = environments.for_run("work-1")
+    environment = environments.environment_of("work-1")
     assert environment.variables()["HOME"] == "/home/ann"
     assert "SHOP_NAME" not in environment.variables()
     assert environment.variables(("SHOP_NAME", "SHOP_TOKEN"))["SHOP_TOKEN"] == "a-token-of-the-shop"
 
 
 def test_the_redactor_knows_the_secrets_whether_commands_get_them_or_not(environments: RunEnvironments) -> None:
-    masked = environments.for_run("work-1").redactor.text("it is a-token-of-the-shop at corner")
+    masked = environments.environment_of("work-1").redactor.text("it is a-token-of-the-shop at corner")
     assert "a-token-of-the-shop" not in masked
     assert "corner" in masked
 
 
 def test_every_run_sees_a_variable_as_it_is_now(environments: RunEnvironments, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/ben")
-    assert environments.for_run("work-1").variables()["HOME"] == "/home/ben"
-    assert environments.for_run("work-2").variables() == environments.for_run("work-1").variables()
+    assert environments.environment_of("work-1").variables()["HOME"] == "/home/ben"
+    assert environments.environment_of("work-2").variables() == environments.environment_of("work-1").variables()
 
 
 def test_an_account_is_looked_for_in_the_variables_that_the_agent_gets(environments: RunEnvironments) -> None:
-    environment = environments.for_run("work-1")
+    environment = environments.environment_of("work-1")
     assert environment.account("claude", {"HOME": "/elsewhere"}) == "claude of /elsewhere"
 
 
 def test_changed_variables_are_chosen_from_as_well_and_further_ones_always_passed() -> None:
     environments = SharedEnvironments(_account, {"PATH": "/tools", "SHOP": "corner"}, {"HANDRAIL_HOME": "/room"})
-    variables = environments.for_run("work-1").variables()
+    variables = environments.environment_of("work-1").variables()
     assert variables["PATH"] == "/tools"
     assert variables["HANDRAIL_HOME"] == "/room"
     assert "SHOP" not in variables

@@ -14,7 +14,7 @@ import pytest
 
 from handrail.ports.processes import Ended, Gone, ProcessSpec, Running, TimedOut
 from handrail.processes.process_table import birth_of
-from handrail.processes.wait import until_dead
+from handrail.processes.wait import wait_until_dead
 from support.workspace.process_room import LONG, Room
 
 SUPERVISOR = """
@@ -96,7 +96,7 @@ def test_an_adopted_command_is_ended_like_an_own_one(room: Room, supervise: Supe
     room.until("ready")
     _kill(supervisor)
     assert room.finished(room.end(spec)).signal == signal.SIGINT
-    assert room.processes.escaped(spec.mark) == ()
+    assert room.processes.find_by_marker(spec.mark) == ()
 
 
 @pytest.mark.parametrize("moment", ["", "stdout", "stderr", "process.json", "status"])
@@ -143,7 +143,7 @@ def test_a_command_whose_keeper_was_killed_can_be_ended_with_all_that_escaped(ro
     room.until("ready")
     os.kill(_pid(spec, "pid"), signal.SIGKILL)
     assert room.end(spec, (1.0, 1.0)) == Gone()
-    assert room.processes.escaped(spec.mark) == ()
+    assert room.processes.find_by_marker(spec.mark) == ()
 
 
 def test_what_is_left_of_a_command_that_was_killed_with_its_keeper_is_ended(room: Room) -> None:
@@ -152,7 +152,7 @@ def test_what_is_left_of_a_command_that_was_killed_with_its_keeper_is_ended(room
     os.kill(_pid(spec, "pid"), signal.SIGKILL)
     os.kill(_pid(spec, "command"), signal.SIGKILL)
     assert room.wait(spec) == Gone()
-    assert room.processes.escaped(spec.mark) == ()
+    assert room.processes.find_by_marker(spec.mark) == ()
 
 
 def test_a_command_whose_folder_was_deleted_still_leaves_nothing_behind(room: Room) -> None:
@@ -169,7 +169,7 @@ def test_a_command_whose_folder_was_deleted_still_leaves_nothing_behind(room: Ro
 
     assert asyncio.run(delete_meanwhile()) == Gone()
     assert room.processes.look(spec.folder) is None
-    assert room.processes.escaped(spec.mark) == ()
+    assert room.processes.find_by_marker(spec.mark) == ()
 
 
 def test_a_keeper_heeds_no_polite_signal(room: Room) -> None:
@@ -187,7 +187,7 @@ def _kill_keeper_before_it_names_the_command(spec: ProcessSpec) -> None:
     (Path(spec.folder) / "process.json").write_text(json.dumps(named))
     keeper = _pid(spec, "pid")
     os.kill(keeper, signal.SIGKILL)
-    assert asyncio.run(until_dead(keeper, str(record["started"]), LONG))
+    assert asyncio.run(wait_until_dead(keeper, str(record["started"]), LONG))
 
 
 def test_a_command_that_its_keeper_could_not_name_is_found_by_its_mark_and_ended(room: Room) -> None:

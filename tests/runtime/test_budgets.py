@@ -7,7 +7,7 @@ import pytest
 from handrail.model.history.run_state import RunState
 from handrail.operations.runs import lifecycle as runs
 from handrail.operations.views.run_document import exit_code, run_document
-from handrail.operations.views.run_tree import family, standing
+from handrail.operations.views.run_tree import family, find_acting_run
 from support.runtime.steps_room import Hand, StepsRoom
 
 CALL = {"say": "Done.", "usage": {"input_tokens": 600, "output_tokens": 400, "cost": 0.5}, "repeat": True}
@@ -187,7 +187,7 @@ def test_a_called_workflow_spends_what_its_caller_has_left(shop: StepsRoom) -> N
     )
     run = shop.start(case("{usd: 1}", steps), {"default": CALL})
     shop.drive()
-    stands = standing(shop.log, run)
+    stands = find_acting_run(shop.log, run)
     assert stands.acting.run != run
     assert blocked(stands.acting)[0] == "the budget is used up: $0.50 of $0.50"
     assert exit_code(run_document(shop.log, run)) == 5
@@ -202,7 +202,7 @@ def test_a_called_workflow_that_has_nothing_left_gets_the_callers_amount_when_it
     steps = "  - {name: one, prompt: Do it.}\n  - {name: part, type: workflow, workflow: inner}\n"
     run = shop.start(case("{agent_calls: 1, at_limit: stop}", steps), {"default": CALL})
     shop.drive()
-    child = standing(shop.log, run).acting
+    child = find_acting_run(shop.log, run).acting
     assert blocked(child)[0] == "the budget is used up: 0 agent calls of 0 agent calls"
     child = shop.resume(child.run)
     assert blocked(child)[0] == "the budget is used up: 1 agent calls of 1 agent calls"
@@ -231,7 +231,7 @@ def test_items_at_the_same_time_overshoot_by_no_more_than_what_each_had_left(sho
     assert [each.status for each in ended] == ["succeeded", "succeeded", "blocked"]
     assert blocked(ended[2])[0] == "the budget is used up: 0 agent calls of 0 agent calls"
     assert shop.state(run).spent.agent_calls == 4
-    assert standing(shop.log, run).acting.run == children[2]
+    assert find_acting_run(shop.log, run).acting.run == children[2]
     assert shop.resume(children[2]).status == "succeeded"
     state = shop.state(run)
     assert (state.status, state.spent.agent_calls, state.steps["build"].calls) == ("succeeded", 6, 6)

@@ -9,7 +9,7 @@ from handrail.errors import UsageError
 from handrail.model.history.events import PassedBy, StepChosen, StepEnded, Why
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.log import StoredEvent
-from handrail.runtime.event_records import from_log, to_log
+from handrail.runtime.event_records import decode_event, encode_event
 from support.places import ROOT
 
 SOURCE = ROOT / "src" / "handrail"
@@ -40,7 +40,7 @@ def ended(output: JsonValue) -> StepEnded:
 
 def test_an_event_is_kept_without_spaces() -> None:
     chosen = StepChosen(address="a", place=1, passed_by=(), at=1.5)
-    assert to_log(chosen).payload == b'{"address":"a","place":1,"passed_by":[],"at":1.5,"kind":"step_chosen"}'
+    assert encode_event(chosen).payload == b'{"address":"a","place":1,"passed_by":[],"at":1.5,"kind":"step_chosen"}'
 
 
 def test_records_within_an_event_are_kept_in_the_same_way() -> None:
@@ -50,14 +50,14 @@ def test_records_within_an_event_are_kept_in_the_same_way() -> None:
 
 @pytest.mark.parametrize("output", ["é", "\ud800 half a pair", "\x00", 10**40, -1.5e300, {"deep": [None, True]}])
 def test_every_value_of_json_is_kept_in_ascii_and_read_again(output: JsonValue) -> None:
-    assert to_log(ended(output)).payload.isascii()
+    assert encode_event(ended(output)).payload.isascii()
     assert _read_again(ended(output)) == ended(output)
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
 def test_what_is_no_number_of_json_is_refused(number: float) -> None:
     with pytest.raises(UsageError, match="not JSON compliant"):
-        to_log(ended(number))
+        encode_event(ended(number))
 
 
 def test_what_is_nested_too_deep_to_be_read_everywhere_is_refused() -> None:
@@ -68,11 +68,11 @@ def test_what_is_nested_too_deep_to_be_read_everywhere_is_refused() -> None:
     for _ in range(250):
         value = [value]
     with pytest.raises(UsageError, match="nested more than"):
-        to_log(ended(value))
+        encode_event(ended(value))
     wide: JsonValue = [["[{"] for _ in range(2000)]
     assert _read_again(ended(wide)) == ended(wide)
 
 
 def _read_again(event: StepEnded | StepChosen) -> object:
-    written = to_log(event)
-    return from_log(StoredEvent("fix-1", 1, 1, written.kind, written.version, written.payload, ""))
+    written = encode_event(event)
+    return decode_event(StoredEvent("fix-1", 1, 1, written.kind, written.version, written.payload, ""))

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handrail.engine.fold.clocks import brought_to, moved
+from handrail.engine.fold.clocks import align_with_clock, shift_times
 from handrail.model.history.events import ClockNoted, StepBegan, StepEnded, TimerFired
-from handrail.model.history.run_state import CLOCK_JUMP, Failure, RunState, StepState, changed
+from handrail.model.history.run_state import CLOCK_JUMP, Failure, RunState, StepState, update_state
 from handrail.model.workflow.agent_names import NO_AGENT_NAMES
 from handrail.operations.runs import lifecycle as runs
 from handrail.operations.views.costs import cost_of
@@ -18,12 +18,12 @@ from handrail.ports.log import Lease
 from handrail.runtime.clock_waits import Waits
 from handrail.runtime.ports import (
     SteadyClock,
-    by_new_clock,
+    adjust_to_clock,
     machine_clock,
-    now_as_known,
     read_clock,
-    since_began,
-    with_clock,
+    stamp_clock,
+    steady_time,
+    step_duration,
 )
 from handrail.runtime.recorder import Recorder
 from handrail.wiring.system import ENVIRONMENTS
@@ -211,7 +211,7 @@ def test_a_run_that_is_over_is_rewound_by_the_clock_as_it_is_then(room: Room) ->
 def test_what_happened_just_before_the_clock_was_set_is_told_by_the_new_one(by: float) -> None:
     for at in (NOON, NOON + by):
         happened = StepBegan(address="x", action="script", attempt=1, spec={}, at=at)
-        assert by_new_clock(happened, NOON + by + 2, (by,)).at == NOON + by
+        assert adjust_to_clock(happened, NOON + by + 2, (by,)).at == NOON + by
 
 
 @pytest.mark.parametrize("by", JUMPS)
@@ -237,8 +237,8 @@ def test_what_happened_before_the_clock_was_set_and_is_told_after_that_was_noted
 
 def test_a_usage_limit_ends_at_the_time_of_day_that_was_told() -> None:
     limit = Failure("x", 1, "no", retry_at=NOON + HOUR, hindrance="wait", blocks="budget")
-    state = changed(_waiting(HOUR), reason="quota", failure=limit)
-    after = moved(state, "first", 0.0, DAY)
+    state = update_state(_waiting(HOUR), reason="quota", failure=limit)
+    after = shift_times(state, "first", 0.0, DAY)
     assert (after.until, after.failure) == (state.until, limit)
 
 
@@ -259,7 +259,7 @@ def _waiting(length: float) -> RunState:
         boot=clock.boot,
         ahead=clock.clock.read().ahead,
     )
-    return changed(state, steps=state.steps.insert("x", StepState("running", 1, began=2, began_at=NOON)))
+    return update_state(state, steps=state.steps.insert("x", StepState("running", 1, began=2, began_at=NOON)))
 
 
 @given(
@@ -280,17 +280,17 @@ def test_what_is_left_of_a_wait_and_what_passed_of_a_step_depend_on_the_time_tha
         passed += seconds
         now, noted = read_clock(clock.clock, state)
         if looks and noted is not None:
-            state = moved(state, noted.boot, noted.ahead, noted.by)
+            state = shift_times(state, noted.boot, noted.ahead, noted.by)
             assert state.until == pytest.approx(now + 10 * DAY - passed, abs=1e-3)
         assert state.until is not None
-        assert state.until - now_as_known(clock.clock, state) == pytest.approx(10 * DAY - passed, abs=1e-3)
-        assert since_began(clock.clock, state, began) == pytest.approx(passed, abs=1e-3)
+        assert state.until - steady_time(clock.clock, state) == pytest.approx(10 * DAY - passed, abs=1e-3)
+        assert step_duration(clock.clock, state, began) == pytest.approx(passed, abs=1e-3)
 
 
 def test_a_state_is_brought_to_another_reading_of_the_same_start_only() -> None:
     state = _waiting(HOUR)
-    assert brought_to(state, "first", state.ahead + DAY).until == NOON + HOUR + DAY
-    assert brought_to(state, "another", state.ahead + DAY).until == NOON + HOUR
+    assert align_with_clock(state, "first", state.ahead + DAY).until == NOON + HOUR + DAY
+    assert align_with_clock(state, "another", state.ahead + DAY).until == NOON + HOUR
 
 
 def test_small_differences_of_the_clock_are_none() -> None:
@@ -318,4 +318,4 @@ def test_the_machine_has_one_start_for_all_its_processes_and_new_runs_know_it(ro
     assert state.boot == machine_clock().boot
     assert state.ahead == pytest.approx(machine_clock().read().ahead, abs=CLOCK_JUMP)
     began = StepBegan(address="x", action="script", attempt=1, spec={}, at=NOON)
-    assert with_clock(began) is began
+    assert stamp_clock(began) is began

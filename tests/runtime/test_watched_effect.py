@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from handrail.model.history.run_state import RunState, changed
+from handrail.model.history.run_state import RunState, update_state
 from handrail.runtime import watched_effect as watching
 from handrail.runtime.watched_effect import Look, Watch
 
@@ -24,7 +24,7 @@ def _looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
 async def _watched(work: Work, look: Look) -> tuple[RunState, str | None]:
     watch = Watch(look)
     try:
-        return await watch.over(work(), STATE)
+        return await watch.run_work(work(), STATE)
     finally:
         watch.close()
 
@@ -55,7 +55,7 @@ def test_what_is_seen_meanwhile_is_the_state_afterwards() -> None:
     def look(state: RunState) -> RunState:
         nonlocal looks
         looks += 1
-        return changed(state, seq=state.seq + 1)
+        return update_state(state, seq=state.seq + 1)
 
     async def work() -> str:
         while looks < 3:
@@ -76,9 +76,9 @@ def test_after_work_was_taken_away_the_task_goes_on() -> None:
     async def both() -> list[str | None]:
         seen: list[RunState | None] = [None]
         watch = Watch(lambda _: seen[0])
-        first = await watch.over(_endless(), STATE)
+        first = await watch.run_work(_endless(), STATE)
         seen[0] = STATE
-        second = await watch.over(asyncio.sleep(0.1, "done"), STATE)
+        second = await watch.run_work(asyncio.sleep(0.1, "done"), STATE)
         watch.close()
         await asyncio.sleep(0)
         return [first[1], second[1]]

@@ -190,7 +190,7 @@ STARTS = [{"name": "create_child_run", "input": {"workflow": "deploy", "goal": "
 def test_an_agent_steers_the_runs_that_its_own_run_started(agent: ShellAgent) -> None:
     box, program = agent.box, agent.program
     script = "".join(
-        f"{program} {words} > {agent.said}/{name} 2>&1; echo $? > {agent.said}/{name}.code\n"
+        f"{program} {words} > {agent.encode_message}/{name} 2>&1; echo $? > {agent.encode_message}/{name}.code\n"
         for name, words in {
             "approve": "approve work-1.4",
             "other": "stop deploy-1",

@@ -64,7 +64,7 @@ def test_one_that_was_answered_rings_at_the_next_write(log: SqliteLog) -> None:
 def test_a_read_rings_nobody(log: SqliteLog) -> None:
     bell = hung(log)
     log.inbox("r1")
-    log.changed()
+    log.change_token()
     assert not is_rung(bell)
 
 

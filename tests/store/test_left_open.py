@@ -141,7 +141,7 @@ def test_a_repository_lock_that_cannot_be_had_or_removed_is_not_held_open(
         raise OSError(30, "Read-only file system")
 
     places = Places(tmp_path)
-    with pytest.raises(OSError, match="Read-only"), monkeypatch.context() as disk, places.locked(tmp_path):
+    with pytest.raises(OSError, match="Read-only"), monkeypatch.context() as disk, places.lock(tmp_path):
         disk.setattr(Path, "unlink", refuse)
     assert _open_below(tmp_path) == []
     with monkeypatch.context() as disk:

@@ -40,7 +40,7 @@ class DefinedAgent:
         """Create the agent; raises what is wrong with its definition."""
         given = self._usable()
         if given.program:
-            return _renamed(given)
+            return _make_renamed(given)
         if given.protocol == "acp":
             from handrail.agents.acp.adapter import AcpAgent  # noqa: PLC0415
 
@@ -63,7 +63,7 @@ class DefinedAgent:
         return self.given
 
 
-def _renamed(given: AgentDefinition) -> Agent:
+def _make_renamed(given: AgentDefinition) -> Agent:
     agent = make_agent(_profile_of(given), given.program)
     return WithVariables(agent, given.env) if given.env else agent
 
@@ -124,6 +124,6 @@ class WithVariables:
         """Give a reader of the kinds of its lines, where it has one."""
         return self.agent.transcript() if isinstance(self.agent, Transcribing) else None
 
-    def glimpse(self, line: bytes) -> str | None:
+    def describe_line(self, line: bytes) -> str | None:
         """Describe what a line shows it doing."""
-        return self.agent.glimpse(line)
+        return self.agent.describe_line(line)

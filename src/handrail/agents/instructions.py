@@ -27,14 +27,14 @@ def read_instructions(call: AgentCall, names: tuple[tuple[str, ...], ...]) -> st
     root = Path(folders[-1])
     told: dict[Path, str] = {}
     for folder in map(Path, reversed(folders)):
-        groups = ([path for name in group for path in _found(folder, name, root)] for group in names)
+        groups = ([path for name in group for path in _find_files(folder, name, root)] for group in names)
         for path in next(filter(None, groups), ()):
             _read(path, root, told)
     texts = (f"The repository's {path.relative_to(root).as_posix()} says:\n\n{text}" for path, text in told.items())
     return "\n\n".join(texts)[:MOST]
 
 
-def _found(folder: Path, name: str, root: Path) -> Iterator[Path]:
+def _find_files(folder: Path, name: str, root: Path) -> Iterator[Path]:
     if name.endswith(ALL):
         top = folder / name.removesuffix(ALL)
         yield from (path for path in sorted(top.rglob("*.md")) if _is_inside(path, root))

@@ -53,7 +53,7 @@ class Skim:
             return read_line(line)
         return said if said.__class__ is dict else {}
 
-    def hurry(self) -> None:
+    def use_fast_parser(self) -> None:
         """Use the faster parser from now on."""
         from pydantic_core import from_json  # noqa: PLC0415 - only where it pays off
 
@@ -62,7 +62,7 @@ class Skim:
     def _count(self, line: bytes) -> None:
         self._seen += len(line)
         if self._seen > MUCH:
-            self.hurry()
+            self.use_fast_parser()
 
 
 skim = Skim()
@@ -98,7 +98,7 @@ def count(value: JsonValue) -> int:
     return max(0, value) if isinstance(value, int) else 0
 
 
-def without_result(ended: Ended | Gone) -> str:
+def explain_no_result(ended: Ended | Gone) -> str:
     """Describe how an agent without a result ended."""
     match ended:
         case Gone():

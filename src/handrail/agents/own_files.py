@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import cast
 
 from handrail.ports.agent_profiles import AccountFile, AgentProfile
-from handrail.processes.environment import SECRET, fits
+from handrail.processes.environment import SECRET, has_matching_glob
 from handrail.processes.machine_tools import exit_code_of
 
 
@@ -24,7 +24,7 @@ def find_account(profile: AgentProfile, environ: Mapping[str, str]) -> str:
     return _read(profile.login.account, environ)
 
 
-def missing_login(profile: AgentProfile, argv: tuple[str, ...], environ: Mapping[str, str]) -> str:
+def login_hint(profile: AgentProfile, argv: tuple[str, ...], environ: Mapping[str, str]) -> str:
     """Return how a person logs in where an agent, so started, is certainly not logged in; empty where it is, or may be.
 
     Its program is run only where neither variables nor files show a login, and only a clear denial counts as none.
@@ -44,7 +44,10 @@ def missing_login(profile: AgentProfile, argv: tuple[str, ...], environ: Mapping
 def _has_key(profile: AgentProfile, environ: Mapping[str, str]) -> bool:
     """Whether a variable of the vendor contains a secret, which may be a login of a kind that is not known here."""
     names = profile.variables_in(environ)
-    return any(value and fits(name, names) and fits(name.upper(), SECRET) for name, value in environ.items())
+    return any(
+        value and has_matching_glob(name, names) and has_matching_glob(name.upper(), SECRET)
+        for name, value in environ.items()
+    )
 
 
 def _read(place: AccountFile | None, environ: Mapping[str, str]) -> str:

@@ -29,21 +29,21 @@ def find_profile(name: str) -> AgentProfile | None:
     return None if module is None else cast("AgentProfile", import_module(module).PROFILE)
 
 
-def every_profile() -> tuple[AgentProfile, ...]:
+def load_profiles() -> tuple[AgentProfile, ...]:
     """Load the profiles of all agents, in the order of the table."""
     return tuple(profile for name in PROFILES if (profile := find_profile(name)) is not None)
 
 
 def agent_in_shell(environ: Mapping[str, str]) -> str:
     """Return the agent whose shell set these variables; empty where it is a person's."""
-    known = (each.name for each in every_profile() if any(environ.get(mark) for mark in each.shell_marks))
+    known = (each.name for each in load_profiles() if any(environ.get(mark) for mark in each.shell_marks))
     return next(known, environ.get(ANY_AGENT, ""))
 
 
 @cache
 def agent_names() -> AgentNames:
     """Return the names by which people call these agents."""
-    profiles = every_profile()
+    profiles = load_profiles()
     return AgentNames(
         other_names={other: each.name for each in profiles for other in each.other_names},
         models=tuple((each.name, re.compile(each.models)) for each in profiles if each.models),
@@ -55,7 +55,7 @@ def agent_names() -> AgentNames:
 @cache
 def price_list() -> PriceList:
     """Return the prices of these agents' models; an unknown model costs as much as its agent's most expensive one."""
-    profiles = every_profile()
+    profiles = load_profiles()
     families = (family for each in profiles for family in each.prices)
     dearest = (FamilyPrice(each.name, each.price) for each in profiles if each.price is not None)
     return PriceList((*families, *dearest))

@@ -13,7 +13,7 @@ PROXY = tuple(name for each in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PR
 
 def find_program(profile: AgentProfile, command: str = "", path: str | None = None) -> str:
     """Find an agent's program, by another name if given, on a PATH or ours; raises what to install."""
-    found = shutil.which(expanded(command or profile.program), path=path)
+    found = shutil.which(expand_home(command or profile.program), path=path)
     if found is not None:
         return found
     if command:
@@ -27,13 +27,13 @@ def find_program(profile: AgentProfile, command: str = "", path: str | None = No
 def find_described_program(given: AgentDefinition, path: str | None = None) -> str:
     """Find a definition's program on a PATH or ours; raises what to install where it is missing."""
     program = given.command[0]
-    found = shutil.which(expanded(program), path=path)
+    found = shutil.which(expand_home(program), path=path)
     if found is None:
         message = f"the agent '{given.name}' is not installed: there is no program `{program}` on the PATH"
         raise NotFound(message, next_step=given.install or "install it, or correct `command` in its definition")
     return found
 
 
-def expanded(command: str) -> str:
+def expand_home(command: str) -> str:
     """Expand a leading `~` of a command to the home folder."""
     return str(Path(command).expanduser()) if command.startswith("~/") else command

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from handrail.agents.profiles import PROFILES, agent_names, every_profile, find_profile, load, make_agent, price_list
+from handrail.agents.profiles import PROFILES, agent_names, find_profile, load, load_profiles, make_agent, price_list
 from handrail.agents.programs import PROXY, find_program
 from handrail.errors import NotFound, UsageError
 from handrail.frozen import frozen
@@ -57,14 +57,14 @@ class BuiltInCatalog:
     @property
     def profiles(self) -> tuple[AgentProfile, ...]:
         """The profiles of all vendors' agents."""
-        return every_profile()
+        return load_profiles()
 
     @property
     def clients(self) -> tuple[ConnectedClient, ...]:
         """The clients that can be connected to Handrail: agents first, then editors."""
         from handrail.agents.editors import EDITORS  # noqa: PLC0415 (a run connects nothing)
 
-        return (*(each.client for each in every_profile() if each.client is not None), *EDITORS)
+        return (*(each.client for each in load_profiles() if each.client is not None), *EDITORS)
 
     @property
     def definitions(self) -> Path:
@@ -101,14 +101,14 @@ class BuiltInCatalog:
         profile = find_profile(name)
         return "" if profile is None else own_files.find_account(profile, environ)
 
-    def missing_login(self, name: str, argv: tuple[str, ...], environ: Mapping[str, str]) -> str:
+    def login_hint(self, name: str, argv: tuple[str, ...], environ: Mapping[str, str]) -> str:
         """Return how a person logs in where an agent, so started, is certainly not logged in; empty otherwise."""
         profile = find_profile(name)
-        return "" if profile is None else own_files.missing_login(profile, argv, environ)
+        return "" if profile is None else own_files.login_hint(profile, argv, environ)
 
     def variables_in(self, environ: Mapping[str, str]) -> tuple[str, ...]:
         """Return the variables that any of the agents gets from an environment, including those of a proxy."""
-        named = (name for profile in every_profile() for name in profile.variables_in(environ))
+        named = (name for profile in load_profiles() for name in profile.variables_in(environ))
         return tuple(dict.fromkeys((*named, *PROXY)))
 
     def config_folders(self, name: str, environ: Mapping[str, str]) -> tuple[Path, ...]:
@@ -132,7 +132,7 @@ class KnownAgents:
 
     def find(self, name: str | None, repository: str | None = None) -> Agent:  # noqa: ARG002 - it has no agents of repositories
         """Return an agent by its name; for None, the configured one or the only one there is."""
-        wanted = self._chosen() if name is None else name
+        wanted = self._choose_default() if name is None else name
         if wanted not in self._table:
             raise self._unknown(wanted, configured=name is None)
         if wanted not in self._made:
@@ -144,7 +144,7 @@ class KnownAgents:
         """The catalog of those that come with Handrail."""
         return BuiltInCatalog()
 
-    def installed(self) -> tuple[str, ...]:
+    def list_installed(self) -> tuple[str, ...]:
         """List the vendors' agents whose program is on this machine."""
         return tuple(name for name in PROFILES if name in self._table and self.is_installed(name))
 
@@ -157,7 +157,7 @@ class KnownAgents:
         maker = self._table.get(name)
         return is_installed(maker if isinstance(maker, Installable) else self.find(name))
 
-    def _chosen(self) -> str:
+    def _choose_default(self) -> str:
         if self._default is not None:
             return self._default
         if len(self._table) == 1:

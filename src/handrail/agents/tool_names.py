@@ -6,7 +6,7 @@ from handrail.errors import UsageError
 from handrail.model.suggest import did_you_mean
 
 
-def own_names(agent: str, given: Iterable[str], common: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+def resolve_tool_names(agent: str, given: Iterable[str], common: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
     """Convert tool names to an agent's own; an unknown tool is refused, since nothing would be enforced."""
     own = {name for names in common.values() for name in names}
     found: list[str] = []

@@ -9,7 +9,7 @@ import click
 
 from handrail.cli.output import write_json
 from handrail.cli.render.diagnostics import diagnostic_data, render_diagnostics
-from handrail.cli.render.safe_text import harmless
+from handrail.cli.render.safe_text import escape_controls
 from handrail.errors import HandrailError, InvalidWorkflow, NotConfigured
 
 INTERRUPTED = 130
@@ -33,7 +33,7 @@ def show(error: Exception, *, as_json: bool) -> int:
 def _say(error: Exception, *, as_json: bool) -> int:
     match error:
         case HandrailError():
-            said, code = _expected(error), error.exit_code
+            said, code = _error_data(error), error.exit_code
         case click.ClickException():
             said, code = _usage(error), error.exit_code
         case OSError():
@@ -50,14 +50,14 @@ def _say(error: Exception, *, as_json: bool) -> int:
 def _write_text(error: Exception, said: dict[str, Any]) -> None:
     if isinstance(error, InvalidWorkflow) and error.diagnostics:
         click.echo(render_diagnostics(error.diagnostics), err=True)
-    click.echo(f"{click.style('error', fg='red', bold=True)}: {harmless(said['message'])}", err=True)
+    click.echo(f"{click.style('error', fg='red', bold=True)}: {escape_controls(said['message'])}", err=True)
     if said["next"]:
-        click.echo(f"next: {harmless(said['next'])}", err=True)
+        click.echo(f"next: {escape_controls(said['next'])}", err=True)
     for line in said.get("lines", ()):
-        click.echo(f"  {harmless(line)}".rstrip(), err=True)
+        click.echo(f"  {escape_controls(line)}".rstrip(), err=True)
 
 
-def _expected(error: HandrailError) -> dict[str, Any]:
+def _error_data(error: HandrailError) -> dict[str, Any]:
     said: dict[str, Any] = {"code": error.code, "message": error.message, "next": error.next_step}
     if isinstance(error, InvalidWorkflow):
         said["diagnostics"] = [diagnostic_data(found) for found in error.diagnostics]

@@ -100,9 +100,9 @@ def _more(formatter: click.HelpFormatter) -> None:
 def _see_also(name: str) -> str:
     if name not in RUNS | WORKFLOWS:
         return ""
-    from handrail.cli.render.layout import wrapped
+    from handrail.cli.render.layout import wrap_text
 
-    return "\n" + "\n".join(wrapped(f"The command of that name: handrail {name} --help", _columns())) + "\n"
+    return "\n" + "\n".join(wrap_text(f"The command of that name: handrail {name} --help", _columns())) + "\n"
 
 
 def _help_of(ctx: click.Context, words: "Sequence[str]") -> str:

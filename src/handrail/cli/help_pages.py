@@ -8,7 +8,7 @@ from itertools import groupby
 
 import click
 
-from handrail.cli.render.layout import wrapped
+from handrail.cli.render.layout import wrap_text
 
 FENCE = "```"
 INDENT = "  "
@@ -16,7 +16,7 @@ INDENT = "  "
 
 def render_page(text: str, columns: int) -> str:
     """Render a page that fits into `columns` columns."""
-    blocks = [_rendered(kind, lines, columns) for kind, lines in _blocks(text)]
+    blocks = [_render_block(kind, lines, columns) for kind, lines in _blocks(text)]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
@@ -42,7 +42,7 @@ def _kind(line: str) -> str:
     return next((kind for start, kind in kinds.items() if line.startswith(start)), "prose")
 
 
-def _rendered(kind: str, lines: list[str], columns: int) -> str:
+def _render_block(kind: str, lines: list[str], columns: int) -> str:
     match kind:
         case "heading":
             return lines[0].lstrip("# ").upper()
@@ -53,7 +53,7 @@ def _rendered(kind: str, lines: list[str], columns: int) -> str:
         case "list":
             return "\n".join(_list(lines, columns))
         case _:
-            return "\n".join(wrapped(" ".join(lines), columns, first=INDENT, later=INDENT))
+            return "\n".join(wrap_text(" ".join(lines), columns, first=INDENT, later=INDENT))
 
 
 def _table(lines: list[str], columns: int) -> str:
@@ -73,4 +73,4 @@ def _list(lines: list[str], columns: int) -> Iterator[str]:
         else:
             items[-1] += f" {line.strip()}"
     for item in items:
-        yield from wrapped(item, columns, first=f"{INDENT}- ", later=INDENT * 2)
+        yield from wrap_text(item, columns, first=f"{INDENT}- ", later=INDENT * 2)

@@ -33,13 +33,13 @@ class CommandGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Load a command."""
         if cmd_name in self.aliases:
-            return _renamed(self.get_command(ctx, self.aliases[cmd_name]), cmd_name, self.aliases[cmd_name])
+            return _rename_command(self.get_command(ctx, self.aliases[cmd_name]), cmd_name, self.aliases[cmd_name])
         place = self.table[cmd_name][0] if cmd_name in self.table else HIDDEN.get(cmd_name)
         if place is None:
             return super().get_command(ctx, cmd_name)
         module, _, attribute = place.partition(":")
         command = cast("click.Command", getattr(import_module(module), attribute))
-        return command if cmd_name in ANYONES else _guarded(command, cmd_name)
+        return command if cmd_name in ANYONES else _guard_command(command, cmd_name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -68,7 +68,7 @@ class CommandGroup(click.Group):
         return found or click.Command.shell_complete(self, ctx, incomplete)
 
 
-def _renamed(command: click.Command | None, name: str, target: str) -> click.Command | None:
+def _rename_command(command: click.Command | None, name: str, target: str) -> click.Command | None:
     if command is None:
         return None
     renamed = copy(command)
@@ -76,20 +76,20 @@ def _renamed(command: click.Command | None, name: str, target: str) -> click.Com
     return renamed
 
 
-def _guarded(command: click.Command, name: str) -> click.Command:
+def _guard_command(command: click.Command, name: str) -> click.Command:
     """Wrap a command so that it first checks whether a person calls it."""
     callback = command.callback
     if callback is None:
         return command
 
-    def called(**given: Any) -> Any:
+    def call_as_person(**given: Any) -> Any:
         from handrail.cli.whose_word import require_person
 
         require_person(name, given)
         return callback(**given)
 
     guarded = copy(command)
-    guarded.callback = called
+    guarded.callback = call_as_person
     return guarded
 
 

@@ -77,7 +77,7 @@ def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 
 
 @click.pass_context
-def _what_needs_me(ctx: click.Context) -> int | None:
+def _run_bare_command(ctx: click.Context) -> int | None:
     """Show what needs the user, what runs and what ended, or the first steps while there are no runs."""
     if ctx.invoked_subcommand is not None:
         return None
@@ -89,7 +89,7 @@ def _what_needs_me(ctx: click.Context) -> int | None:
 cli = Handrail(
     "handrail", RUNS | WORKFLOWS, "Run coding agents along workflows you can trust, stop and rewind.", ALIASES
 )
-cli.callback = _what_needs_me
+cli.callback = _run_bare_command
 cli.params.append(
     click.Option(
         ["--version"], is_flag=True, is_eager=True, expose_value=False, help="Show the version.", callback=_show_version

@@ -59,14 +59,14 @@ def complete_runs(_ctx: click.Context, _param: click.Parameter, incomplete: str)
 def complete_steps(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
     """Complete the addresses of the steps of the run that was typed before."""
     from handrail.errors import HandrailError
-    from handrail.operations.views.step_addresses import shown_addresses
-    from handrail.wiring.session import existing_session
+    from handrail.operations.views.step_addresses import list_addresses
+    from handrail.wiring.session import open_existing_session
 
     if not ctx.params.get("run"):
         return []
     try:
-        with existing_session() as session:
-            known = shown_addresses(session.log, session.find(str(ctx.params["run"]))) if session is not None else ()
+        with open_existing_session() as session:
+            known = list_addresses(session.log, session.find(str(ctx.params["run"]))) if session is not None else ()
     except HandrailError:
         return []
     return [address for address in known if address.startswith(incomplete)]

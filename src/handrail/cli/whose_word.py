@@ -8,7 +8,7 @@ from typing import Any
 from handrail.cli.command_table import ACTS_WITH, CHILDRENS, ONLY_LOOKS, PEOPLES
 from handrail.errors import HandrailError, PersonOnly
 from handrail.model.actors import Actor
-from handrail.wiring.session import Session, current_actor, existing_session
+from handrail.wiring.session import Session, current_actor, open_existing_session
 
 NAMED = ("run", "workflow")
 """The arguments that say what a command is about."""
@@ -22,7 +22,7 @@ def require_person(command: str, given: Mapping[str, Any]) -> None:
     if actor.decides:
         return
     about = next((str(given[name]) for name in NAMED if given.get(name)), "")
-    with existing_session() as session:
+    with open_existing_session() as session:
         if session is not None and command in CHILDRENS and _is_own_child(session, actor, about, command):
             return
         if session is not None:
@@ -33,14 +33,14 @@ def require_person(command: str, given: Mapping[str, Any]) -> None:
 def _is_own_child(session: Session, actor: Actor, about: str, command: str) -> bool:
     """Whether an agent means a run that its own run started; even then, only a person may grant more budget."""
     from handrail.operations.views.questions import kind_of
-    from handrail.operations.views.run_tree import belongs_to, standing
+    from handrail.operations.views.run_tree import find_acting_run, make_family_test
 
     if not actor.run or not about:
         return False
     found = session.find(about)
-    if found == actor.run or not belongs_to(session.log, actor.run)(found):
+    if found == actor.run or not make_family_test(session.log, actor.run)(found):
         return False
-    return command != "resume" or kind_of(session.log, standing(session.log, found).acting) != "budget"
+    return command != "resume" or kind_of(session.log, find_acting_run(session.log, found).acting) != "budget"
 
 
 def _record(session: Session, actor: Actor, command: str, about: str) -> None:

@@ -6,7 +6,7 @@ than the lower bound.
 
 from handrail.compiler.catalog import Catalog
 from handrail.compiler.compile import compile_document
-from handrail.compiler.constant import decided, fixed
+from handrail.compiler.constant import constant_truth, constant_value
 from handrail.frozen import frozen
 from handrail.model.workflow.actions import (
     MOST_ASKS,
@@ -48,17 +48,17 @@ class Bound:
         most = None if self.most is None or other.most is None else self.most + other.most
         return Bound(self.least + other.least, most)
 
-    def times(self, least: int, most: int | None) -> "Bound":
+    def multiply(self, least: int, most: int | None) -> "Bound":
         """Return the bound for repeating it; without calls it stays at zero, however often it is repeated."""
         if self.most == 0:
             return NOTHING
         return Bound(self.least * least, None if self.most is None or most is None else self.most * most)
 
-    def perhaps(self) -> "Bound":
+    def make_optional(self) -> "Bound":
         """Return the bound for work that may be skipped."""
         return Bound(0, self.most)
 
-    def capped(self, budget: Budget | None) -> "Bound":
+    def limit_to(self, budget: Budget | None) -> "Bound":
         """Return the bound limited by a budget."""
         cap = budget.agent_calls if budget is not None else None
         if cap is None or (self.most is not None and self.most <= cap):
@@ -71,9 +71,9 @@ ONE = Bound(1, 1)
 UNKNOWN = Bound(0, None)
 
 
-def agent_calls(plan: Plan, catalog: Catalog | None = None) -> Bound:
+def count_agent_calls(plan: Plan, catalog: Catalog | None = None) -> Bound:
     """Count a plan's agent calls within its budget; the catalog resolves the workflows that it calls."""
-    return Calls(catalog).of_steps(plan.steps).capped(plan.budget)
+    return Calls(catalog).count_in_steps(plan.steps).limit_to(plan.budget)
 
 
 class Calls:
@@ -83,29 +83,31 @@ class Calls:
         self._catalog = catalog
         self._called: dict[str, Bound] = {}
 
-    def of_steps(self, steps: tuple[Step, ...]) -> Bound:
+    def count_in_steps(self, steps: tuple[Step, ...]) -> Bound:
         """Count the calls of a sequence of steps."""
         total = NOTHING
         before: dict[str, Bound] = {}
         may_have_ended = False
         for step in steps:
             before[step.name] = total
-            cost = _revisions(step, before, total) if isinstance(step.action, ApprovalAction) else self.of_step(step)
-            total += cost.perhaps() if may_have_ended else cost
-            if isinstance(step.action, EndAction) and decided(step.when):
+            cost = (
+                _revisions(step, before, total) if isinstance(step.action, ApprovalAction) else self.count_in_step(step)
+            )
+            total += cost.make_optional() if may_have_ended else cost
+            if isinstance(step.action, EndAction) and constant_truth(step.when):
                 break
-            may_have_ended = may_have_ended or _may_end(step)
+            may_have_ended = may_have_ended or _can_end(step)
         return total
 
-    def of_step(self, step: Step) -> Bound:
+    def count_in_step(self, step: Step) -> Bound:
         """Count the calls of one step, including its retries, its condition and its own budget."""
-        runs = decided(step.when)
+        runs = constant_truth(step.when)
         if runs is False:
             return NOTHING
-        bound = self.of_action(step.action).times(1, 1 + step.retry.more).capped(step.budget)
-        return bound if runs else bound.perhaps()
+        bound = self.count_in_action(step.action).multiply(1, 1 + step.retry.more).limit_to(step.budget)
+        return bound if runs else bound.make_optional()
 
-    def of_action(self, action: Action) -> Bound:
+    def count_in_action(self, action: Action) -> Bound:
         """Count the calls of one attempt of a step that does run."""
         match action:
             case AgentAction():
@@ -124,16 +126,18 @@ class Calls:
                 return _delivery(action)
 
     def _body(self, action: LoopAction | ParallelAction | GroupAction | GuidedLoopAction) -> Bound:
-        once = self.of_steps(action.steps)
+        once = self.count_in_steps(action.steps)
         match action:
             case LoopAction():
                 rounds = _rounds(action)
-                return once.times(min(1, rounds.least) if _may_leave(action.steps) else rounds.least, rounds.most)
+                return once.multiply(
+                    min(1, rounds.least) if _can_leave_loop(action.steps) else rounds.least, rounds.most
+                )
             case ParallelAction():
                 count = _length(action.over)
-                return once.times(count or 0, count)
+                return once.multiply(count or 0, count)
             case GuidedLoopAction():
-                return once.times(0, action.max_iterations)
+                return once.multiply(0, action.max_iterations)
             case GroupAction():
                 return once
 
@@ -145,18 +149,18 @@ class Calls:
             if self._catalog is not None and document is not None:
                 plan = compile_document(document, self._catalog).plan
                 if plan is not None:
-                    self._called[name] = self.of_steps(plan.steps).capped(plan.budget)
+                    self._called[name] = self.count_in_steps(plan.steps).limit_to(plan.budget)
         return self._called[name]
 
 
 def _revisions(step: Step, before: dict[str, Bound], total: Bound) -> Bound:
     """Count the calls that a person can cause to be repeated: everything from the revision target up to this step."""
     action = step.action
-    if not isinstance(action, ApprovalAction) or action.revise not in before or decided(step.when) is False:
+    if not isinstance(action, ApprovalAction) or action.revise not in before or constant_truth(step.when) is False:
         return NOTHING
     start = before[action.revise].most
     again = None if total.most is None or start is None else total.most - start
-    return Bound(0, again).times(0, action.max_revisions)
+    return Bound(0, again).multiply(0, action.max_revisions)
 
 
 def _review(action: AgentLoopAction) -> Bound:
@@ -171,7 +175,7 @@ def _delivery(action: Action) -> Bound:
         case GateAction(fix=AgentTask() as fix):
             return Bound(0, fix.max)
         case MergeAction(on_conflict=AgentTask() as task):
-            return Bound(0, task.max).times(0, _branches(action.branches))
+            return Bound(0, task.max).multiply(0, _branches(action.branches))
         case PullRequestAction():
             writes = ONE if isinstance(action.body, AgentTask) else NOTHING
             return writes + Bound(0, action.follow.fix.max if action.follow is not None else 0)
@@ -195,12 +199,12 @@ def _rounds(action: LoopAction) -> Bound:
     most = action.max_iterations
     match action.over:
         case While(condition):
-            holds = decided(condition)
+            holds = constant_truth(condition)
             return NOTHING if holds is False else Bound(1 if holds else 0, most)
         case Until(condition):
-            return Bound(1, 1 if decided(condition) else most)
+            return Bound(1, 1 if constant_truth(condition) else most)
         case Times(count):
-            number = fixed(count)
+            number = constant_value(count)
             if number is None or not isinstance(number[0], int):
                 return Bound(0, most)
             return Bound(min(number[0], most), min(number[0], most))
@@ -213,15 +217,15 @@ def _length(over: Each) -> int | None:
     items = over.items
     if isinstance(items, ListOfValues):
         return len(items.items)
-    found = fixed(items)
+    found = constant_value(items)
     return len(found[0]) if found is not None and isinstance(found[0], list | dict) else None
 
 
-def _may_end(step: Step) -> bool:
-    if decided(step.when) is False:
+def _can_end(step: Step) -> bool:
+    if constant_truth(step.when) is False:
         return False
-    return isinstance(step.action, EndAction) or any(_may_end(inner) for inner in body(step.action))
+    return isinstance(step.action, EndAction) or any(_can_end(inner) for inner in body(step.action))
 
 
-def _may_leave(steps: tuple[Step, ...]) -> bool:
+def _can_leave_loop(steps: tuple[Step, ...]) -> bool:
     return any(isinstance(step.action, ScriptAction) and step.action.on_success is not None for step in steps)

@@ -69,7 +69,7 @@ class Builtins:
 
     def feature(self, feature_id: str) -> Feature | None:
         """Find a feature by its id."""
-        data = self._by_id("features").get(feature_id)
+        data = self._load_by_id("features").get(feature_id)
         if data is None:
             return None
         sections = (tuple(data.get(name, ())) for name in ("constraints", "procedure", "verify"))
@@ -77,24 +77,24 @@ class Builtins:
 
     def feature_ids(self) -> tuple[str, ...]:
         """List the ids of all features."""
-        return tuple(self._by_id("features"))
+        return tuple(self._load_by_id("features"))
 
     def contract(self, contract_id: str) -> ContractPack | None:
         """Find a contract pack by its id."""
-        data = self._by_id("contracts").get(contract_id)
+        data = self._load_by_id("contracts").get(contract_id)
         if data is None:
             return None
         return ContractPack(data["id"], data["kind"], data["summary"], data["schema"], data["example"])
 
     def contract_ids(self) -> tuple[str, ...]:
         """List the ids of all contract packs."""
-        return tuple(self._by_id("contracts"))
+        return tuple(self._load_by_id("contracts"))
 
     def assessment(self, assessment_id: str) -> "Assessment | None":
         """Find a ready-made assessment by its id."""
         from handrail.model.workflow.guidance import Assessment, Dimension  # noqa: PLC0415 (few workflows use one)
 
-        data = self._by_id("assessments").get(assessment_id)
+        data = self._load_by_id("assessments").get(assessment_id)
         if data is None:
             return None
         dimensions = tuple(
@@ -105,7 +105,7 @@ class Builtins:
 
     def assessment_ids(self) -> tuple[str, ...]:
         """List the ids of the ready-made assessments."""
-        return tuple(self._by_id("assessments"))
+        return tuple(self._load_by_id("assessments"))
 
     def routine(self, name: str) -> SourceText | None:
         """Find a routine's file by its name without prefix, such as `design-review`."""
@@ -119,7 +119,7 @@ class Builtins:
         inside = (path for path in self._files if path.startswith(f"{folder}/") and path.endswith(ending))
         return tuple(sorted(path[len(folder) + 1 : -len(ending)] for path in inside))
 
-    def _by_id(self, folder: str) -> dict[str, Any]:
+    def _load_by_id(self, folder: str) -> dict[str, Any]:
         if folder not in self._read:
             found = [self._json(f"{folder}/{name}.json") for name in self._names(folder, ".json")]
             self._read[folder] = {str(each["id"]): each for each in found}

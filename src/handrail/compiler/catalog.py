@@ -1,7 +1,7 @@
 """What a compilation may use beyond the workflow's own files; sources supply it, and the compiler only queries it.
 
 What a name resolves to depends on who asks: a name in a user's own or a built-in workflow never resolves to a file of
-the repository. So every document, those of nested routines included, is compiled with `Catalog.inside(document)`, and
+the repository. So every document, those of nested routines included, is compiled with `Catalog.scope_to(document)`, and
 every lookup is recorded, because trust is decided over all of them.
 """
 
@@ -89,10 +89,10 @@ class Catalog:
         self.asked[self.asker, ""] = None
         return self.shelf.names(self.asker)
 
-    def inside(self, document: Document) -> "Catalog":
+    def scope_to(self, document: Document) -> "Catalog":
         """Return the catalog that resolves names as they are meant inside a document."""
         return self if document.origin == self.asker else replace(self, asker=document.origin)
 
-    def afresh(self) -> "Catalog":
+    def fresh_copy(self) -> "Catalog":
         """Return a copy of the catalog with no lookups recorded."""
         return replace(self, asked={})

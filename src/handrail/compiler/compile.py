@@ -30,7 +30,7 @@ from handrail.model.workflow.plan import Plan
 def compile_document(document: Document, catalog: Catalog, report: Report | None = None) -> Compiled:
     """Compile a workflow; every problem becomes a diagnostic, and with an error there is no plan."""
     report = Report() if report is None else report
-    places, own = Places(), catalog.afresh().inside(document)
+    places, own = Places(), catalog.fresh_copy().scope_to(document)
     plan = _lower(document, own, report, places)
     if plan is None or report.failed:
         return Compiled(None, None, tuple(report), places, tuple(own.asked))

@@ -10,7 +10,7 @@ from handrail.model.workflow.values import Always, Condition, Constant, Expressi
 
 
 @lru_cache(maxsize=4096)
-def reads(source: str) -> tuple[Ref, ...] | None:
+def find_refs(source: str) -> tuple[Ref, ...] | None:
     """List the paths that an expression reads; None where it cannot be parsed."""
     try:
         return refs(parse(source))
@@ -19,8 +19,8 @@ def reads(source: str) -> tuple[Ref, ...] | None:
 
 
 @lru_cache(maxsize=1024)
-def _fixed(source: str) -> tuple[object] | None:
-    if reads(source) != ():
+def _evaluate_constant(source: str) -> tuple[object] | None:
+    if find_refs(source) != ():
         return None
     try:
         return (evaluate(parse(source), {}),)
@@ -28,24 +28,24 @@ def _fixed(source: str) -> tuple[object] | None:
         return None
 
 
-def fixed(value: Value | None) -> tuple[JsonValue] | None:
+def constant_value(value: Value | None) -> tuple[JsonValue] | None:
     """Return a value that is the same in every run, as a tuple of one; None where it may differ."""
     match value:
         case Constant():
             return (value.value,)
         case Expression():
-            return _fixed(value.source)  # pyright: ignore[reportReturnType]  # the language's values are JSON's
+            return _evaluate_constant(value.source)  # pyright: ignore[reportReturnType]  # the language's values are JSON's
         case _:
             return None
 
 
-def decided(condition: Condition | None) -> bool | None:
+def constant_truth(condition: Condition | None) -> bool | None:
     """Decide whether a condition always or never holds; None where that depends on the run."""
     match condition:
         case None | Always():
             return True
         case Expression():
-            found = fixed(condition)
+            found = constant_value(condition)
             return found[0] if found is not None and isinstance(found[0], bool) else None
         case _:
             return None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from handrail.authoring.readers.json_reader import read_json
 from handrail.compiler.catalog import Catalog
-from handrail.compiler.workrail.message_names import listed, quoted
+from handrail.compiler.workrail.message_names import list_names, quote_name
 from handrail.compiler.workrail.routines import routine_name
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
@@ -61,7 +61,7 @@ def fill_slots(points: Iterable[Point], workflow: str, catalog: Catalog, report:
 
 def _slot(point: Point, overrides: Overrides, catalog: Catalog, report: Report) -> Slot:
     entry = overrides.entries.get(point.id)
-    bound, place = (point.default, point.default_place) if entry is None else (_bound_to(entry), entry.value)
+    bound, place = (point.default, point.default_place) if entry is None else (_binding_target(entry), entry.value)
     slot = Slot(point.id, point.purpose, bound, overridden=entry is not None, accepts=tuple(sorted(point.accepts)))
     if 1 <= len(bound) <= LONGEST_ID:
         _check_target(slot, place, catalog, report)
@@ -76,11 +76,13 @@ def _check_target(slot: Slot, place: Node, catalog: Catalog, report: Report) -> 
             report.error(found.code, found.message, place, found.hint)
             return
         known = (*catalog.names(), *(f"routine-{name}" for name in catalog.builtins.routine_names()))
-        message = f"slot {quoted(slot.id)} is bound to {quoted(slot.bound_to)}, and there is no routine or workflow"
+        message = (
+            f"slot {quote_name(slot.id)} is bound to {quote_name(slot.bound_to)}, and there is no routine or workflow"
+        )
         hint = "bind it to the name of a workflow, or to a routine, such as routine-design-review"
         report.error("unknown-binding", f"{message} of that name{did_you_mean(slot.bound_to, known)}", place, hint)
     elif slot.accepts and kind not in slot.accepts:
-        message = f"slot {quoted(slot.id)} is bound to {quoted(slot.bound_to)}, which is a {kind}"
+        message = f"slot {quote_name(slot.id)} is bound to {quote_name(slot.bound_to)}, which is a {kind}"
         report.error("binding-kind", message, place, f"it accepts: {', '.join(slot.accepts)}")
 
 
@@ -98,14 +100,14 @@ def _kind_of(target: str, catalog: Catalog) -> str | None:
     return "routine" if catalog.builtins.routine(target) is not None else None
 
 
-def _bound_to(entry: Entry) -> str:
+def _binding_target(entry: Entry) -> str:
     value = entry.value.value if isinstance(entry.value, Scalar) else None
     return value if isinstance(value, str) else ""
 
 
 def overrides_in(source: SourceText, workflow: str) -> dict[str, str]:
     """Read the slots that a bindings file sets for a workflow, ignoring entries that are invalid."""
-    return {name: _bound_to(entry) for name, entry in _overrides(source, workflow, Report()).entries.items()}
+    return {name: _binding_target(entry) for name, entry in _overrides(source, workflow, Report()).entries.items()}
 
 
 def _overrides(source: SourceText, workflow: str, report: Report) -> Overrides:
@@ -121,15 +123,15 @@ def _overrides(source: SourceText, workflow: str, report: Report) -> Overrides:
     for entry in root:
         if not isinstance(entry.value, Mapping):
             hint = 'give each workflow its section, {"workflow id": {"slot": "id"}}, or write slots only'
-            report.error("bad-bindings", f"{quoted(entry.name)} must hold a map of slots", entry.value, hint)
+            report.error("bad-bindings", f"{quote_name(entry.name)} must hold a map of slots", entry.value, hint)
     section = root.get(workflow)
     return _section(section, report) if isinstance(section, Mapping) else Overrides()
 
 
 def _section(section: Mapping, report: Report) -> Overrides:
     for entry in section:
-        if not 1 <= len(_bound_to(entry)) <= LONGEST_ID:
-            message = f"slot {quoted(entry.name)} must be bound to an id, a text of 1 to {LONGEST_ID} characters"
+        if not 1 <= len(_binding_target(entry)) <= LONGEST_ID:
+            message = f"slot {quote_name(entry.name)} must be bound to an id, a text of 1 to {LONGEST_ID} characters"
             report.error("bad-bindings", message, entry.value)
     return Overrides({entry.name: entry for entry in section if _is_text(entry)})
 
@@ -142,8 +144,8 @@ def _refuse_unknown(overrides: Overrides, slots: dict[str, Slot], report: Report
     for name, entry in overrides.entries.items():
         if name in slots:
             continue
-        message = f"the workflow has no slot {quoted(name)}{did_you_mean(name, slots)}"
-        hint = "its slots: " + listed(slots)
+        message = f"the workflow has no slot {quote_name(name)}{did_you_mean(name, slots)}"
+        hint = "its slots: " + list_names(slots)
         if not overrides.for_all:
             report.error("unknown-slot", message, entry, hint)
         elif suggest(name, slots) is not None:

@@ -21,12 +21,12 @@ def canonical(data: JsonValue) -> bytes:
     The standard library writes the same bytes an order of magnitude faster as long as there are no fractions and no
     keys beyond ASCII: then sorting by code point equals sorting by UTF-16, and no number needs special formatting.
     """
-    if _simple(data):
+    if _is_simple(data):
         return json.dumps(data, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
     return rfc8785.dumps(data)
 
 
-def _simple(data: JsonValue) -> bool:
+def _is_simple(data: JsonValue) -> bool:
     pending: list[JsonValue] = [data]
     while pending:
         item = pending.pop()

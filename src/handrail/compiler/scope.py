@@ -4,7 +4,7 @@ from collections.abc import Collection, Generator
 from contextlib import contextmanager
 
 from handrail.compiler.record_types import ISSUE, PROJECT, REVIEW_ROUND, RUN, record, result_type, step_type
-from handrail.model.names import spoken
+from handrail.model.names import make_identifier
 from handrail.model.workflow.actions import AgentLoopAction, Each, GroupAction, LoopAction, ParallelAction
 from handrail.model.workflow.guidance import GuidedLoopAction
 from handrail.model.workflow.plan import Input, Plan, Step
@@ -29,7 +29,7 @@ class Scope:
         self._own = frozenset(own_inputs)
         self._outputs: set[str] = set()
         self.names: dict[str, Type] = {
-            "input": RecordType(tuple(Field(spoken(each.name), each.type) for each in inputs)),
+            "input": RecordType(tuple(Field(make_identifier(each.name), each.type) for each in inputs)),
             "steps": self.steps,
             "run": RUN,
             "issue": ISSUE,
@@ -38,14 +38,14 @@ class Scope:
             "current_step": CURRENT_STEP,
             "env": MapType(STRING),
         }
-        self.names.update({spoken(each.name): each.type for each in inputs})
+        self.names.update({make_identifier(each.name): each.type for each in inputs})
 
     def define(self, step: Step) -> None:
         """Make the record and output of a step known to the steps after it."""
-        self.steps.table[spoken(step.name)] = Field(spoken(step.name), step_type(step))
+        self.steps.table[make_identifier(step.name)] = Field(make_identifier(step.name), step_type(step))
         if step.output is not None:
-            self.names[spoken(step.output)] = result_type(step)
-            self._outputs.add(spoken(step.output))
+            self.names[make_identifier(step.output)] = result_type(step)
+            self._outputs.add(make_identifier(step.output))
 
     def is_own(self, path: tuple[str, ...]) -> bool:
         """Whether a value is the workflow's own, so that it cannot come from an issue, agent, command or caller."""
@@ -54,7 +54,7 @@ class Scope:
         return path[0] in self._own and path[0] not in self._outputs
 
     @contextmanager
-    def inside(
+    def enter_body(
         self, names: dict[str, Type], *, leaks: bool = True, own: Collection[str] = frozenset()
     ) -> Generator[None]:
         """Add names for a body; what its steps define remains known afterwards only with `leaks`."""
@@ -82,7 +82,7 @@ def loop_names(action: LoopAction | ParallelAction, item: Type) -> dict[str, Typ
     """Return the names that a body has in addition to those around it."""
     names: dict[str, Type] = {"round": INT} if isinstance(action, LoopAction) else {}
     if isinstance(action.over, Each):
-        names[spoken(action.over.item)] = item
+        names[make_identifier(action.over.item)] = item
     return names
 
 
@@ -101,20 +101,20 @@ def names_at(plan: Plan) -> dict[str, dict[str, str]]:
 def _walk(steps: tuple[Step, ...], scope: Scope, prefix: str, found: dict[str, dict[str, str]]) -> None:
     for step in steps:
         address = prefix + step.name
-        own: dict[str, Type] = {spoken(each.name): ANY for each in step.input}
+        own: dict[str, Type] = {make_identifier(each.name): ANY for each in step.input}
         if isinstance(step.action, AgentLoopAction):
             own.update(REVIEW_ROUND)
         found[address] = {name: describe(type_) for name, type_ in sorted({**scope.names, **own}.items())}
         match step.action:
             case LoopAction() | ParallelAction():
-                with scope.inside(loop_names(step.action, ANY), leaks=isinstance(step.action, LoopAction)):
+                with scope.enter_body(loop_names(step.action, ANY), leaks=isinstance(step.action, LoopAction)):
                     _walk(step.action.steps, scope, f"{address}/", found)
             case GroupAction():
                 bound = tuple(Input(each.name, ANY) for each in step.action.inputs)
                 _walk(step.action.steps, Scope(bound), f"{address}/", found)
             case GuidedLoopAction():
                 names = (step.action.iteration_var, step.action.item_var, step.action.index_var)
-                with scope.inside(dict.fromkeys(names, ANY)):
+                with scope.enter_body(dict.fromkeys(names, ANY)):
                     _walk(step.action.steps, scope, f"{address}/", found)
             case _:
                 pass

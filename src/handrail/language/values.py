@@ -77,7 +77,7 @@ class Budget:
         """Stop the evaluation."""
         raise EvaluationError(Problem(code, message, self.place.start, self.place.end, hint))
 
-    def undefined(self, message: str, hint: str | None = None) -> NoReturn:
+    def fail_undefined(self, message: str, hint: str | None = None) -> NoReturn:
         """Stop the evaluation, unless it is guarded by `default` or `is defined`."""
         raise UndefinedError(Problem("undefined-value", message, self.place.start, self.place.end, hint))
 
@@ -97,13 +97,13 @@ def kind_of(value: Value) -> Kind:
     return _KINDS[type(value)]
 
 
-def named(value: Value) -> str:
+def describe_kind(value: Value) -> str:
     """Name the kind of a value for a message: `a text`, `none`."""
     kind = kind_of(value)
     return kind if kind == "none" else f"a {kind}"
 
 
-def equal(left: Value, right: Value, budget: Budget, depth: int = 0) -> bool:
+def is_equal(left: Value, right: Value, budget: Budget, depth: int = 0) -> bool:
     """Compare by value; different kinds are never equal, a boolean is not a number."""
     budget.spend()
     kind = kind_of(plain(left, budget))
@@ -113,23 +113,23 @@ def equal(left: Value, right: Value, budget: Budget, depth: int = 0) -> bool:
         budget.fail("expression-too-large", f"the data nests deeper than {DEEPEST} levels")
     if isinstance(left, dict) and isinstance(right, dict):
         return len(left) == len(right) and all(
-            key in right and equal(value, right[key], budget, depth + 1) for key, value in left.items()
+            key in right and is_equal(value, right[key], budget, depth + 1) for key, value in left.items()
         )
     if isinstance(left, list | tuple) and isinstance(right, list | tuple):
         return len(left) == len(right) and all(
-            equal(one, other, budget, depth + 1) for one, other in zip(left, right, strict=True)
+            is_equal(one, other, budget, depth + 1) for one, other in zip(left, right, strict=True)
         )
     return left == right
 
 
-def ordered(left: Value, right: Value, budget: Budget) -> tuple[str, str] | tuple[float, float]:
+def require_ordered(left: Value, right: Value, budget: Budget) -> tuple[str, str] | tuple[float, float]:
     """Return two values that have an order, numbers or texts, or refuse."""
     if isinstance(left, str) and isinstance(right, str):
         budget.spend_text(min(len(left), len(right)))
         return left, right
     if is_number(left) and is_number(right):
         return cast("float", left), cast("float", right)
-    message = f"{named(left)} and {named(right)} have no order"
+    message = f"{describe_kind(left)} and {describe_kind(right)} have no order"
     return budget.fail("type-mismatch", message, "compare two numbers or two texts; convert with `| number`")
 
 

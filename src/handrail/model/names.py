@@ -1,12 +1,12 @@
 """How names are written in expressions, and why a path may not be used."""
 
 
-def spoken(name: str) -> str:
+def make_identifier(name: str) -> str:
     """Return a name as expressions write it: `-` would be a minus sign there."""
     return name.replace("-", "_")
 
 
-def escape(path: str) -> str | None:
+def path_problem(path: str) -> str | None:
     """Explain why a relative path leaves its folder, or return None if it stays inside."""
     if "\0" in path:
         return "holds a NUL character"

@@ -23,9 +23,9 @@ def parts(value: object, wanted: type[T]) -> Iterator[T]:
             yield from parts(getattr(value, field.name), wanted)
 
 
-def every_step(steps: tuple[Step, ...], prefix: str = "") -> Iterator[tuple[str, Step]]:
+def walk_steps(steps: tuple[Step, ...], prefix: str = "") -> Iterator[tuple[str, Step]]:
     """Yield all steps with their addresses, from top to bottom."""
     for step in steps:
         address = prefix + step.name
         yield address, step
-        yield from every_step(body(step.action), f"{address}/")
+        yield from walk_steps(body(step.action), f"{address}/")

@@ -77,7 +77,7 @@ def mint(token: Token, key: bytes) -> str:
 
 def read_token(text: str, keys: tuple[bytes, ...]) -> Token | Misread:
     """Verify and read a token that was signed with one of the keys."""
-    data = _decoded(text)
+    data = _decode(text)
     if data is None or len(data) < _HEAD + _MAC or data[0] != _VERSION or data[1] >= len(_KINDS):
         return Misread("format", "this is no token, or not all of it")
     body, mac = data[:-_MAC], data[-_MAC:]
@@ -101,7 +101,7 @@ def read_token(text: str, keys: tuple[bytes, ...]) -> Token | Misread:
     )
 
 
-def _decoded(text: str) -> bytes | None:
+def _decode(text: str) -> bytes | None:
     prefix, rest = text[:3], text[3:]
     if prefix not in _PREFIXES.values() or not rest.isascii():
         return None

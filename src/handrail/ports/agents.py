@@ -217,7 +217,7 @@ class Lines(Protocol):
 class Telling(Protocol):
     """A reader that shows during a call what it has used and whether a tool runs; not every reader is one."""
 
-    def so_far(self) -> SoFar:
+    def read_progress(self) -> SoFar:
         """Return what the lines show so far."""
         ...
 
@@ -254,7 +254,7 @@ class Transcribing(Protocol):
 class Listening(Protocol):
     """An agent that accepts messages during a call; its output tells which of them it took up."""
 
-    def said(self, text: str, mark: str) -> bytes:
+    def encode_message(self, text: str, mark: str) -> bytes:
         """Encode a message for the agent, under a mark in the form of a UUID."""
         ...
 
@@ -282,9 +282,9 @@ def variables_of(agent: "Agent", environ: Mapping[str, str]) -> tuple[str, ...]:
     return agent.variables_in(environ) if isinstance(agent, Switchable) else agent.variables
 
 
-def so_far(lines: Lines) -> SoFar:
+def progress_of(lines: Lines) -> SoFar:
     """Return what the lines of a call show so far; nothing if its reader does not support that."""
-    return lines.so_far() if isinstance(lines, Telling) else SoFar()
+    return lines.read_progress() if isinstance(lines, Telling) else SoFar()
 
 
 class Agent(Protocol):
@@ -313,7 +313,7 @@ class Agent(Protocol):
         """Create a reader for one call."""
         ...
 
-    def glimpse(self, line: bytes) -> str | None:
+    def describe_line(self, line: bytes) -> str | None:
         """Describe in a few words what a line shows the agent doing: `Bash npm test`; None if it shows nothing."""
         ...
 
@@ -395,7 +395,7 @@ class AgentCatalog(Protocol):
         """Find the account that an agent is logged in to; empty if its files do not tell."""
         ...
 
-    def missing_login(self, name: str, argv: tuple[str, ...], environ: Mapping[str, str]) -> str:
+    def login_hint(self, name: str, argv: tuple[str, ...], environ: Mapping[str, str]) -> str:
         """Describe how a person logs in if an agent, started this way, certainly is not; empty if it is, or may be."""
         ...
 
@@ -423,7 +423,7 @@ class Agents(Protocol):
         """
         ...
 
-    def installed(self) -> tuple[str, ...]:
+    def list_installed(self) -> tuple[str, ...]:
         """List the agents whose program is on this machine."""
         ...
 

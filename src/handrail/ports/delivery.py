@@ -63,7 +63,7 @@ class Delivery(Workspaces, Protocol):
         """Return the ref of a run's newest snapshot."""
         ...
 
-    def changed_settings(self, tree: Tree) -> tuple[str, ...]:
+    def find_changed_settings(self, tree: Tree) -> tuple[str, ...]:
         """List the settings that make the user's git start programs and have changed since the run was set up."""
         ...
 
@@ -79,7 +79,7 @@ class Delivery(Workspaces, Protocol):
         """Undo the last application of a run; returns the files that changed."""
         ...
 
-    def applied_last(self, root: Path, runs: Iterable[str]) -> str | None:
+    def find_last_applied(self, root: Path, runs: Iterable[str]) -> str | None:
         """Find the run, out of some, whose changes were applied to a checkout last."""
         ...
 
@@ -87,7 +87,7 @@ class Delivery(Workspaces, Protocol):
         """Merge the run's branch into its base; a clean checkout of the base is moved forward with it."""
         ...
 
-    def unfinished_applies(self) -> tuple[UnfinishedApply, ...]:
+    def list_unfinished_applies(self) -> tuple[UnfinishedApply, ...]:
         """List the applications that were interrupted, and that `apply` or `undo` of the same run finishes."""
         ...
 

@@ -28,7 +28,7 @@ class RunEnvironment(Protocol):
         """Return the account that an agent with these variables is logged in to; empty if that is not known."""
         ...
 
-    def missing_login(self, agent: str, argv: tuple[str, ...], variables: Mapping[str, str]) -> str:
+    def login_hint(self, agent: str, argv: tuple[str, ...], variables: Mapping[str, str]) -> str:
         """Describe how a person logs in if an agent, started this way, certainly is not; empty if it may be."""
         ...
 
@@ -36,7 +36,7 @@ class RunEnvironment(Protocol):
 class RunEnvironments(Protocol):
     """Knows the environment of each run: that of whoever started it."""
 
-    def for_run(self, run: str) -> RunEnvironment:
+    def environment_of(self, run: str) -> RunEnvironment:
         """Return the environment of a run."""
         ...
 

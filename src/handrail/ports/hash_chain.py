@@ -15,12 +15,12 @@ def link(stream: str, before: Head, event: NewEvent | StoredEvent) -> Head:
     """Compute the head of a stream after one more event."""
     seq = before.seq + 1
     # The newline cannot occur inside the header, so no two events produce the same bytes.
-    header = f"{before.hash}[{_quoted(stream)}, {seq}, {_quoted(event.kind)}, {event.version}]\n"
+    header = f"{before.hash}[{_quote(stream)}, {seq}, {_quote(event.kind)}, {event.version}]\n"
     return Head(seq, sha256(header.encode() + event.payload).hexdigest())
 
 
 @lru_cache(maxsize=1024)
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return json.dumps(name)
 
 

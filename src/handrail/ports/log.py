@@ -170,14 +170,14 @@ class Streams(Protocol):
         """List all streams, sorted."""
         ...
 
-    def changed(self) -> int:
+    def change_token(self) -> int:
         """Return a token that differs whenever anything was written since, by any process; costs microseconds."""
         ...
 
     def doorbell(self) -> Doorbell | None:
         """Give what is rung after each change, which is closed with the log; None where nobody rings.
 
-        Then `changed` has to be asked.
+        Then `change_token` has to be asked.
         """
         ...
 

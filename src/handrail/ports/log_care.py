@@ -22,7 +22,7 @@ class Report:
     findings: tuple[Finding, ...] = ()
 
     @property
-    def healthy(self) -> bool:
+    def is_healthy(self) -> bool:
         """Whether everything is as it was written."""
         return not self.findings
 

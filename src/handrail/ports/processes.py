@@ -116,7 +116,7 @@ class Processes(Protocol):
         """Read at most `limit` bytes of what it wrote, from the end if `tail`."""
         ...
 
-    def escaped(self, marker: str) -> Sequence[int]:
+    def find_by_marker(self, marker: str) -> Sequence[int]:
         """List the live processes that carry a mark, given in full or as the key alone."""
         ...
 

@@ -26,7 +26,7 @@ class Detached(Protocol):
         """Wait a little, and return whether it is over."""
         ...
 
-    def ended_well(self) -> int | None:
+    def poll_finished_pid(self) -> int | None:
         """Return its process id if it is over and succeeded; to be asked once."""
         ...
 

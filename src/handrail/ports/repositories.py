@@ -58,15 +58,15 @@ class Repositories(Protocol):
         """Count the commits of a branch that came after a commit."""
         ...
 
-    def uncommitted(self, root: Path) -> tuple[str, ...]:
+    def list_uncommitted(self, root: Path) -> tuple[str, ...]:
         """List the files of a checkout that differ from HEAD or are not tracked."""
         ...
 
-    def ignored_folders(self, root: Path, names: Sequence[str]) -> tuple[str, ...]:
+    def filter_ignored_folders(self, root: Path, names: Sequence[str]) -> tuple[str, ...]:
         """Return those of the names that git ignores as folders."""
         ...
 
-    def ignored_files(self, root: Path, globs: Sequence[str]) -> tuple[str, ...]:
+    def list_ignored_files(self, root: Path, globs: Sequence[str]) -> tuple[str, ...]:
         """List the files that git ignores and that match a pattern, written as in `.gitignore`."""
         ...
 

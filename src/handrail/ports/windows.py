@@ -8,7 +8,7 @@ from typing import Protocol
 class Windows(Protocol):
     """Opens windows, grouped in sessions."""
 
-    def missing(self) -> str:
+    def unavailable_reason(self) -> str:
         """Explain why there can be no windows on this machine; empty if there can."""
         ...
 
@@ -45,7 +45,7 @@ class OpenWindows(Windows, Protocol):
 class WindowSystem(Protocol):
     """The program that opens windows on this machine."""
 
-    def missing(self) -> str:
+    def unavailable_reason(self) -> str:
         """Explain why there can be no windows on this machine; empty if there can."""
         ...
 
@@ -53,6 +53,6 @@ class WindowSystem(Protocol):
         """Describe how to make windows possible."""
         ...
 
-    def at(self, folder: Path) -> OpenWindows:
+    def windows_of(self, folder: Path) -> OpenWindows:
         """Return the windows of a data folder."""
         ...

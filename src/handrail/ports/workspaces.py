@@ -110,7 +110,7 @@ class Workspaces(Protocol):
         """List which of these settings have changed, after a step; they stay unaccepted for later runs too."""
         ...
 
-    def unused_filters(self, tree: Tree) -> tuple[str, ...]:
+    def list_unused_filters(self, tree: Tree) -> tuple[str, ...]:
         """List the filters of the repository that are not run, so that files of theirs cannot be committed."""
         ...
 
@@ -161,7 +161,7 @@ class Workspaces(Protocol):
         """List what differs between two commits or snapshots; None is the worktree as it is."""
         ...
 
-    def ignored(self, tree: Tree, below: tuple[str, ...]) -> tuple[str, ...]:
+    def list_ignored_paths(self, tree: Tree, below: tuple[str, ...]) -> tuple[str, ...]:
         """List the current files that `changes` skips as ignored, below some paths; a new cache is one entry."""
         ...
 
@@ -172,7 +172,7 @@ class Workspaces(Protocol):
         """
         ...
 
-    def differing_files(self, tree: Tree, chosen: FileRange, record: str) -> tuple[str, ...]:
+    def list_differing_files(self, tree: Tree, chosen: FileRange, record: str) -> tuple[str, ...]:
         """List such files that were added, changed or removed since a record; a missing record is an error."""
         ...
 

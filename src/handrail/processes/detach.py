@@ -12,7 +12,7 @@ import handrail
 from handrail.errors import EnvironmentFault
 from handrail.frozen import frozen
 from handrail.ports.processes import MARK
-from handrail.processes.environment import PASS_ENV, allowed_environment
+from handrail.processes.environment import PASS_ENV, filter_environment
 
 MOST_BYTES = 1 << 20
 """Size in bytes at which the output is rotated, and the one rotated before is dropped."""
@@ -52,7 +52,7 @@ class DetachedProcess:
         """Wait a little, and return whether it is over."""
         return bool(select.select([self.line], [], [], within)[0])
 
-    def ended_well(self) -> int | None:
+    def poll_finished_pid(self) -> int | None:
         """Return its process id if it is over and ended successfully; can be asked only once."""
         return int(os.read(self.line, 32) or 0) or None
 
@@ -80,7 +80,7 @@ def start_detached(words: Sequence[str], environ: Mapping[str, str], output: Pat
             started = DetachedProcess(ours, output, os.fstat(file).st_size)
             with ExitStack() as refused:
                 refused.callback(started.close)
-                _run(words, own_environment(environ), file, theirs)
+                _run(words, handrail_environment(environ), file, theirs)
                 refused.pop_all()
     except (OSError, subprocess.CalledProcessError) as error:
         message = f"cannot start the background driver: {error}"
@@ -111,11 +111,11 @@ _RUNS_OWN = (PASS_ENV, MARK)
 """Settings of single runs, which are passed on with their environments."""
 
 
-def own_environment(environ: Mapping[str, str]) -> dict[str, str]:
+def handrail_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """Return what Handrail itself needs: what any command may see, and its own settings; nothing of a single run."""
     ours = {name: environ[name] for name in environ if name.startswith("HANDRAIL_") or name in _PLACES}
     kept = {name: value for name, value in ours.items() if name not in _RUNS_OWN}
-    return {**allowed_environment({**environ, PASS_ENV: ""}), **kept}
+    return {**filter_environment({**environ, PASS_ENV: ""}), **kept}
 
 
 def _put_aside(output: Path) -> None:

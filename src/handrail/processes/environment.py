@@ -36,47 +36,47 @@ NAMED = "HANDRAIL_SECRETS"
 """Names or globs of further variables whose values are secrets, separated by commas."""
 
 
-def allowed_environment(parent: Mapping[str, str], pass_env: Iterable[str] = ()) -> dict[str, str]:
+def filter_environment(parent: Mapping[str, str], pass_env: Iterable[str] = ()) -> dict[str, str]:
     """Choose what a command may see of our environment; what looks like a secret must be named, `*` does not count."""
     named = [*pass_env, *parent.get(PASS_ENV, "").split(",")]
     asked = tuple(pattern for pattern in (name.strip() for name in named) if pattern)
-    chosen = {name: value for name, value in parent.items() if _passes(name, asked)}
+    chosen = {name: value for name, value in parent.items() if _is_allowed(name, asked)}
     chosen.setdefault("PATH", _PATH)
     return dict(sorted(chosen.items()))
 
 
-def handed_environment(parent: Mapping[str, str], named: Iterable[str]) -> dict[str, str]:
+def build_run_environment(parent: Mapping[str, str], named: Iterable[str]) -> dict[str, str]:
     """Choose the part of our environment that a run gets: what its commands and agents may see, and its settings."""
     settings = {name: parent[name] for name in (PASS_ENV, NAMED) if parent.get(name)}
-    return {**allowed_environment(parent, named), **settings}
+    return {**filter_environment(parent, named), **settings}
 
 
 def marks_of(parent: Mapping[str, str]) -> dict[str, str]:
     """Compute a hash for each variable that decides what commands find and do, without revealing any value."""
-    seen = {name: parent[name] for name in allowed_environment({**parent, PASS_ENV: ""}) if name in parent}
+    seen = {name: parent[name] for name in filter_environment({**parent, PASS_ENV: ""}) if name in parent}
     if parent.get(PASS_ENV):
         seen[PASS_ENV] = parent[PASS_ENV]
     return {
         name: sha256(value.encode("utf-8", "surrogateescape")).hexdigest()[:_MARK_LENGTH]
         for name, value in seen.items()
-        if not fits(name, _EACH_ITS_OWN)
+        if not has_matching_glob(name, _EACH_ITS_OWN)
     }
 
 
 @lru_cache(maxsize=4096)
-def fits(name: str, patterns: tuple[str, ...]) -> bool:
+def has_matching_glob(name: str, patterns: tuple[str, ...]) -> bool:
     """Whether a name matches one of some globs; cached, as it is asked about the same few variables."""
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 @lru_cache(maxsize=4096)
-def _passes(name: str, asked: tuple[str, ...]) -> bool:
+def _is_allowed(name: str, asked: tuple[str, ...]) -> bool:
     """Whether a command may see a variable, where these names and globs are asked for."""
     if name == MARK:
         return False
-    if fits(name, tuple(pattern for pattern in asked if pattern.strip("*"))):
+    if has_matching_glob(name, tuple(pattern for pattern in asked if pattern.strip("*"))):
         return True
-    return not fits(name.upper(), SECRET) and ("*" in asked or fits(name, ALLOWED))
+    return not has_matching_glob(name.upper(), SECRET) and ("*" in asked or has_matching_glob(name, ALLOWED))
 
 
 def secret_values(environ: Mapping[str, str]) -> dict[str, str]:
@@ -85,10 +85,10 @@ def secret_values(environ: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environ.items() if value and _is_secret(name, named)}
 
 
-def redactor_here(more: Mapping[str, str] | None = None) -> Redactor:
+def process_redactor(more: Mapping[str, str] | None = None) -> Redactor:
     """Build a redactor for the secrets of this process's environment, and those of another one."""
     return Redactor({**secret_values(os.environ), **secret_values(more or {})}, FORMS)
 
 
 def _is_secret(name: str, named: tuple[str, ...]) -> bool:
-    return fits(name.upper(), SECRET) or fits(name, named)
+    return has_matching_glob(name.upper(), SECRET) or has_matching_glob(name, named)

@@ -61,7 +61,7 @@ def find_peer(connected: socket.socket) -> Peer | None:
 
 
 @contextlib.contextmanager
-def reachable(path: Path) -> Generator[str]:
+def short_socket_path(path: Path) -> Generator[str]:
     """Provide a name for a socket's path that is short enough for the kernel."""
     if len(os.fsencode(path)) <= _LONGEST:
         yield str(path)
@@ -118,7 +118,7 @@ def ask(path: Path, pid: int, call: Mapping[str, object]) -> dict[str, Any]:
     if len(data) > MOST_BYTES:
         raise ChannelFault(f"an environment of {len(data)} bytes is too large to be handed over")
     until = time.monotonic() + PATIENCE
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line, reachable(path) as name:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line, short_socket_path(path) as name:
         line.settimeout(PATIENCE)
         line.connect(name)
         peer = find_peer(line)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from handrail.processes.environment_channel import FOLDER, MOST_BYTES, PATIENCE, Peer, find_peer, reachable
+from handrail.processes.environment_channel import FOLDER, MOST_BYTES, PATIENCE, Peer, find_peer, short_socket_path
 from handrail.processes.process_folder import callers, find_inside
 from handrail.processes.run_environment import HandedEnvironments
 
@@ -23,7 +23,7 @@ MOST_RUNS = 1024
 class Runs(Protocol):
     """What the server needs to know about the runs whose environments are held."""
 
-    def may_hand(self, run: str, pid: int, *, by_agent: bool) -> bool:
+    def can_hand_over(self, run: str, pid: int, *, by_agent: bool) -> bool:
         """Whether a process, 0 for an unknown one, may pass on the environment of a run."""
         ...
 
@@ -40,7 +40,7 @@ class EnvironmentServer:
         self._environments = environments
         self._runs = runs
         self._line: socket.socket | None = None
-        self._called: Callable[[], None] = _nothing
+        self._called: Callable[[], None] = _ignore_call
 
     @property
     def name(self) -> str:
@@ -59,7 +59,7 @@ class EnvironmentServer:
             folder.mkdir(mode=0o700, exist_ok=True)
             folder.chmod(0o700)
             self._path.unlink(missing_ok=True)
-            with reachable(self._path) as name:
+            with short_socket_path(self._path) as name:
                 line.bind(name)
             self._path.chmod(0o600)
             line.listen(MOST_PEERS)
@@ -103,21 +103,21 @@ class EnvironmentServer:
                 if len(answering) >= MOST_PEERS:
                     peer.close()
                     continue
-                task = asyncio.create_task(self._attend(peer))
+                task = asyncio.create_task(self._serve_call(peer))
                 answering.add(task)
                 task.add_done_callback(answering.discard)
         finally:
             for task in answering:
                 task.cancel()
 
-    async def _attend(self, line: socket.socket) -> None:
+    async def _serve_call(self, line: socket.socket) -> None:
         """Read one call and answer it; a peer that is slow, silent or sends too much is dropped."""
         with line, contextlib.suppress(OSError, ValueError, RecursionError):
             line.settimeout(0)
             peer = find_peer(line)
             if peer is None or peer.uid == os.getuid():
                 async with asyncio.timeout(PATIENCE):
-                    answer = self.answer(peer, await _hear(line))
+                    answer = self.answer(peer, await _receive(line))
                     await asyncio.get_running_loop().sock_sendall(line, json.dumps(answer).encode())
 
     def answer(self, peer: Peer | None, data: bytes) -> dict[str, object]:
@@ -129,10 +129,10 @@ class EnvironmentServer:
         self._forget()
         match asked.get("ask"), asked.get("run"):
             case "list", _:
-                held = {"": os.environ, **self._environments.held()}
+                held = {"": os.environ, **self._environments.list_held()}
                 return {"runs": {run: sorted(each) for run, each in held.items()}}
             case "give", str(run) if not self._is_inside(peer):
-                return {"variables": self._environments.held().get(run)}
+                return {"variables": self._environments.list_held().get(run)}
             case "hold", str(run):
                 return {"held": self._take(peer, run, asked)}
             case _:
@@ -141,11 +141,11 @@ class EnvironmentServer:
     def _take(self, peer: Peer | None, run: str, asked: dict[str, Any]) -> bool:
         """Hold an environment where none is held yet, or where a person replaces it."""
         self._called()
-        variables, held = asked.get("variables"), self._environments.held()
+        variables, held = asked.get("variables"), self._environments.list_held()
         by_agent = self._is_inside(peer)
         if not _is_environment(variables) or len(held) >= MOST_RUNS:
             return False
-        if not self._runs.may_hand(run, 0 if peer is None else peer.pid, by_agent=by_agent):
+        if not self._runs.can_hand_over(run, 0 if peer is None else peer.pid, by_agent=by_agent):
             return False
         if run in held and (by_agent or asked.get("instead") is not True):
             return False
@@ -153,7 +153,7 @@ class EnvironmentServer:
         return True
 
     def _forget(self) -> None:
-        for run in self._environments.held():
+        for run in self._environments.list_held():
             if self._runs.is_done(run):
                 self._environments.drop(run)
 
@@ -161,7 +161,7 @@ class EnvironmentServer:
         return peer is not None and find_inside(self._data, callers(peer.pid)) is not None
 
 
-def _nothing() -> None:
+def _ignore_call() -> None:
     """Ignore the call: nobody wants to be notified."""
 
 
@@ -172,7 +172,7 @@ def _is_environment(given: object) -> bool:
     return all(isinstance(name, str) and isinstance(value, str) and "\0" not in name + value for name, value in pairs)
 
 
-async def _hear(line: socket.socket) -> bytes:
+async def _receive(line: socket.socket) -> bytes:
     parts: list[bytes] = []
     size = 0
     while part := await asyncio.get_running_loop().sock_recv(line, 1 << 16):

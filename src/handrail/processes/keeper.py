@@ -33,7 +33,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from handrail.processes.keeper_files import claim, has_room, write_record, write_status
-from handrail.processes.process_table import adopt_orphans, birth_of, tree
+from handrail.processes.process_table import adopt_orphans, birth_of, find_descendants
 from handrail.processes.spawn import NotSpawned, spawn
 
 TYPE_CHECKING = False  # instead of importing `typing`, which takes as long as all else here
@@ -71,7 +71,7 @@ class Crib:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
             signal.signal(number, signal.SIG_IGN)
         self._adopting = adopt_orphans()
-        self._bell = _bell()
+        self._bell = _make_wakeup_pipe()
         self._started = birth_of(os.getpid())
 
     def keep(self, until_running: int | None = None) -> None:
@@ -79,9 +79,9 @@ class Crib:
 
         The descriptor `until_running` is closed once the command runs.
         """
-        spec = _told()
+        spec = _read_spec()
         folder = Path(spec["folder"])
-        mouth = _mouth(folder, spec)
+        mouth = _open_mouth(folder, spec)
         record = {"key": spec["key"], "mark": spec["mark"], "pid": os.getpid(), "started": self._started}
         refusal = claim(folder, record, durable=spec["once"])
         if refusal:
@@ -96,19 +96,19 @@ class Crib:
             more = {"command": keeper.command, "command_started": birth_of(keeper.command)}
             write_record(folder, {**record, **more})
         except NotSpawned as refused:
-            keeper.refused(refused)
+            keeper.note_refusal(refused)
         os.close(given)
         _answer("ok")
         if until_running is not None:
             os.close(until_running)
-        keeper.outputs, keeper.mouth = _masked(folder, spec), mouth
+        keeper.outputs, keeper.mouth = _open_masked_files(folder, spec), mouth
         keeper.group = None if self._adopting else keeper.command
         keeper.keep()
         os.close(line)
         os._exit(0)  # all is written, and nobody has to wait for Python's own shutdown
 
 
-def _masked(folder: Path, spec: "Spec") -> "tuple[MaskedFile, ...]":
+def _open_masked_files(folder: Path, spec: "Spec") -> "tuple[MaskedFile, ...]":
     try:
         from handrail.model.secrets.redaction import Redactor  # noqa: PLC0415 - see 7
         from handrail.processes.mask_output import MaskedFile  # noqa: PLC0415
@@ -121,7 +121,7 @@ def _masked(folder: Path, spec: "Spec") -> "tuple[MaskedFile, ...]":
     return tuple(MaskedFile(folder / stream, redactor) for stream in ("stdout", "stderr"))
 
 
-def _mouth(folder: Path, spec: "Spec") -> "Mouth | None":
+def _open_mouth(folder: Path, spec: "Spec") -> "Mouth | None":
     if spec["talk"] is None:
         return None
     from handrail.processes.open_stdin import Mouth  # noqa: PLC0415 - few commands get messages
@@ -145,7 +145,7 @@ def _input(spec: "Spec") -> int:
     return descriptor
 
 
-def _told() -> "Spec":
+def _read_spec() -> "Spec":
     try:
         told: Spec = json.loads(_read_all(0))
     except ValueError:
@@ -168,17 +168,17 @@ def _read_all(descriptor: int) -> bytes:
     return b"".join(chunks)
 
 
-def _bell() -> int:
+def _make_wakeup_pipe() -> int:
     """Return a descriptor that becomes readable when a child ends."""
     listen, ring = os.pipe()
     os.set_blocking(listen, False)
     os.set_blocking(ring, False)
-    signal.signal(signal.SIGCHLD, _heard)
+    signal.signal(signal.SIGCHLD, _ignore_signal)
     signal.set_wakeup_fd(ring, warn_on_full_buffer=False)
     return listen
 
 
-def _heard(_number: int, _frame: object) -> None:
+def _ignore_signal(_number: int, _frame: object) -> None:
     """Do nothing: the wake-up descriptor becomes readable."""
 
 
@@ -200,7 +200,7 @@ class Keeper:
         self.outputs: tuple[MaskedFile, ...] = ()
         self.mouth: Mouth | None = None
 
-    def refused(self, refused: NotSpawned) -> None:
+    def note_refusal(self, refused: NotSpawned) -> None:
         """Note that the command could not be started."""
         self._raw, self._reason = refused.code << 8, refused.reason
 
@@ -219,12 +219,12 @@ class Keeper:
         if self.mouth is not None:
             self.mouth.close()
         self._incomplete = not has_room(self._folder)
-        if not self._empty():
+        if not self._is_empty():
             self._record(cleared=False)
             self._clear()
         self._cut()
         self._mask(last=True)
-        self._record(cleared=self._empty())
+        self._record(cleared=self._is_empty())
 
     def _mask(self, *, last: bool = False) -> None:
         for each in self.outputs:
@@ -241,16 +241,16 @@ class Keeper:
         self._childless = True
         return self._raw is not None
 
-    def _empty(self) -> bool:
+    def _is_empty(self) -> bool:
         # Where orphans become our children, having none proves that nothing is left; the process table may miss a fork.
         self._reap()
-        return self._childless and (self.group is None or not self._rest())
+        return self._childless and (self.group is None or not self._remaining_pids())
 
     def _listen(self, seconds: float) -> None:
-        if select.select([self._bell], self.mouth.waits if self.mouth else [], [], seconds)[0]:
+        if select.select([self._bell], self.mouth.writable_descriptors if self.mouth else [], [], seconds)[0]:
             os.read(self._bell, 4096)
 
-    def _written(self, descriptor: int) -> int:
+    def _output_size(self, descriptor: int) -> int:
         return min(os.fstat(descriptor).st_size, self._limit)
 
     def _largest(self) -> int:
@@ -261,25 +261,25 @@ class Keeper:
             if os.fstat(descriptor).st_size > self._limit:
                 os.ftruncate(descriptor, self._limit)
 
-    def _rest(self) -> Iterable[int]:
-        return tree(os.getpid(), self.group).keys()
+    def _remaining_pids(self) -> Iterable[int]:
+        return find_descendants(os.getpid(), self.group).keys()
 
     def _signal(self, number: int) -> None:
-        for pid in self._rest():
+        for pid in self._remaining_pids():
             with contextlib.suppress(OSError):
                 os.kill(pid, number)
 
     def _clear(self) -> None:
-        if self._empties(SETTLE):
+        if self._wait_until_empty(SETTLE):
             return
         self._signal(signal.SIGTERM)
-        if self._empties(GRACE):
+        if self._wait_until_empty(GRACE):
             return
-        self._empties(LAST, signal.SIGKILL)
+        self._wait_until_empty(LAST, signal.SIGKILL)
 
-    def _empties(self, seconds: float, number: int | None = None) -> bool:
+    def _wait_until_empty(self, seconds: float, number: int | None = None) -> bool:
         until = time.monotonic() + seconds
-        while not (empty := self._empty()) and time.monotonic() < until:
+        while not (empty := self._is_empty()) and time.monotonic() < until:
             if number is not None:
                 self._signal(number)
             self._listen(BUSY)
@@ -292,8 +292,8 @@ class Keeper:
             "signal": os.WTERMSIG(raw) if os.WIFSIGNALED(raw) else None,
             "reason": self._reason,
             "cleared": cleared,
-            "stdout": self._written(1),
-            "stderr": self._written(2),
+            "stdout": self._output_size(1),
+            "stderr": self._output_size(2),
             "incomplete": self._incomplete,
             "masked": bool(self.outputs) and all(each.complete for each in self.outputs),
         }

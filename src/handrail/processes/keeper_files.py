@@ -23,16 +23,16 @@ ROOM = 4096
 
 def claim(folder: Path, record: Mapping[str, object], *, durable: bool) -> str:
     """Claim a folder for the command which is about to begin; else return why not, `taken` if another was first."""
-    name, reserved, draft = folder / "process.json", reserved_in(folder), _draft_in(folder)
+    name, reserved, draft = folder / "process.json", reserve_path(folder), _draft_in(folder)
     try:
         _write(reserved, b" " * ROOM)
         _write(draft, json.dumps(record).encode())
         os.link(draft, name)
         _begin(name, durable=durable)
     except FileExistsError:
-        return _without(reserved, "taken")
+        return _abandon_claim(reserved, "taken")
     except OSError as error:
-        return _without(reserved, error.strerror or str(error))
+        return _abandon_claim(reserved, error.strerror or str(error))
     finally:
         _remove(draft)
     return ""
@@ -54,7 +54,7 @@ def _draft_in(folder: Path) -> Path:
     return folder / f"process.json.{os.getpid()}.tmp"
 
 
-def reserved_in(folder: Path) -> Path:
+def reserve_path(folder: Path) -> Path:
     """Return the file that reserves space for the status which this process will write."""
     return folder / f"status.{os.getpid()}"
 
@@ -63,7 +63,7 @@ def write_status(folder: Path, status: Mapping[str, object]) -> None:
     """Write the status atomically, in the space that was reserved for it."""
     # If the folder was deleted the status is lost, but the keeper still has to end the rest of the tree.
     with contextlib.suppress(OSError):
-        draft = reserved_in(folder)
+        draft = reserve_path(folder)
         _write(draft, json.dumps(status).encode())
         draft.replace(folder / "status")
 
@@ -116,7 +116,7 @@ def _write(path: Path, content: bytes) -> None:
         file.truncate()
 
 
-def _without(reserved: Path, words: str) -> str:
+def _abandon_claim(reserved: Path, words: str) -> str:
     _remove(reserved)
     return words
 

@@ -54,7 +54,7 @@ class Nursery:
                 self._line.settimeout(self._patience)
                 self._driver = os.getpid()
 
-    def bear(self, descriptors: Sequence[int]) -> int | None:
+    def fork_keeper(self, descriptors: Sequence[int]) -> int | None:
         """Return the process id of a forked keeper that has these as its first descriptors; None if there is none."""
         with self._lock:
             if self._line is None or self._driver != os.getpid():

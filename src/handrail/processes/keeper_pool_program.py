@@ -32,7 +32,7 @@ def main() -> None:
     loaded = not select.select([line], [], [], 0)[0]
     if loaded:
         _load()
-    while _was_called(line):
+    while _fork_and_wait(line):
         if not loaded:
             # Whoever asked for the first keeper was not kept waiting for it; all others have it loaded.
             _load()
@@ -47,16 +47,16 @@ def _load() -> None:
             import_module(name)
     with contextlib.suppress(ImportError, SyntaxError, OSError):
         # The pattern that every output is searched with takes a millisecond to compile.
-        import_module("handrail.processes.secret_forms").FORMS.may_be_in(b"")
+        import_module("handrail.processes.secret_forms").FORMS.can_match(b"")
     birth_of(os.getpid())  # what it remembers, keepers need not ask
 
 
-def _was_called(line: socket.socket) -> bool:
+def _fork_and_wait(line: socket.socket) -> bool:
     """Fork a keeper, and wait until it is called and has something running, or ends."""
     hear, tell = os.pipe()
     if os.fork() == 0:
         os.close(hear)
-        _be_called(line, tell)
+        _become_keeper(line, tell)
     os.close(tell)
     called = os.read(hear, 1)
     if called:
@@ -66,7 +66,7 @@ def _was_called(line: socket.socket) -> bool:
     return bool(called)
 
 
-def _be_called(line: socket.socket, tell: int) -> None:
+def _become_keeper(line: socket.socket, tell: int) -> None:
     os.setsid()
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     crib = Crib()

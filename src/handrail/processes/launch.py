@@ -56,7 +56,7 @@ def launch(spec: ProcessSpec) -> tuple[int, int]:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with contextlib.ExitStack() as opened:
             outputs = [_open(folder / stream, opened) for stream in ("stdout", "stderr")]
-            pid, ours = _keeper(folder, outputs, opened)
+            pid, ours = _start_keeper(folder, outputs, opened)
             answer = _talk(ours, spec, pid)
             line = os.dup(ours.fileno())
     except OSError as error:
@@ -76,15 +76,15 @@ def _open(path: Path, opened: contextlib.ExitStack) -> int:
     return descriptor
 
 
-def _keeper(folder: Path, outputs: list[int], opened: contextlib.ExitStack) -> tuple[int, socket.socket]:
+def _start_keeper(folder: Path, outputs: list[int], opened: contextlib.ExitStack) -> tuple[int, socket.socket]:
     """Fork or else start a new keeper, and return it with our end of its socket."""
-    pid, ours = _with_line(NURSERY.bear, outputs, opened)
+    pid, ours = _start_with_socket(NURSERY.fork_keeper, outputs, opened)
     if pid is None:
-        pid, ours = _with_line(partial(spawn_python, "keeper", [str(folder)]), outputs, opened)
+        pid, ours = _start_with_socket(partial(spawn_python, "keeper", [str(folder)]), outputs, opened)
     return pid, ours
 
 
-def _with_line(
+def _start_with_socket(
     start: Callable[[list[int]], T], outputs: list[int], opened: contextlib.ExitStack
 ) -> tuple[T, socket.socket]:
     # Each has a socket of its own: a late one must not read what is meant for another.
@@ -98,10 +98,10 @@ def _talk(ours: socket.socket, spec: ProcessSpec, keeper: int) -> str:
     told: Spec = {
         "key": spec.key,
         "mark": spec.mark,
-        "folder": _absolute(spec.folder),
+        "folder": _make_absolute(spec.folder),
         "told": {
             "argv": list(spec.argv),
-            "cwd": _absolute(spec.cwd),
+            "cwd": _make_absolute(spec.cwd),
             "env": dict(spec.env) | {MARK: spec.mark},
         },
         "stdin": spec.stdin.decode("latin-1"),
@@ -124,7 +124,7 @@ def _talk(ours: socket.socket, spec: ProcessSpec, keeper: int) -> str:
     return reply or "the keeper died at its start; the file stderr there says why"
 
 
-def _absolute(path: str) -> str:
+def _make_absolute(path: str) -> str:
     """Make a path absolute, so that it means the same to a keeper, which is in another folder."""
     return path if os.path.isabs(path) else os.path.join(os.getcwd(), path)  # noqa: PTH109, PTH117, PTH118 - no other path is made of it
 

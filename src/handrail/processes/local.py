@@ -13,12 +13,12 @@ from handrail.errors import UsageError
 from handrail.late_import import late_import
 from handrail.model.secrets.redaction import Redactor
 from handrail.ports.processes import MARK, Ended, Gone, ProcessSpec, Running, Stream, TimedOut
-from handrail.processes.environment import redactor_here
+from handrail.processes.environment import process_redactor
 from handrail.processes.launch import launch
 from handrail.processes.mask_output import read_masked
-from handrail.processes.process_folder import LOST, Record, ended, read_record, read_status
-from handrail.processes.process_table import Row, marked, send, tree
-from handrail.processes.wait import until_dead, until_readable
+from handrail.processes.process_folder import LOST, Record, build_ended, read_record, read_status
+from handrail.processes.process_table import Row, find_descendants, find_marked, send
+from handrail.processes.wait import wait_until_dead, wait_until_readable
 
 if TYPE_CHECKING:
     from handrail.processes import keeper_files
@@ -38,7 +38,7 @@ class LocalProcesses:
         """Keepers that this object started and that nobody else reaps."""
         self._lines: dict[str, int] = {}
         """By folder, a descriptor that becomes readable when a keeper started here has written the status."""
-        self._redactor_for: Callable[[str], Redactor] = redactor_for or _forget_folder(redactor_here())
+        self._redactor_for: Callable[[str], Redactor] = redactor_for or _forget_folder(process_redactor())
         """Knows the secrets of the run that a folder's command belongs to, besides those that its keeper knew."""
         weakref.finalize(self, _close, self._lines)
 
@@ -59,7 +59,7 @@ class LocalProcesses:
     def is_kept(self, folder: str) -> bool:
         """Whether a live keeper watches the command of a folder."""
         record = read_record(Path(folder))
-        return record is not None and record.keeper_lives
+        return record is not None and record.is_keeper_alive
 
     def look(self, folder: str) -> Running | Ended | Gone | None:
         """Return the state of the command of a folder; None if nothing was started there."""
@@ -68,11 +68,11 @@ class LocalProcesses:
         record = read_record(place)
         if record is None:
             return None
-        if (over := _over(place)) is not None:
+        if (over := _find_final_status(place)) is not None:
             return over
-        if record.keeper_lives or record.command_lives or _strays(record):
+        if record.is_keeper_alive or record.is_command_alive or _is_stray(record):
             return Running(record.pid, record.started)
-        return _ended(place, record)
+        return _read_outcome(place, record)
 
     async def wait(self, folder: str, timeout: float | None) -> Ended | Gone | TimedOut:
         """Wait until the command and all its descendants have ended."""
@@ -82,13 +82,13 @@ class LocalProcesses:
             return Gone()
         clock = asyncio.get_running_loop().time
         until = None if timeout is None else clock() + timeout
-        if not await self._told_over(folder, timeout):
+        if not await self._wait_for_keeper(folder, timeout):
             return TimedOut()
-        if (over := _over(place)) is not None:
+        if (over := _find_final_status(place)) is not None:
             return over
         # The command itself is awaited only where its keeper was killed.
         for pid, started in ((record.pid, record.started), (record.command, record.command_started)):
-            if not await until_dead(pid, started, None if until is None else max(0.0, until - clock())):
+            if not await wait_until_dead(pid, started, None if until is None else max(0.0, until - clock())):
                 return TimedOut()
         return await self._finish(place, record)
 
@@ -118,23 +118,23 @@ class LocalProcesses:
             return read_masked(Path(folder) / stream, redactor, limit, tail=tail, again=again)
         return b""
 
-    def escaped(self, marker: str) -> tuple[int, ...]:
+    def find_by_marker(self, marker: str) -> tuple[int, ...]:
         """List the live processes that carry a mark, given in full or by its key only."""
-        return tuple(sorted(marked(MARK, marker, "@")))
+        return tuple(sorted(find_marked(MARK, marker, "@")))
 
     async def _finish(self, place: Path, record: Record) -> Ended | Gone:
         self._reap()
         status = read_status(place)
         if status is None or not status.cleared:
             # The keeper was killed before it had ended the rest of the tree.
-            await _kill(lambda: _marked(record))
-        return _ended(place, record)
+            await _kill(lambda: _find_marked(record))
+        return _read_outcome(place, record)
 
-    async def _told_over(self, folder: str, timeout: float | None) -> bool:
+    async def _wait_for_keeper(self, folder: str, timeout: float | None) -> bool:
         """Wait until its keeper reports the end, if it was started here; False when that did not happen in time."""
         line = self._lines.get(folder)
         try:
-            if line is not None and not await until_readable(line, timeout):
+            if line is not None and not await wait_until_readable(line, timeout):
                 return False
         except asyncio.CancelledError:
             # Perhaps nobody will ask again; whoever does waits for the keeper's end.
@@ -163,16 +163,16 @@ def _close(lines: dict[str, int]) -> None:
         os.close(line)
 
 
-def _over(place: Path) -> Ended | None:
+def _find_final_status(place: Path) -> Ended | None:
     """Return how it ended, once the keeper has written that nothing is left of it; the keeper exits right after."""
     status = read_status(place)
-    return ended(place, status) if status is not None and status.cleared else None
+    return build_ended(place, status) if status is not None and status.cleared else None
 
 
-def _ended(place: Path, record: Record) -> Ended | Gone:
+def _read_outcome(place: Path, record: Record) -> Ended | Gone:
     status = read_status(place)
     if status is not None:
-        return ended(place, status)
+        return build_ended(place, status)
     keeper_files.remove_drafts(place, record.pid)
     return Gone()
 
@@ -184,23 +184,23 @@ def _forget_folder(redactor: Redactor) -> Callable[[str], Redactor]:
 
 def _members(record: Record) -> dict[int, Row]:
     """Return a command and all its descendants, but never the keeper."""
-    found = _marked(record)
-    if record.keeper_lives:
-        found |= tree(record.pid)
-    if record.command_lives:
-        found |= tree(record.command, record.command)
+    found = _find_marked(record)
+    if record.is_keeper_alive:
+        found |= find_descendants(record.pid)
+    if record.is_command_alive:
+        found |= find_descendants(record.command, record.command)
         found[record.command] = Row(record.command, record.pid, record.command, record.command_started)
     found.pop(record.pid, None)
     return found
 
 
-def _strays(record: Record) -> bool:
+def _is_stray(record: Record) -> bool:
     """Whether a command runs whose keeper was killed before it could record that."""
-    return not record.command and bool(record.mark and _marked(record))
+    return not record.command and bool(record.mark and _find_marked(record))
 
 
-def _marked(record: Record) -> dict[int, Row]:
-    return marked(MARK, record.mark)
+def _find_marked(record: Record) -> dict[int, Row]:
+    return find_marked(MARK, record.mark)
 
 
 async def _kill(members: Callable[[], dict[int, Row]]) -> None:

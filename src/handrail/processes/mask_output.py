@@ -51,7 +51,7 @@ class MaskedFile:
     def _step(self, file: int, *, last: bool) -> bool:
         data = os.pread(file, BLOCK, self._done)
         whole = last and len(data) < BLOCK
-        settled = len(data) if whole else self._redactor.settled(data)
+        settled = len(data) if whole else self._redactor.stable_length(data)
         if settled:
             masked = self._redactor.data(data)[:settled]
             if masked != data[:settled]:

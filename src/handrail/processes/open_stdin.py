@@ -51,7 +51,7 @@ class Mouth:
             self.close()
 
     @property
-    def waits(self) -> list[int]:
+    def writable_descriptors(self) -> list[int]:
         """Descriptors that become writable when the command accepts more of a message that is partly written."""
         return [self._ours] if self.open and self._left else []
 

@@ -8,7 +8,7 @@ from typing import NamedTuple, cast
 
 from handrail.frozen import frozen
 from handrail.ports.processes import MARK, Ended, Stream
-from handrail.processes.process_table import alive, initial_environment, lineage, outputs_of
+from handrail.processes.process_table import initial_environment, is_alive, lineage, outputs_of
 
 
 @frozen
@@ -24,14 +24,14 @@ class Record:
     command_started: str
 
     @property
-    def keeper_lives(self) -> bool:
+    def is_keeper_alive(self) -> bool:
         """Whether the keeper is alive to write the status."""
-        return alive(self.pid, self.started)
+        return is_alive(self.pid, self.started)
 
     @property
-    def command_lives(self) -> bool:
+    def is_command_alive(self) -> bool:
         """Whether the command itself is running."""
-        return alive(self.command, self.command_started)
+        return is_alive(self.command, self.command_started)
 
 
 @frozen
@@ -80,7 +80,7 @@ def read_status(folder: Path) -> Status | None:
             return None
 
 
-def ended(folder: Path, status: Status) -> Ended:
+def build_ended(folder: Path, status: Status) -> Ended:
     """Build the result from a status and the files beside it."""
     sizes = size_of(folder, "stdout"), size_of(folder, "stderr")
     return Ended(status.exit_code, status.signal, *sizes, reason=status.reason, incomplete=status.incomplete)
@@ -117,12 +117,12 @@ def find_inside(data: Path, above: Iterable[Caller]) -> Inside | None:
     for caller in above:
         marked = caller.environ.get(MARK, "").partition("@")[2]
         for place in (*(Path(each).parent for each in caller.outputs), Path(marked)):
-            if place.is_absolute() and (found := _inside(folder, place)) is not None:
+            if place.is_absolute() and (found := _parse_place(folder, place)) is not None:
                 return found
     return None
 
 
-def _inside(data: Path, place: Path) -> Inside | None:
+def _parse_place(data: Path, place: Path) -> Inside | None:
     for folder in (place, place.resolve()):
         if folder.is_relative_to(data):
             match folder.relative_to(data).parts:

@@ -41,12 +41,12 @@ def birth_of(pid: int) -> str | None:
     return row.started if row and not row.dead else None
 
 
-def alive(pid: int, started: str) -> bool:
+def is_alive(pid: int, started: str) -> bool:
     """Whether the process that had this id at that time is still alive."""
     return birth_of(pid) == started
 
 
-def tree(root: int, group: int | None = None) -> dict[int, Row]:
+def find_descendants(root: int, group: int | None = None) -> dict[int, Row]:
     """Return the live descendants of `root`, without it, and the members of a process group."""
     rows = {row.pid: row for row in _rows()}
     children: dict[int, list[int]] = {}
@@ -99,7 +99,7 @@ def initial_environment(row: Row) -> dict[str, str]:
     return {name: value for name, _, value in entries if name}
 
 
-def marked(name: str, value: str, then: str = "") -> dict[int, Row]:
+def find_marked(name: str, value: str, then: str = "") -> dict[int, Row]:
     """Return the live processes whose environment sets `name` to `value`, or to `value` followed by `then` and more."""
     whole = f"{name}={value}".encode(errors="surrogateescape")
     start = whole + then.encode()
@@ -115,13 +115,13 @@ def send(row: Row, number: int) -> None:
     """Signal a process, unless its id belongs to another one meanwhile."""
     with contextlib.suppress(OSError):
         if not LINUX:
-            if alive(row.pid, row.started):
+            if is_alive(row.pid, row.started):
                 os.kill(row.pid, number)
             return
         descriptor = os.pidfd_open(row.pid)
         try:
             # The descriptor pins the process that has the id now; only then is its identity checked.
-            if alive(row.pid, row.started):
+            if is_alive(row.pid, row.started):
                 signal.pidfd_send_signal(descriptor, number)
         finally:
             os.close(descriptor)

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from handrail.frozen import frozen
 from handrail.model.secrets.redaction import Redactor
-from handrail.processes.environment import allowed_environment, secret_values
+from handrail.processes.environment import filter_environment, secret_values
 from handrail.processes.secret_forms import FORMS
 
 FindAccount: TypeAlias = Callable[[str, Mapping[str, str]], str]
@@ -43,13 +43,13 @@ class ProcessEnvironment:
 
     def variables(self, pass_env: tuple[str, ...] = ()) -> dict[str, str]:
         """Return the allowed variables, and those that `pass_env` names."""
-        return {**allowed_environment(self.parent, pass_env), **self.more}
+        return {**filter_environment(self.parent, pass_env), **self.more}
 
     def account(self, agent: str, variables: Mapping[str, str]) -> str:
         """Return the account that an agent with these variables is logged in to; empty where that is not known."""
         return self.find_account(agent, variables)
 
-    def missing_login(self, agent: str, argv: tuple[str, ...], variables: Mapping[str, str]) -> str:
+    def login_hint(self, agent: str, argv: tuple[str, ...], variables: Mapping[str, str]) -> str:
         """Return how a person logs in where an agent, so started, is certainly not logged in; empty where it may be."""
         return self.find_login(agent, argv, variables)
 
@@ -65,7 +65,7 @@ class SharedEnvironments:
     """Variables that every command gets, named or not."""
     find_login: FindLogin = _assume_login
 
-    def for_run(self, run: str) -> ProcessEnvironment:  # noqa: ARG002 - the same for every run
+    def environment_of(self, run: str) -> ProcessEnvironment:  # noqa: ARG002 - the same for every run
         """Return the environment of this process."""
         parent = {**os.environ, **self.changes} if self.changes else os.environ
         return ProcessEnvironment(self.find_account, parent, self.more, self.find_login)
@@ -90,28 +90,28 @@ class HandedEnvironments:
 
     def keep_own(self, run: str) -> None:
         """Use the environment of this process for a run: it is started here."""
-        self._known[self._root_of(run)] = self._own.for_run(run)
+        self._known[self._root_of(run)] = self._own.environment_of(run)
 
     def hold(self, run: str, variables: Mapping[str, str]) -> None:
         """Hold an environment for a run."""
-        self._known[self._root_of(run)] = replace(self._own.for_run(run), parent=dict(variables))
+        self._known[self._root_of(run)] = replace(self._own.environment_of(run), parent=dict(variables))
 
     def drop(self, run: str) -> None:
         """Forget the environment of a run."""
         self._known.pop(self._root_of(run), None)
 
-    def held(self) -> dict[str, Mapping[str, str]]:
+    def list_held(self) -> dict[str, Mapping[str, str]]:
         """Return all environments that are held, by run."""
         return {run: each.parent for run, each in self._known.items()}
 
-    def for_run(self, run: str) -> ProcessEnvironment:
+    def environment_of(self, run: str) -> ProcessEnvironment:
         """Return the environment of a run."""
         root = self._root_of(run)
         known = self._known.get(root)
         if known is not None:
             return known
         if self._fetch is None:
-            return self._own.for_run(root)
+            return self._own.environment_of(root)
         handed = self._fetch(root)
         if handed is None:
             self.keep_own(root)

@@ -27,13 +27,13 @@ _PYPI = rb"pypi(?:-|\\u)"
 _URL = rb"://[^\s/:@\"'\\<>]{0,128}:[^\s/@\"'<>]{1,256}@"
 
 
-def _starts(kind: str, literal: bytes, rest: bytes, gate: bytes = b"") -> Form:
+def _form_with_prefix(kind: str, literal: bytes, rest: bytes, gate: bytes = b"") -> Form:
     """Build a form that begins with a literal of its own, not preceded by a letter."""
     hints = (literal + b"-", literal + rb"\u") if rest.startswith(_DASH) else (literal,)
-    return Form(kind, hints, literal + _begins(literal) + rest, gate)
+    return Form(kind, hints, literal + _boundary_before(literal) + rest, gate)
 
 
-def _begins(literal: bytes) -> bytes:
+def _boundary_before(literal: bytes) -> bytes:
     """Build the condition that no letter precedes a literal, except in an escape of JSON, a URL or a terminal."""
     word = re.escape(literal)
     escapes = (rb"\\[nrtbf]", rb"\\u[0-9a-fA-F]{4}", rb"%[0-9A-F]{2}", rb"[0-9;[]m")
@@ -41,44 +41,46 @@ def _begins(literal: bytes) -> bytes:
     return rb"(?:(?<![A-Za-z0-9]%s)|%s)" % (word, allowed)
 
 
-def _after(kind: str, name: bytes, gate: bytes) -> Form:
+def _form_after_name(kind: str, name: bytes, gate: bytes) -> Form:
     """Build a form that is recognized only by the name before it."""
     secret = rb"((?:[A-Za-z0-9+]|\\?/){40}(?![A-Za-z0-9+/]))"
     return Form(kind, (name[:5],), name + _SET + secret, gate)
 
 
 _FORMS = (
-    _starts("anthropic-key", b"sk", _DASH + rb"ant" + _DASH + _TOKEN + rb"{16,400}", _SK),
-    _starts(
+    _form_with_prefix("anthropic-key", b"sk", _DASH + rb"ant" + _DASH + _TOKEN + rb"{16,400}", _SK),
+    _form_with_prefix(
         "openai-key",
         b"sk",
         _DASH + rb"(?:(?:proj|svcacct|admin|or|lf)" + _DASH + rb"[A-Za-z0-9_\\-]{16,400}|[A-Za-z0-9]{32,200})",
         _SK,
     ),
-    _starts("github-token", b"gh", rb"[pousr]_[A-Za-z0-9_]{30,255}", _GH),
-    _starts("github-token", b"github_pat_", rb"[A-Za-z0-9_]{22,255}", _PAT),
-    _starts("gitlab-token", b"gl", rb"(?:pat|ptt|dt|rt|cbt|soat|agent|ft)" + _DASH + rb"[A-Za-z0-9_.-]{20,300}", _GL),
-    _starts("aws-key", b"AKIA", rb"[0-9A-Z]{16}(?![0-9A-Za-z])", _A),
-    _starts("aws-key", b"ASIA", rb"[0-9A-Z]{16}(?![0-9A-Za-z])", _A),
-    _after("aws-secret", _NAME, _NAME),
-    _after("aws-secret", rb"ECRET_?(?:ACCESS)?_?KEY", _E),
-    _starts("google-key", b"AIza", rb"[A-Za-z0-9_-]{35}", _A),
-    _starts("google-token", b"ya29.", rb"[A-Za-z0-9_.-]{20,2048}"),
-    _starts("slack-token", b"xox", rb"[abeoprs]" + _DASH + rb"[A-Za-z0-9-]{10,250}", _X),
-    _starts("slack-token", b"xapp-", rb"[A-Za-z0-9-]{10,250}", _X),
+    _form_with_prefix("github-token", b"gh", rb"[pousr]_[A-Za-z0-9_]{30,255}", _GH),
+    _form_with_prefix("github-token", b"github_pat_", rb"[A-Za-z0-9_]{22,255}", _PAT),
+    _form_with_prefix(
+        "gitlab-token", b"gl", rb"(?:pat|ptt|dt|rt|cbt|soat|agent|ft)" + _DASH + rb"[A-Za-z0-9_.-]{20,300}", _GL
+    ),
+    _form_with_prefix("aws-key", b"AKIA", rb"[0-9A-Z]{16}(?![0-9A-Za-z])", _A),
+    _form_with_prefix("aws-key", b"ASIA", rb"[0-9A-Z]{16}(?![0-9A-Za-z])", _A),
+    _form_after_name("aws-secret", _NAME, _NAME),
+    _form_after_name("aws-secret", rb"ECRET_?(?:ACCESS)?_?KEY", _E),
+    _form_with_prefix("google-key", b"AIza", rb"[A-Za-z0-9_-]{35}", _A),
+    _form_with_prefix("google-token", b"ya29.", rb"[A-Za-z0-9_.-]{20,2048}"),
+    _form_with_prefix("slack-token", b"xox", rb"[abeoprs]" + _DASH + rb"[A-Za-z0-9-]{10,250}", _X),
+    _form_with_prefix("slack-token", b"xapp-", rb"[A-Za-z0-9-]{10,250}", _X),
     *(
-        _starts("stripe-key", literal, rb"[A-Za-z0-9]{16,250}", gate)
+        _form_with_prefix("stripe-key", literal, rb"[A-Za-z0-9]{16,250}", gate)
         for literal, gate in ((b"sk_live_", _SK), (b"sk_test_", _SK), (b"rk_live_", _RUN), (b"rk_test_", _RUN))
     ),
     Form("stripe-secret", (b"whsec_",), rb"whsec_[A-Za-z0-9+/=]{24,100}", _RUN),
-    _starts("npm-token", b"npm_", rb"[A-Za-z0-9]{36,100}", _RUN),
-    _starts("pypi-token", b"pypi", _DASH + rb"[A-Za-z0-9_-]{32,1000}", _PYPI),
-    _starts("hugging-face-token", b"hf_", rb"[A-Za-z0-9]{30,100}", _RUN),
-    _starts("docker-token", b"dckr_pat_", rb"[A-Za-z0-9_-]{20,100}", _PAT),
-    _starts("sendgrid-key", b"SG.", rb"[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,100}"),
-    _starts("digitalocean-token", b"dop_v1_", rb"[a-f0-9]{64}", _RUN),
+    _form_with_prefix("npm-token", b"npm_", rb"[A-Za-z0-9]{36,100}", _RUN),
+    _form_with_prefix("pypi-token", b"pypi", _DASH + rb"[A-Za-z0-9_-]{32,1000}", _PYPI),
+    _form_with_prefix("hugging-face-token", b"hf_", rb"[A-Za-z0-9]{30,100}", _RUN),
+    _form_with_prefix("docker-token", b"dckr_pat_", rb"[A-Za-z0-9_-]{20,100}", _PAT),
+    _form_with_prefix("sendgrid-key", b"SG.", rb"[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,100}"),
+    _form_with_prefix("digitalocean-token", b"dop_v1_", rb"[a-f0-9]{64}", _RUN),
     # Possessive quantifiers, so that a long text without a dot is scanned once.
-    _starts("jwt", b"eyJ", rb"[A-Za-z0-9_-]{8,}+\.eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}"),
+    _form_with_prefix("jwt", b"eyJ", rb"[A-Za-z0-9_-]{8,}+\.eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}"),
     Form(
         "private-key",
         (b"PRIVATE KEY",),

@@ -18,7 +18,7 @@ from http.client import HTTPException
 from urllib.parse import urlsplit
 
 from handrail.ports.notices import Notice, Target
-from handrail.processes.environment import allowed_environment
+from handrail.processes.environment import filter_environment
 
 DEADLINE = 10.0
 """Timeout for each way in seconds, including its retries."""
@@ -34,8 +34,8 @@ _DELIVERED = range(200, 300)
 def send_notice(target: Target, notice: Notice) -> tuple[str, ...]:
     """Notify a target in all its ways at once, and return what did not work."""
     problems: list[str] = []
-    ways = [threading.Thread(target=_try, args=(*way, problems), daemon=True) for way in _ways(target, notice)]
-    names = [name for name, _ in _ways(target, notice)]
+    ways = [threading.Thread(target=_try, args=(*way, problems), daemon=True) for way in _channels(target, notice)]
+    names = [name for name, _ in _channels(target, notice)]
     ends = time.monotonic() + DEADLINE + 1
     for way in ways:
         way.start()
@@ -46,7 +46,7 @@ def send_notice(target: Target, notice: Notice) -> tuple[str, ...]:
     return tuple(problems)
 
 
-def _ways(target: Target, notice: Notice) -> Iterator[tuple[str, Callable[[], str]]]:
+def _channels(target: Target, notice: Notice) -> Iterator[tuple[str, Callable[[], str]]]:
     if target.desktop:
         yield "desktop", lambda: _show_on_desktop(notice)
     if target.command:
@@ -66,7 +66,7 @@ def _try(name: str, act: Callable[[], str], problems: list[str]) -> None:
 
 def _show_on_desktop(notice: Notice) -> str:
     title, text = _argument(notice.title), _argument(notice.message)
-    environ = allowed_environment(os.environ, _DESKTOP)
+    environ = filter_environment(os.environ, _DESKTOP)
     if program := shutil.which("notify-send"):
         return _wait_for([program, "--app-name=handrail", "--", title, text], environ)
     if program := shutil.which("osascript"):
@@ -81,7 +81,7 @@ def _argument(text: str) -> str:
 
 def _run_command(command: str, notice: Notice) -> str:
     told = {f"HANDRAIL_NOTIFY_{name.upper()}": value.replace("\0", " ") for name, value in notice.values.items()}
-    return _wait_for(["/bin/sh", "-c", command], {**allowed_environment(os.environ), **told})
+    return _wait_for(["/bin/sh", "-c", command], {**filter_environment(os.environ), **told})
 
 
 def _wait_for(argv: list[str], environ: dict[str, str]) -> str:

@@ -52,8 +52,8 @@ def prepare(
 
     `written` has the author's expressions by variable, where the bindings only name variables.
     """
-    found = [_rendered(binding, values, (written or {}).get(binding.variable)) for binding in command.bindings]
-    refusals = [one for one in (*found, _whole(command, found)) if isinstance(one, Refusal)]
+    found = [_render_binding(binding, values, (written or {}).get(binding.variable)) for binding in command.bindings]
+    refusals = [one for one in (*found, _check_size(command, found)) if isinstance(one, Refusal)]
     if refusals:
         return Refused(tuple(refusals))
     texts = [one for one in found if isinstance(one, bytes)]
@@ -64,7 +64,7 @@ def prepare(
     return Prepared(("/bin/sh", "-c", command.script), tuple(env))
 
 
-def _rendered(binding: ShellBinding, values: Mapping[str, object], written: str | None) -> bytes | Refusal:
+def _render_binding(binding: ShellBinding, values: Mapping[str, object], written: str | None) -> bytes | Refusal:
     source = written or binding.value.source
     limits = _FILE_LIMITS
     try:
@@ -76,10 +76,10 @@ def _rendered(binding: ShellBinding, values: Mapping[str, object], written: str 
         return Refusal(
             source, "the value holds half of a surrogate pair, which is no text", "repair it where it is made"
         )
-    return text if binding.as_file else _fits(source, text)
+    return text if binding.as_file else _check_variable(source, text)
 
 
-def _fits(source: str, text: bytes) -> bytes | Refusal:
+def _check_variable(source: str, text: bytes) -> bytes | Refusal:
     hint = f"pass the path of a file that holds it: ${{{source} | file}}"
     if b"\0" in text:
         return Refusal(source, "the value holds a NUL character, which no environment variable can hold", hint)
@@ -89,7 +89,7 @@ def _fits(source: str, text: bytes) -> bytes | Refusal:
     return text
 
 
-def _whole(command: Command, found: list[bytes | Refusal]) -> Refusal | None:
+def _check_size(command: Command, found: list[bytes | Refusal]) -> Refusal | None:
     script = command.script.encode(errors="replace")
     if b"\0" in script or len(script) > LARGEST_SCRIPT:
         message = f"the command has a NUL character, or more than {LARGEST_SCRIPT} bytes"

@@ -4,12 +4,12 @@ import asyncio
 import contextlib
 import os
 
-from handrail.processes.process_table import LINUX, alive
+from handrail.processes.process_table import LINUX, is_alive
 
 _PAUSE = 0.05
 
 
-async def until_readable(descriptor: int, seconds: float | None) -> bool:
+async def wait_until_readable(descriptor: int, seconds: float | None) -> bool:
     """Wait until a descriptor can be read; False if that takes longer than `seconds`."""
     # A duplicate, since others may wait for the same one, and a loop allows one reader per descriptor.
     copy = os.dup(descriptor)
@@ -22,14 +22,14 @@ async def until_readable(descriptor: int, seconds: float | None) -> bool:
     return True
 
 
-async def until_dead(pid: int, started: str, seconds: float | None) -> bool:
+async def wait_until_dead(pid: int, started: str, seconds: float | None) -> bool:
     """Wait until a process has ended; False if that takes longer than `seconds`."""
     descriptor = _descriptor(pid)
-    waiting = _poll(pid, started) if descriptor is None else _ring(descriptor, pid, started)
+    waiting = _poll(pid, started) if descriptor is None else _wait_for_exit(descriptor, pid, started)
     try:
         await asyncio.wait_for(waiting, seconds)
     except TimeoutError:
-        return not alive(pid, started)
+        return not is_alive(pid, started)
     finally:
         if descriptor is not None:
             os.close(descriptor)
@@ -44,8 +44,8 @@ def _descriptor(pid: int) -> int | None:
     return None
 
 
-async def _ring(descriptor: int, pid: int, started: str) -> None:
-    if alive(pid, started):
+async def _wait_for_exit(descriptor: int, pid: int, started: str) -> None:
+    if is_alive(pid, started):
         await _readable(descriptor)
 
 
@@ -60,5 +60,5 @@ async def _readable(descriptor: int) -> None:
 
 
 async def _poll(pid: int, started: str) -> None:
-    while alive(pid, started):
+    while is_alive(pid, started):
         await asyncio.sleep(_PAUSE)

@@ -6,7 +6,7 @@ the lease under which a run takes its key (`key:fix-1`), which is held until the
 through the lease.
 3. One process decides at a time, behind a gate that nobody holds for longer than one decision. A process that cannot
 get through leaves the run where it is, and asks again.
-4. A question asked without the gate (`turns`) is only a reason to ask again behind it.
+4. A question asked without the gate (`select_admissible`) is only a reason to ask again behind it.
 """
 
 import time
@@ -45,17 +45,17 @@ class Places:
 
     def admit(self, writer: RunWriter, state: RunState, now: float) -> tuple[Event, ...]:
         """Return the event to record before a run goes on (admitted, queued, skipped), if it is not in mid-work."""
-        if not self._asks(state):
+        if not self._needs_admission(state):
             return ()
-        gate = self._enter()
+        gate = self._acquire_gate()
         if gate is None:
-            return self._not_yet(state, Verdict("place"), now)
+            return self._record_queued(state, Verdict("place"), now)
         try:
             return self._decide(writer, state, now)
         finally:
             self.log.release(gate)
 
-    def _asks(self, state: RunState) -> bool:
+    def _needs_admission(self, state: RunState) -> bool:
         if state.status == "queued":
             return True
         if state.status != "running":
@@ -64,7 +64,7 @@ class Places:
         works = state.pending is None or state.pending.kind == "step"
         return not state.admitted or (works and _needs_place(state) and state.family not in self._places)
 
-    def _enter(self) -> Lease | None:
+    def _acquire_gate(self) -> Lease | None:
         for _ in range(_TRIES):
             found = self.log.acquire(GATE, self.name)
             if isinstance(found, Lease):
@@ -77,18 +77,18 @@ class Places:
         known = [each for each in claimants(self.log) if each.run != state.run]
         verdicts = judge([*known, mine])
         verdict = verdicts[state.run]
-        if verdict.may_go and self._take(state):
+        if verdict.can_go and self._take(state):
             is_news = state.status == "queued" or not state.admitted
             return (RunAdmitted(waited=state.status == "queued" and bool(state.message), at=now),) if is_news else ()
         if verdict.waits_for == "key" and _is_new(state):
             how = mine.admission.if_running
             if how == "skip":
-                return (_skipped(state, verdict, now),)
+                return (_skip_run(state, verdict, now),)
             if how == "stop_old":
                 _stop(writer, state, known, mine)
         if state.parent is not None and is_circular([*known, mine], verdicts, state.run):
-            return (_stuck(state, verdict, now),)
-        return self._not_yet(state, verdict, now)
+            return (_fail_deadlocked(state, verdict, now),)
+        return self._record_queued(state, verdict, now)
 
     def _take(self, state: RunState) -> bool:
         """Take the leases that stand for a decision; False where another process has one that the log says is free."""
@@ -104,7 +104,7 @@ class Places:
             self._keys[run] = found
         return True
 
-    def _not_yet(self, state: RunState, verdict: Verdict, now: float) -> tuple[Event, ...]:
+    def _record_queued(self, state: RunState, verdict: Verdict, now: float) -> tuple[Event, ...]:
         if state.status == "queued" and (state.message or not verdict.behind):
             return ()
         message = queue_words(state.admission or Admission(), verdict)
@@ -158,10 +158,12 @@ def _position(log: Log, run: str, seq: int) -> float:
 
 def claimants(log: Log) -> tuple[Claimant, ...]:
     """List all unfinished runs that others may have to wait for, or that wait themselves."""
-    return tuple(_of_row(log, row) for row in log.summaries(Filter(statuses=OPEN)) if row.document.get("admission"))
+    return tuple(
+        _claimant_from_row(log, row) for row in log.summaries(Filter(statuses=OPEN)) if row.document.get("admission")
+    )
 
 
-def _of_row(log: Log, row: Row) -> Claimant:
+def _claimant_from_row(log: Log, row: Row) -> Claimant:
     line = row.document["admission"]
     about = line if isinstance(line, dict) else {}
     admission = decode(Admission, about.get("needs") or {})
@@ -182,11 +184,11 @@ def _of_row(log: Log, row: Row) -> Claimant:
     )
 
 
-def turns(log: Log, runs: Collection[str]) -> frozenset[str]:
+def select_admissible(log: Log, runs: Collection[str]) -> frozenset[str]:
     """Return the queued runs whose turn it seems to be; their drivers ask again, behind the gate."""
     if not runs:
         return frozenset()
-    return frozenset(run for run, verdict in judge(claimants(log)).items() if verdict.may_go and run in runs)
+    return frozenset(run for run, verdict in judge(claimants(log)).items() if verdict.can_go and run in runs)
 
 
 def queue_words(admission: Admission, verdict: Verdict) -> str:
@@ -200,14 +202,14 @@ def queue_words(admission: Admission, verdict: Verdict) -> str:
     return f"queued behind {names}: at most {most} run at once (max_concurrent_instances)" if names else "queued"
 
 
-def _skipped(state: RunState, verdict: Verdict, now: float) -> RunEnded:
+def _skip_run(state: RunState, verdict: Verdict, now: float) -> RunEnded:
     key = "" if state.admission is None else state.admission.key
     other = verdict.behind[0]
     message = f"skipped: {other} is not over and has the concurrency key '{key}' (if_running: skip)"
     return RunEnded(status="cancelled", reason="skipped", message=message, at=now)
 
 
-def _stuck(state: RunState, verdict: Verdict, now: float) -> RunEnded:
+def _fail_deadlocked(state: RunState, verdict: Verdict, now: float) -> RunEnded:
     other = verdict.behind[0]
     message = f"{other} has the key that this run needs, and waits itself for a key of {state.family}"
     return RunEnded(status="failed", message=f"it would wait for ever: {message}", at=now)

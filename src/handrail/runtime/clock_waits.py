@@ -25,9 +25,9 @@ from handrail.model.history.run_lines import is_run
 from handrail.model.history.run_state import CLOCK_JUMP, RunState
 from handrail.ports.environments import RunEnvironments
 from handrail.ports.log import Log, Timer
-from handrail.runtime.event_records import from_log
+from handrail.runtime.event_records import decode_event
 from handrail.runtime.history import state_of
-from handrail.runtime.ports import Clock, Reading, SteadyClock, now_as_known
+from handrail.runtime.ports import Clock, Reading, SteadyClock, steady_time
 from handrail.runtime.run_writer import RunWriter
 
 LOOK_EVERY = 0.05
@@ -50,7 +50,7 @@ class Waits:
     _deadlines: dict[Timer, float] = field(default_factory=dict[Timer, float])
 
     @property
-    def waiting(self) -> bool:
+    def has_deadlines(self) -> bool:
         """Whether a deadline is pending that the clock does not show."""
         return bool(self._deadlines)
 
@@ -82,41 +82,41 @@ class Waits:
         return Reading(now, now - (self.steady or time.monotonic)())
 
     def _begin(self, now: float, steady: float) -> None:
-        for timer, state in self._meant():
-            left = self._left(timer, state, now)
+        for timer, state in self._timers_with_states():
+            left = self._remaining_seconds(timer, state, now)
             if left < timer.due - now - CLOCK_JUMP:
                 self._deadlines[timer] = steady + left
 
-    def _left(self, timer: Timer, state: RunState, now: float) -> float:
+    def _remaining_seconds(self, timer: Timer, state: RunState, now: float) -> float:
         """Compute the seconds that are left of a wait, as far as its run knows."""
         if self._knows_clock(state):
-            return timer.due - now_as_known(self.clock, state)
+            return timer.due - steady_time(self.clock, state)
         latest = self.log.read(timer.stream, after=state.seq - 1, limit=1)
-        return timer.due - max(now, from_log(latest[0]).at)
+        return timer.due - max(now, decode_event(latest[0]).at)
 
     def _keep(self, ahead: float) -> None:
-        for timer, state in self._meant():
+        for timer, state in self._timers_with_states():
             by = state.ahead if self._knows_clock(state) else ahead
             self._deadlines.setdefault(timer, timer.due - by)
 
     def _knows_clock(self, state: RunState) -> bool:
         return isinstance(self.clock, SteadyClock) and state.boot == self.clock.boot
 
-    def _meant(self) -> Iterator[tuple[Timer, RunState]]:
+    def _timers_with_states(self) -> Iterator[tuple[Timer, RunState]]:
         """Yield the active timers with the states of their runs; unreadable runs are reported by their driver."""
-        for timer in self._set():
+        for timer in self._pending_timers():
             with contextlib.suppress(StorageDamaged, StorageTooNew, NotFound):
                 yield timer, state_of(self.log, timer.stream)
 
-    def _set(self) -> list[Timer]:
+    def _pending_timers(self) -> list[Timer]:
         return [timer for timer in self.log.due(math.inf) if is_run(timer.stream) and self.wanted(timer.stream)]
 
     def _tell(self, come: list[Timer]) -> None:
-        still = set(self._set())
+        still = set(self._pending_timers())
         for timer in come:
             if timer in still:
                 key = f"time-came:{timer.key}:{timer.due!r}:{self.log.last(timer.stream).seq}"
-                writer = RunWriter(self.log, self.environments.for_run(timer.stream).redactor)
+                writer = RunWriter(self.log, self.environments.environment_of(timer.stream).redactor)
                 writer.send(timer.stream, key, "time_came", key=timer.key, due=timer.due)
                 self.told += 1
             del self._deadlines[timer]

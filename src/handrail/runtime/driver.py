@@ -110,7 +110,7 @@ class Driver:
     """The change token of the log at the last check."""
 
     def __post_init__(self) -> None:
-        self.environment = self.handlers.environments.for_run(self.lease.stream)
+        self.environment = self.handlers.environments.environment_of(self.lease.stream)
         self.writer = RunWriter(self.log, self.environment.redactor)
         names = NO_AGENT_NAMES if self.handlers.steps is None else self.handlers.steps.agent_names
         self.recorder = Recorder(
@@ -120,7 +120,7 @@ class Driver:
 
     async def drive(self) -> RunState:
         """Drive the run until it is over or needs the outside."""
-        found = self.known.folded(self.log, self.lease.stream)
+        found = self.known.fold_run(self.log, self.lease.stream)
         state, self.recorder.checkpointed = found.state, found.checkpointed
         plan = plan_of(self.log, state.plan)
         performed: Performed | None = Performed(state)
@@ -149,60 +149,60 @@ class Driver:
             try:
                 turn = self.recorder.turn(plan, state, caused, look=look)
             except DiffWanted as wanted:
-                caused = (*caused, await self._compared(state.run, wanted))
+                caused = (*caused, await self._compare_files(state.run, wanted))
                 continue
             for pending in turn.given_up:
                 await self._end(state, pending)
             try:
-                return self.recorder.commit(await self._with_record(plan, turn))
+                return self.recorder.commit(await self._record_ignored_files(plan, turn))
             except MessagesWaiting:
                 look = True
 
-    async def _compared(self, run: str, wanted: DiffWanted) -> FilesCompared:
+    async def _compare_files(self, run: str, wanted: DiffWanted) -> FilesCompared:
         """Compute the difference between two snapshots, which the next decision reads."""
         if self.handlers.steps is not None:
             return await compare(self.handlers.steps.trees, wanted, run)
         return FilesCompared(since=wanted.since, until=wanted.until, diff="", at=self.clock())
 
-    async def _with_record(self, plan: Plan, turn: Turn) -> Turn:
+    async def _record_ignored_files(self, plan: Plan, turn: Turn) -> Turn:
         """Record the ignored files that a step must leave alone, before the event that begins the step."""
         steps = self.handlers.steps
         if steps is None or not turn.events or not isinstance(turn.events[-1], StepBegan):
             return turn
-        step = steps.must_record(plan, turn.state)
-        return turn if step is None else await recorded_files.with_record(steps.trees, self.recorder, step, turn)
+        step = steps.find_step_to_record(plan, turn.state)
+        return turn if step is None else await recorded_files.attach_file_record(steps.trees, self.recorder, step, turn)
 
     async def _perform(self, plan: Plan, state: RunState) -> Performed | None:
         """Perform what is pending; None when only the outside can move the run."""
         pending = state.pending
-        if self.handlers.steps is not None and self.handlers.steps.unsettled(state):
-            return await self._watched(self._settled(state), state)
+        if self.handlers.steps is not None and self.handlers.steps.needs_settling(state):
+            return await self._perform_watched(self._settle_files(state), state)
         if state.status != "running":
             return None
         if pending is None:
             # A long walk through the plan is recorded in parts.
             return Performed(state)
-        began = self._began(state, pending)
+        began = self._find_intent(state, pending)
         if pending.kind == "items" and self.handlers.steps is not None:
             ended = await self.handlers.steps.items.perform(plan, state)
-            return Performed(state, await self._looked(state, ended)) if ended else None
+            return Performed(state, await self._add_notices(state, ended)) if ended else None
         if isinstance(began, ChildStarted):
             outcome = self.handlers.children.perform(state, pending, began)
-            return None if outcome is None else Performed(state, await self._looked(state, (outcome,)))
+            return None if outcome is None else Performed(state, await self._add_notices(state, (outcome,)))
         if not isinstance(began, StepBegan) or (is_holders(state, pending.action) and not pending.reported):
             return None
         if is_for_holder(began) and not state.held_by:
             # In a copy of a run that somebody held: the engine begins the step again, with a call of its own.
             return Performed(state, (RunReleased(by="", at=self.clock()),))
-        return await self._watched(self._effect(plan, state, pending, began), state)
+        return await self._perform_watched(self._perform_effect(plan, state, pending, began), state)
 
-    async def _watched(self, work: "Coroutine[Any, Any, tuple[Event, ...]]", state: RunState) -> Performed:
-        after, caused = await self.watch.over(work, state)
+    async def _perform_watched(self, work: "Coroutine[Any, Any, tuple[Event, ...]]", state: RunState) -> Performed:
+        after, caused = await self.watch.run_work(work, state)
         return Performed(after, caused or ())
 
     def _look(self, plan: Plan, state: RunState) -> RunState | None:
         """Record messages that do not affect the work under way; None where one ends it."""
-        before, self._seen = self._seen, self.log.changed()
+        before, self._seen = self._seen, self.log.change_token()
         quiet = self._seen == before or not self.log.inbox(state.run, limit=1)
         late = state.deadline is not None and state.deadline <= self.clock()
         if quiet and not late and (state.pending is None or not is_set(self.clock, state)):
@@ -215,7 +215,9 @@ class Driver:
         ends = turn.given_up or (state.pending is None and turn.events)
         return None if ends else self.recorder.commit(turn)
 
-    async def _effect(self, plan: Plan, state: RunState, pending: Pending, began: StepBegan) -> tuple[Event, ...]:
+    async def _perform_effect(
+        self, plan: Plan, state: RunState, pending: Pending, began: StepBegan
+    ) -> tuple[Event, ...]:
         if began.action == "dynamic":
             if self.flows is None:
                 self.flows = dynamic.FlowHandler(
@@ -230,44 +232,46 @@ class Driver:
             return (await self.handlers.commands.perform(state, pending, began),)
         if pending.reported:
             report = cast("WorkReported", self.recorder.intent(state.run, pending.reported))
-            return await self._looked(state, await self.handlers.steps.conclude(plan, state, pending, began, report))
+            return await self._add_notices(
+                state, await self.handlers.steps.conclude(plan, state, pending, began, report)
+            )
         if began.action in GUIDED:
             newest = self.recorder.intent(state.run, pending.seq)
             refused = newest if isinstance(newest, StepRefused) else None
-            return await self._looked(state, await self.handlers.steps.guide(plan, state, pending, began, refused))
+            return await self._add_notices(state, await self.handlers.steps.guide(plan, state, pending, began, refused))
         return await self.handlers.steps.perform(plan, state, pending, began)
 
-    async def _looked(self, state: RunState, events: tuple[Event, ...]) -> tuple[Event, ...]:
+    async def _add_notices(self, state: RunState, events: tuple[Event, ...]) -> tuple[Event, ...]:
         """Add to an outcome what a person should know about it."""
-        return events if self.handlers.steps is None else await self.handlers.steps.look(state, events)
+        return events if self.handlers.steps is None else await self.handlers.steps.add_notices(state, events)
 
-    def _began(self, state: RunState, pending: Pending) -> Event:
+    def _find_intent(self, state: RunState, pending: Pending) -> Event:
         """Return the intent of what is pending; a refused step is pending under a different number."""
         seq = state.steps[pending.address].began if pending.kind == "step" else pending.seq
         return self.recorder.intent(state.run, seq)
 
-    async def _settled(self, state: RunState) -> tuple[Event, ...]:
+    async def _settle_files(self, state: RunState) -> tuple[Event, ...]:
         if self.handlers.steps is None:
             return ()
         began = None
         if state.pending is not None and state.pending.kind == "step":
             await self._end(state, state.pending)
-            began = self._began(state, state.pending)
+            began = self._find_intent(state, state.pending)
         settled = await self.handlers.steps.settle(state)
         if isinstance(settled, WorkspaceReady) and isinstance(began, StepBegan) and RECORDED in began.spec:
             # The files recorded when the step began are not in the new worktree: the step begins again.
             settled = replace(settled, again=True)
-        return await self._looked(state, (settled,))
+        return await self._add_notices(state, (settled,))
 
     async def _end(self, state: RunState, pending: Pending) -> None:
         """End what was started, so that nothing of it is left when the run records that."""
         if pending.kind == "child":
             await self._end_child(state, pending.child, pending.seq)
         elif pending.kind == "items" and self.handlers.steps is not None:
-            for child in self.handlers.steps.items.running(state):
+            for child in self.handlers.steps.items.list_running(state):
                 await self._end_child(state, child, pending.seq)
         elif pending.kind == "step":
-            began = self._began(state, pending)
+            began = self._find_intent(state, pending)
             if isinstance(began, StepBegan):
                 await (self.handlers.steps or self.handlers.commands).stop(state, pending, began)
 

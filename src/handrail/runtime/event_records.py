@@ -32,30 +32,30 @@ _BRACKETS = re.compile(r"[\[\]{}]")
 _dumps = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circular=False, default=fields_of).encode
 
 
-def to_log(event: Event) -> NewEvent:
+def encode_event(event: Event) -> NewEvent:
     """Convert an event to the form in which the log stores it."""
     # Plain JSON in ASCII: the chain covers these bytes whatever their order, any integer fits, and so does half a
     # surrogate pair that a command printed.
     try:
         text = _dumps(fields_of(event))
     except (ValueError, TypeError, RecursionError) as error:
-        raise _refused(event, str(error)) from error
+        raise _unrecordable_error(event, str(error)) from error
     # Counting is cheap, and an event with fewer brackets than this cannot be nested too deeply to be read back.
     if text.count("[") + text.count("{") > DEEPEST and _depth(text) > DEEPEST:
-        raise _refused(event, f"it is nested more than {DEEPEST} levels deep")
+        raise _unrecordable_error(event, f"it is nested more than {DEEPEST} levels deep")
     return NewEvent(event.kind, VERSION, text.encode())
 
 
-def reads_back(event: Event) -> bool:
+def can_read_back(event: Event) -> bool:
     """Whether an event is the same after it was written and read: each of its fields has its type."""
     try:
-        fields = json.loads(to_log(event).payload)
+        fields = json.loads(encode_event(event).payload)
         return cast("Event", decode(cast("type[Any]", Event), fields)) == event
     except (UsageError, ValueError, TypeError, LookupError, RecursionError):
         return False
 
 
-def _refused(event: Event, why: str) -> UsageError:
+def _unrecordable_error(event: Event, why: str) -> UsageError:
     return UsageError(f"the event {event.kind} cannot be recorded: {why}", next_step="give it other values")
 
 
@@ -68,45 +68,45 @@ def _depth(text: str) -> int:
     return deepest
 
 
-def without_secrets(event: Event, redactor: Redactor) -> Event:
+def redact_event(event: Event, redactor: Redactor) -> Event:
     """Remove the secrets from an event; one without secrets stays the same object."""
-    return kept(event, redactor)[0]
+    return redact_and_encode(event, redactor)[0]
 
 
-def kept(event: Event, redactor: Redactor) -> tuple[Event, NewEvent]:
+def redact_and_encode(event: Event, redactor: Redactor) -> tuple[Event, NewEvent]:
     """Remove the secrets from an event; return it together with the form in which the log stores it."""
-    written = to_log(event)
+    written = encode_event(event)
     if not redactor.find(written.payload):
         return event, written
     data = cast("dict[str, JsonValue]", json.loads(written.payload))
-    clean = {name: value if name in STRUCTURE else masked(value, redactor) for name, value in data.items()}
+    clean = {name: value if name in STRUCTURE else redact_value(value, redactor) for name, value in data.items()}
     event = cast("Event", decode(cast("type[Any]", Event), clean))
-    return event, to_log(event)
+    return event, encode_event(event)
 
 
-def masked(value: JsonValue, redactor: Redactor) -> JsonValue:
+def redact_value(value: JsonValue, redactor: Redactor) -> JsonValue:
     """Mask the secrets in the texts of a value."""
     match value:
         case str():
             return redactor.text(value)
         case list():
-            return [masked(each, redactor) for each in value]
+            return [redact_value(each, redactor) for each in value]
         case dict():
-            return {redactor.text(name): masked(each, redactor) for name, each in value.items()}
+            return {redactor.text(name): redact_value(each, redactor) for name, each in value.items()}
         case _:
             return value
 
 
-def from_log(stored: StoredEvent) -> Event:
+def decode_event(stored: StoredEvent) -> Event:
     """Read a stored event, whichever version of its shape it has; the only way from bytes to an event."""
     try:
         fields = json.loads(stored.payload) if stored.version == VERSION else lift(stored)
         return cast("Event", decode(cast("type[Any]", Event), fields))
     except (ValueError, TypeError, LookupError, RecursionError) as error:
-        raise unreadable(stored, error) from error
+        raise unreadable_event_error(stored, error) from error
 
 
-def unreadable(stored: StoredEvent, why: Exception) -> StorageDamaged:
+def unreadable_event_error(stored: StoredEvent, why: Exception) -> StorageDamaged:
     """Build the error for an event that cannot be read or folded: nothing after it can be known of its run."""
     run, words = stored.stream, " ".join(str(why).split())
     shown = words if len(words) <= MOST_WORDS else f"{words[:MOST_WORDS]}..."

@@ -21,7 +21,7 @@ class Glimpses:
     folder: Path
     _known: dict[Path, tuple[int, str]] = field(default_factory=dict[Path, tuple[int, str]])
 
-    def of(self, run: str, seq: int, agent: str | None) -> str:
+    def describe_activity(self, run: str, seq: int, agent: str | None) -> str:
         """Describe what the agent called by the intent `seq` of a run is doing; empty while that is not known."""
         place = newest_start(self.folder / run / str(seq))
         size, before = self._known.get(place, (0, ""))

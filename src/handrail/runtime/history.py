@@ -20,8 +20,14 @@ from handrail.model.history.run_state import REDUCER, RunState
 from handrail.model.secrets.redaction import Redactor
 from handrail.model.workflow.plan import Plan
 from handrail.ports.log import Append, Log, StoredEvent
-from handrail.runtime.event_records import from_log, reads_back, to_log, unreadable, without_secrets
-from handrail.runtime.ports import Pinned, with_clock
+from handrail.runtime.event_records import (
+    can_read_back,
+    decode_event,
+    encode_event,
+    redact_event,
+    unreadable_event_error,
+)
+from handrail.runtime.ports import Pinned, stamp_clock
 from handrail.runtime.run_summary import summary_of, timers_of
 
 MOST_KNOWN = 32
@@ -51,22 +57,22 @@ class Known:
         if len(self._kept) > MOST_KNOWN:
             self._kept.popitem(last=False)
 
-    def folded(self, log: Log, run: str) -> Folded:
+    def fold_run(self, log: Log, run: str) -> Folded:
         """Fold the state of a run, from the cached one if it is of the same history."""
         kept = self._kept.get(run)
         if kept is not None and log.last(run).seq >= kept.state.seq:
             first, *later = log.read(run, after=kept.state.seq - 1)
             if first.hash == kept.hash:
-                return _onward(log, kept, later)
-        return folded(log, run)
+                return _fold_later(log, kept, later)
+        return fold_run(log, run)
 
 
 def state_of(log: Log, run: str) -> RunState:
     """Fold a run's events, beginning with its newest checkpoint."""
-    return folded(log, run).state
+    return fold_run(log, run).state
 
 
-def folded(log: Log, run: str) -> Folded:
+def fold_run(log: Log, run: str) -> Folded:
     """Fold a run's events, beginning with its newest checkpoint."""
     kept = log.checkpoint(run, REDUCER)
     # Read one event before the first that is folded: its hash shows which history the checkpoint belongs to.
@@ -75,21 +81,21 @@ def folded(log: Log, run: str) -> Folded:
         raise NotFound(f"there is no run '{run}'", next_step="handrail status")
     first = events[0]
     if kept is None:
-        return _onward(log, Folded(_apply(log, None, first), first.hash, 0), events[1:])
+        return _fold_later(log, Folded(_apply(log, None, first), first.hash, 0), events[1:])
     try:
         state = decode_state(kept.state, log.get_blob)
     except (ValueError, TypeError, LookupError, RecursionError):
         # A checkpoint only saves time: the events before it give the same state.
-        return _from_zero(log, run)
-    return _onward(log, Folded(state, first.hash, kept.seq), events[1:])
+        return _fold_from_start(log, run)
+    return _fold_later(log, Folded(state, first.hash, kept.seq), events[1:])
 
 
-def _from_zero(log: Log, run: str) -> Folded:
+def _fold_from_start(log: Log, run: str) -> Folded:
     first, *later = log.read(run)
-    return _onward(log, Folded(_apply(log, None, first), first.hash, 0), later)
+    return _fold_later(log, Folded(_apply(log, None, first), first.hash, 0), later)
 
 
-def _onward(log: Log, kept: Folded, later: Sequence[StoredEvent]) -> Folded:
+def _fold_later(log: Log, kept: Folded, later: Sequence[StoredEvent]) -> Folded:
     state = kept.state
     for stored in later:
         state = _apply(log, state, stored)
@@ -98,13 +104,13 @@ def _onward(log: Log, kept: Folded, later: Sequence[StoredEvent]) -> Folded:
 
 def _apply(log: Log, state: RunState | None, stored: StoredEvent) -> RunState:
     """Fold a stored event; one that does not fit raises an error, whatever is wrong with it."""
-    event = from_log(stored)
+    event = decode_event(stored)
     try:
         return apply(state, event, stored.seq, log.get_blob)
     except StorageFault:
         raise
     except (HandrailError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
-        raise unreadable(stored, error) from error
+        raise unreadable_event_error(stored, error) from error
 
 
 def is_readable(log: Log, run: str) -> bool:
@@ -121,10 +127,10 @@ def readable_state(log: Log, run: str) -> RunState:
     try:
         return state_of(log, run)
     except (StorageDamaged, StorageTooNew):
-        return _readable_part(log, run)
+        return _fold_readable(log, run)
 
 
-def _readable_part(log: Log, run: str) -> RunState:
+def _fold_readable(log: Log, run: str) -> RunState:
     state: RunState | None = None
     for stored in readable_events(log, run):
         state = _apply(log, state, stored)
@@ -166,7 +172,7 @@ def state_before(log: Log, run: str, seq: int) -> RunState:
 
 def events_of(log: Log, run: str) -> tuple[tuple[int, Event], ...]:
     """List a run's events with their sequence numbers."""
-    return tuple((stored.seq, from_log(stored)) for stored in log.read(run))
+    return tuple((stored.seq, decode_event(stored)) for stored in log.read(run))
 
 
 def events_by_one_clock(log: Log, run: str) -> tuple[tuple[int, Event], ...]:
@@ -180,25 +186,25 @@ def events_by_one_clock(log: Log, run: str) -> tuple[tuple[int, Event], ...]:
     return tuple(reversed(found))
 
 
-def beginning(log: Log, redactor: Redactor, run: str, first: Event, *later: Event) -> Append:
+def build_first_append(log: Log, redactor: Redactor, run: str, first: Event, *later: Event) -> Append:
     """Build the append that creates a run; a copy may begin with a time that it waits for."""
     if not is_run(run):
         hint = "call the workflow otherwise: letters, digits, dots and dashes"
         raise UsageError(f"'{run}' cannot be the id of a run", next_step=hint)
-    clean = tuple(without_secrets(event, redactor) for event in (with_clock(first), *later))
-    bad = next((event for event in clean if not reads_back(event)), None)
+    clean = tuple(redact_event(event, redactor) for event in (stamp_clock(first), *later))
+    bad = next((event for event in clean if not can_read_back(event)), None)
     if bad is not None:
         raise UsageError(f"{run} cannot be begun: its {bad.kind} could not be read back", next_step=GIVE_PLAIN)
     state = apply(None, clean[0], 1, log.get_blob)
     for event in clean[1:]:
         state = apply(state, event, state.seq + 1, log.get_blob)
     recorded, blobs = take_out(clean[0]) if isinstance(clean[0], RunStarted) else (clean[0], ())
-    events = tuple(to_log(event) for event in (recorded, *clean[1:]))
+    events = tuple(encode_event(event) for event in (recorded, *clean[1:]))
     timers = timers_of(replace(state, counts_from=None), state)
     return Append(run, 0, events, timers=timers, summary=summary_of(state), blobs=blobs)
 
 
-def written_plan(plan: Plan) -> bytes:
+def encode_plan(plan: Plan) -> bytes:
     """Serialize a plan to the bytes that are stored with its runs."""
     return rfc8785.dumps(encode(plan))
 
@@ -211,15 +217,15 @@ def put_calls(log: Log, calls: Mapping[str, Pinned]) -> str:
     return log.put_blob(rfc8785.dumps(content))
 
 
-def pinned_call(log: Log, calls: str, name: str) -> tuple[bytes, str] | None:
+def find_pinned_call(log: Log, calls: str, name: str) -> tuple[bytes, str] | None:
     """Return the stored plan of a workflow that was pinned to be called, and its version; None where there is none."""
     found = _read_calls(log.get_blob(calls)).get(name) if calls else None
     return None if found is None else (rfc8785.dumps(found["plan"]), str(found["definition"]))
 
 
-def pinned_plans(data: bytes) -> dict[str, Plan]:
+def decode_pinned_plans(data: bytes) -> dict[str, Plan]:
     """Decode the plans of the workflows that a run may call, from the blob that they are stored in."""
-    return {name: _decoded(rfc8785.dumps(found["plan"])) for name, found in _read_calls(data).items()}
+    return {name: _decode_plan(rfc8785.dumps(found["plan"])) for name, found in _read_calls(data).items()}
 
 
 def _read_calls(data: bytes) -> dict[str, dict[str, Any]]:
@@ -229,7 +235,7 @@ def _read_calls(data: bytes) -> dict[str, dict[str, Any]]:
             for name, each in json.loads(data).items()
         }
         for each in found.values():
-            _decoded(rfc8785.dumps(each["plan"]))
+            _decode_plan(rfc8785.dumps(each["plan"]))
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         message = f"the workflows that the run may call cannot be read: {type(error).__name__}"
         raise StorageDamaged(message, next_step="start the workflow again as a new run") from error
@@ -240,7 +246,7 @@ def plan_of(log: Log, digest: str) -> Plan:
     """Read a pinned plan by the digest of its blob."""
     hint = "start the same workflow again, unchanged: that keeps its plan once more; then resume"
     try:
-        return _decoded(log.get_blob(digest))
+        return _decode_plan(log.get_blob(digest))
     except NotFound as error:
         message = f"the plan that the run is pinned to is gone from the log ({digest[:12]})"
         raise StorageDamaged(message, next_step=hint) from error
@@ -252,7 +258,7 @@ def plan_of(log: Log, digest: str) -> Plan:
 def require_plan(data: bytes, plan: Plan) -> None:
     """Refuse a plan whose bytes do not decode to the same plan."""
     try:
-        same = _decoded(data) == plan
+        same = _decode_plan(data) == plan
     except (ValueError, TypeError, LookupError, RecursionError) as error:
         raise UsageError(f"the workflow '{plan.name}' cannot be recorded: {error}", next_step=GIVE_PLAIN) from error
     if not same:
@@ -260,7 +266,7 @@ def require_plan(data: bytes, plan: Plan) -> None:
 
 
 @lru_cache(maxsize=64)
-def _decoded(data: bytes) -> Plan:
+def _decode_plan(data: bytes) -> Plan:
     return decode(Plan, json.loads(data))
 
 
@@ -274,7 +280,7 @@ class Roots:
     def __call__(self, run: str) -> str:
         """Return the run that a person started: the one from which a run comes, or itself."""
         if run not in self._known:
-            parent, root = kin_of(self.log, run)
+            parent, root = find_parent_and_root(self.log, run)
             if parent is None and not self.log.last(run).seq:
                 # It has not begun yet.
                 return run
@@ -282,11 +288,11 @@ class Roots:
         return self._known[run]
 
 
-def kin_of(log: Log, run: str) -> tuple[str | None, str]:
+def find_parent_and_root(log: Log, run: str) -> tuple[str | None, str]:
     """Return the parent of a run and the run that a person started, from its summary row, else from its first event."""
     for row in log.summaries(Filter(key=run)):
         return row.facts.parent, row.facts.root or run
-    first = next(map(from_log, log.read(run, limit=1)), None) if is_run(run) else None
+    first = next(map(decode_event, log.read(run, limit=1)), None) if is_run(run) else None
     if not isinstance(first, RunStarted) or first.parent is None:
         return None, run
     return first.parent.run, first.root or first.parent.run

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from handrail.engine.decide import after_failure
 from handrail.engine.decide.from_outside import Answer, decide_approval
 from handrail.engine.fold.apply import apply
-from handrail.engine.fold.step_tools import Call, child_ended, decided
+from handrail.engine.fold.step_tools import Call, decide_call, report_child_end
 from handrail.engine.state.agent_calls import is_for_holder
-from handrail.engine.state.preferences import Wish, preferred
+from handrail.engine.state.preferences import Wish, decide_preferences
 from handrail.engine.state.transitions import ALLOWED
 from handrail.errors import HandrailError, UsageError
 from handrail.frozen import frozen
@@ -27,7 +27,7 @@ from handrail.model.history.trees import Tree, TreeSource
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.settings import AgentPolicy
 from handrail.ports.log import Log, Message
-from handrail.runtime.event_records import from_log, reads_back
+from handrail.runtime.event_records import can_read_back, decode_event
 from handrail.runtime.handlers.children import outcome_of
 from handrail.runtime.history import plan_of, state_of
 from handrail.runtime.run_summary import TIMEOUT
@@ -57,7 +57,7 @@ class _Scene:
     letters: list[Letter] = field(default_factory=list[Letter])
 
 
-def understood(log: Log, plan: Plan, state: RunState, messages: tuple[Message, ...], now: float) -> Heard:
+def interpret_messages(log: Log, plan: Plan, state: RunState, messages: tuple[Message, ...], now: float) -> Heard:
     """Turn messages into events, one after the other; return them with the state after them."""
     caused: list[ev.Event] = []
     consumed: list[int] = []
@@ -66,28 +66,28 @@ def understood(log: Log, plan: Plan, state: RunState, messages: tuple[Message, .
     letters: list[Letter] = []
     for each in messages:
         data = _read(each.payload)
-        if data.get("kind") == "take" and _engine_performs(log, state):
+        if data.get("kind") == "take" and _is_engine_performing(log, state):
             continue
         consumed.append(each.id)
-        for event in _meant(_Scene(log, plan, state, now, begins, letters), data):
-            if _gives_up(state, event) and state.pending is not None:
+        for event in _interpret_message(_Scene(log, plan, state, now, begins, letters), data):
+            if _is_giving_up(state, event) and state.pending is not None:
                 given_up.append(state.pending)
             state = apply(state, event, state.seq + 1, log.get_blob)
             caused.append(event)
     return Heard(tuple(caused), state, tuple(consumed), tuple(given_up), tuple(begins), tuple(letters))
 
 
-def _engine_performs(log: Log, state: RunState) -> bool:
+def _is_engine_performing(log: Log, state: RunState) -> bool:
     """Whether the engine itself performs a step: it is finished before somebody else takes the run."""
     pending = state.pending
     if state.status != "running" or state.held_by or pending is None or pending.kind != "step":
         return False
-    began = from_log(log.read(state.run, after=state.steps[pending.address].began - 1, limit=1)[0])
+    began = decode_event(log.read(state.run, after=state.steps[pending.address].began - 1, limit=1)[0])
     # A copy of a run that somebody held may be at a step that was begun for its holder.
     return not (isinstance(began, ev.StepBegan) and is_for_holder(began))
 
 
-def _gives_up(state: RunState, event: ev.Event) -> bool:
+def _is_giving_up(state: RunState, event: ev.Event) -> bool:
     if event.kind not in ENDS or state.pending is None:
         return False
     if event.kind == "run_resumed":
@@ -103,7 +103,7 @@ def _read(payload: bytes) -> _Data:
     return cast("_Data", data) if isinstance(data, dict) else {}
 
 
-def _meant(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+def _interpret_message(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
     """Turn a message into events; none when it does not fit, or when the events may not follow."""
     make = _MEANINGS.get(str(data.get("kind")))
     try:
@@ -111,7 +111,7 @@ def _meant(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
         state = scene.state
         for event in events:
             # An event that cannot be read back would make the run unreadable, so the message has no effect.
-            if event.kind not in ALLOWED[state.status] or not reads_back(event):
+            if event.kind not in ALLOWED[state.status] or not can_read_back(event):
                 return ()
             state = apply(state, event, state.seq + 1, scene.log.get_blob)
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError, UsageError):
@@ -119,13 +119,13 @@ def _meant(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
     return events
 
 
-def _by(data: _Data) -> str:
+def _sender_of(data: _Data) -> str:
     """Return who sent a message; one from an older Handrail has the bare name of a person."""
     return type_actor(str(data.get("by") or ""))
 
 
 def _stop(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
-    by = _by(data)
+    by = _sender_of(data)
     why = str(data.get("why") or "").strip()
     message = f"stopped by {actor_words(by) if by else 'a person'}" + (f": {why}" if why else "")
     return (ev.RunEnded(status="cancelled", by=by, message=message, at=scene.now),)
@@ -144,7 +144,7 @@ def _stop_for(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
 
 def _resume(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
     if scene.state.status in ("blocked", "failed") or scene.state.reason in ("pause", "timer", "quota"):
-        return (ev.RunResumed(by=_by(data), at=scene.now),)
+        return (ev.RunResumed(by=_sender_of(data), at=scene.now),)
     return ()
 
 
@@ -160,7 +160,7 @@ def _rewind(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
         seq=int(data["seq"]),
         state=str(data["state"]),
         crossed=tuple(data["crossed"]),
-        by=_by(data),
+        by=_sender_of(data),
         at=scene.now,
     )
     return (rewound,)
@@ -171,7 +171,7 @@ def _take(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
     if scene.state.held_by != data.get("held_by", ""):
         return ()
     hands = cast("ev.Hands", data.get("hands", "all"))
-    return (ev.RunTaken(by=_by(data), hands=hands, at=scene.now),)
+    return (ev.RunTaken(by=_sender_of(data), hands=hands, at=scene.now),)
 
 
 def _release(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
@@ -185,7 +185,7 @@ def _release_import(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
     if not scene.state.foreign:
         return ()
     released = ev.RunReleased(
-        by=_by(data),
+        by=_sender_of(data),
         at=scene.now,
         source=decode(cast("type[TreeSource | None]", TreeSource | None), data["source"]),
         tree=decode(cast("type[Tree | None]", Tree | None), data["tree"]),
@@ -203,16 +203,16 @@ def _answer(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
     state = scene.state
     if state.pending is None or state.pending.kind != "approval" or state.pending.seq != data["asked"]:
         return ()
-    answer = Answer(cast("ev.Decision", data["decision"]), _by(data), str(data.get("feedback", "")))
+    answer = Answer(cast("ev.Decision", data["decision"]), _sender_of(data), str(data.get("feedback", "")))
     decided = decide_approval(scene.plan, state, answer, scene.now)
     return (ev.RunResumed(by=answer.by, at=scene.now), decided) if state.status == "blocked" else (decided,)
 
 
-def _child(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+def _end_child(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
     """Record that a child is over; a run that is not running checks it when it goes on."""
     pending = scene.state.pending
     if data["child"] in scene.state.children:
-        over = child_ended(scene.state, state_of(scene.log, str(data["child"])), scene.now)
+        over = report_child_end(scene.state, state_of(scene.log, str(data["child"])), scene.now)
         return () if over is None else (over,)
     if scene.state.status != "running" or pending is None or pending.child != data["child"]:
         return ()
@@ -221,10 +221,10 @@ def _child(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
     except HandrailError:
         # The driver meets the same error when it reads the child's history, and reports it.
         return ()
-    return () if ended is None else (ended, *_seen_by_child(scene, pending.child))
+    return () if ended is None else (ended, *_adopt_child_settings(scene, pending.child))
 
 
-def _seen_by_child(scene: _Scene, run: str) -> tuple[ev.Event, ...]:
+def _adopt_child_settings(scene: _Scene, run: str) -> tuple[ev.Event, ...]:
     """Take over what a called workflow found in git's settings: it works in the worktree of its caller."""
     child = state_of(scene.log, run)
     if child.tree is None or child.git_changes == scene.state.git_changes:
@@ -233,14 +233,14 @@ def _seen_by_child(scene: _Scene, run: str) -> tuple[ev.Event, ...]:
     return (ev.GitSettingsChanged(changes=child.git_changes, address=address, at=scene.now),)
 
 
-def _time(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+def _fire_timer(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
     """Fire a timer that is due by a clock that nobody set back; any other timer set meanwhile has not come due."""
     if data["key"] == TIMEOUT:
         is_meant = scene.state.deadline == data["due"]
         return run_deadline.end_late(scene.log, scene.state, scene.now) if is_meant else ()
     if scene.state.until != data["due"]:
         return ()
-    event = timed_out(scene.plan, scene.state, str(data["key"]), scene.now)
+    event = timer_event(scene.plan, scene.state, str(data["key"]), scene.now)
     return () if event is None else (event,)
 
 
@@ -254,7 +254,7 @@ def _say(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
             address=pending.address,
             asked=pending.seq,
             answer=str(data["answer"]),
-            by=_by(data),
+            by=_sender_of(data),
             at=scene.now,
         ),
     )
@@ -265,7 +265,7 @@ def _tell(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
     pending = scene.state.pending
     at_work = pending is not None and pending.kind == "step" and pending.action == "agent"
     address = pending.address if pending is not None and at_work else ""
-    return (ev.MessageGiven(text=str(data["text"]), by=_by(data), address=address, at=scene.now),)
+    return (ev.MessageGiven(text=str(data["text"]), by=_sender_of(data), address=address, at=scene.now),)
 
 
 def _report(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
@@ -286,17 +286,17 @@ def _report(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
     return (reported,)
 
 
-def _tool(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+def _call_tool(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
     """Record a tool call of one of our agents."""
     call = decode(Call, data["call"])
-    found = decided(scene.plan, scene.state, call, scene.now)
+    found = decide_call(scene.plan, scene.state, call, scene.now)
     if found.begins is not None:
-        if not reads_back(found.begins):
+        if not can_read_back(found.begins):
             return ()
         try:
-            scene.begins.append(_with_admission(scene, found.begins))
+            scene.begins.append(_add_admission(scene, found.begins))
         except UsageError as error:
-            return (decided(scene.plan, scene.state, replace(call, error=error.message), scene.now).event,)
+            return (decide_call(scene.plan, scene.state, replace(call, error=error.message), scene.now).event,)
     if found.event.success and data.get("letter"):
         text = f"(from the agent of {scene.state.run}, which started this run) {data['letter']['text']}"
         key, by = f"tell:{scene.state.run}:{call.call}", str(make_agent(scene.state.run, call.address))
@@ -304,31 +304,31 @@ def _tool(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
     return (found.event,)
 
 
-def _with_admission(scene: _Scene, begins: ev.RunStarted) -> ev.RunStarted:
+def _add_admission(scene: _Scene, begins: ev.RunStarted) -> ev.RunStarted:
     """Let a run that an agent starts wait for its turn, like any other."""
     plan, around = plan_of(scene.log, begins.plan), scene.state.admission
-    return begins if around is None and plan.concurrency is None else admission.with_admission(plan, begins, around)
+    return begins if around is None and plan.concurrency is None else admission.add_admission(plan, begins, around)
 
 
 def _prefer(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
     """Record how far a person lets the run go on alone."""
-    wish = Wish(by=_by(data), autonomy=str(data["autonomy"]), risk=str(data["risk"]))
-    return preferred(scene.plan, scene.state, wish, scene.now)
+    wish = Wish(by=_sender_of(data), autonomy=str(data["autonomy"]), risk=str(data["risk"]))
+    return decide_preferences(scene.plan, scene.state, wish, scene.now)
 
 
-def _tried(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+def _refuse_command(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
     """Record that an agent called a command that is for people."""
     refused = ev.CommandRefused(
         command=str(data["command"]),
         about=str(data["about"]),
         address=str(data["address"]),
-        by=_by(data),
+        by=_sender_of(data),
         at=scene.now,
     )
     return (refused,)
 
 
-def _notified(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+def _record_notice(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
     """Record that somebody is notified of what the run needs, or could not be."""
     told = ev.PersonNotified(need=int(data["need"]), to=str(data["to"]), problem=str(data["problem"]), at=scene.now)
     return (told,)
@@ -339,10 +339,10 @@ _MEANINGS: dict[str, Callable[[_Scene, _Data], tuple[ev.Event, ...]]] = {
     "say": _say,
     "report": _report,
     "prefer": _prefer,
-    "tool": _tool,
+    "tool": _call_tool,
     "tell": _tell,
-    "tried": _tried,
-    "notified": _notified,
+    "tried": _refuse_command,
+    "notified": _record_notice,
     "stop": _stop,
     "stop_with": _stop_with,
     "stop_for": _stop_for,
@@ -352,12 +352,12 @@ _MEANINGS: dict[str, Callable[[_Scene, _Data], tuple[ev.Event, ...]]] = {
     "take": _take,
     "release": _release,
     "release_import": _release_import,
-    "child_ended": _child,
-    "time_came": _time,
+    "child_ended": _end_child,
+    "time_came": _fire_timer,
 }
 
 
-def timed_out(plan: Plan, state: RunState, key: str, now: float) -> ev.Event | None:
+def timer_event(plan: Plan, state: RunState, key: str, now: float) -> ev.Event | None:
     """Build the event of a timer that came due, if the run still waits for it."""
     if state.status != "waiting":
         return None
@@ -365,5 +365,5 @@ def timed_out(plan: Plan, state: RunState, key: str, now: float) -> ev.Event | N
         return ev.TimerFired(key="retry", at=now)
     pending = state.pending
     if key == "approval" and pending is not None and pending.kind == "approval":
-        return after_failure.unanswered(plan, state, pending, now)
+        return after_failure.decide_after_approval_timeout(plan, state, pending, now)
     return None

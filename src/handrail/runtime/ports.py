@@ -157,28 +157,28 @@ def is_set(clock: Clock, state: RunState) -> bool:
     return read_clock(clock, state)[1] is not None
 
 
-def now_as_known(clock: Clock, state: RunState) -> float:
+def steady_time(clock: Clock, state: RunState) -> float:
     """Return the time as the clock would show it if nobody had set it since the run's last event."""
     if isinstance(clock, SteadyClock) and clock.boot == state.boot:
         return clock.steady() + state.ahead
     return clock()
 
 
-def since_began(clock: Clock, state: RunState, began: StepBegan) -> float:
+def step_duration(clock: Clock, state: RunState, began: StepBegan) -> float:
     """Return the seconds since a pending step began, even if the clock was set meanwhile."""
     step = state.steps.get(began.address)
     began_at = began.at if step is None else step.began_at or began.at
-    return max(0.0, now_as_known(clock, state) - began_at)
+    return max(0.0, steady_time(clock, state) - began_at)
 
 
-def by_new_clock(event: Event, now: float, jumps: Sequence[float]) -> Event:
+def adjust_to_clock(event: Event, now: float, jumps: Sequence[float]) -> Event:
     """Convert the time of an event that happened a moment ago to the clock as it was set since, by the latest jumps."""
     times = accumulate(reversed(jumps), initial=event.at)
     at = min(times, key=lambda each: abs(each - now))
     return event if at == event.at else replace(event, at=at)
 
 
-def with_clock(first: Event) -> Event:
+def stamp_clock(first: Event) -> Event:
     """Add the clock's reading to the first event of a run, if its time was taken from that clock."""
     if not isinstance(first, RunStarted | RunForked) or first.boot:
         return first

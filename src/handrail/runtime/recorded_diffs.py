@@ -3,7 +3,7 @@
 from contextlib import suppress
 from dataclasses import replace
 
-from handrail.engine.state.scope import DiffWanted, evaluated
+from handrail.engine.state.scope import DiffWanted, evaluate_expression
 from handrail.language.problems import EvaluationError, LanguageError
 from handrail.model.history.run_state import RunState
 from handrail.model.parts import parts
@@ -13,20 +13,20 @@ from handrail.runtime.handlers.steps import compare
 from handrail.runtime.handlers.trees import TreeHandler
 
 
-async def with_diffs(trees: TreeHandler, state: RunState, step: Step, names: dict[str, JsonValue]) -> RunState:
+async def load_diffs(trees: TreeHandler, state: RunState, step: Step, names: dict[str, JsonValue]) -> RunState:
     """Add to a state the differences that a step's proofs read; only the results of the proofs are recorded."""
     for expression in parts(step.done_when, Expression):
         with suppress(LanguageError, EvaluationError):
-            state = await _with_diffs_of(trees, expression, state, names)
+            state = await _load_expression_diffs(trees, expression, state, names)
     return state
 
 
-async def _with_diffs_of(
+async def _load_expression_diffs(
     trees: TreeHandler, expression: Expression, state: RunState, names: dict[str, JsonValue]
 ) -> RunState:
     while True:
         try:
-            evaluated(expression, state, names)
+            evaluate_expression(expression, state, names)
         except DiffWanted as wanted:
             found = await compare(trees, wanted, state.run)
             state = replace(state, diffs=state.diffs.insert(f"{wanted.since}..{wanted.until}", found.diff))

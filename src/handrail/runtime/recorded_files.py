@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import cast
 
-from handrail.engine.fold.steps import is_going_on
+from handrail.engine.fold.steps import is_further_try
 from handrail.engine.state.scope import value_of
 from handrail.errors import EnvironmentFault, HandrailError
 from handrail.language.problems import EvaluationError, LanguageError
@@ -20,7 +20,7 @@ from handrail.model.history.run_state import RunState
 from handrail.model.workflow.plan import Step
 from handrail.model.workflow.proofs import FilesProof
 from handrail.model.workflow.values import JsonValue
-from handrail.runtime.event_records import from_log
+from handrail.runtime.event_records import decode_event
 from handrail.runtime.handlers.proofs.file_evidence import RECORDED, NoEvidence, globs_of
 from handrail.runtime.handlers.trees import TreeHandler
 from handrail.runtime.recorder import Recorder, Turn
@@ -29,20 +29,20 @@ MOST_BACK = 64
 """The most events between a rewind and the step that begins again."""
 
 
-async def with_record(trees: TreeHandler, recorder: Recorder, step: Step, turn: Turn) -> Turn:
+async def attach_file_record(trees: TreeHandler, recorder: Recorder, step: Step, turn: Turn) -> Turn:
     """Return a turn whose intent names a record of the files, or one that blocks the run where there can be none."""
     began = cast("StepBegan", turn.events[-1])
     try:
         globs = _globs(step, turn.state, began)
-        known = _known(recorder, turn, began)
+        known = _find_earlier_record(recorder, turn, began)
         same = known if known.get("globs") == list(globs) else {}
         name = await trees.record_files(turn.state, globs, str(same.get("record", "")))
     except HandrailError as error:
         hint = error.next_step or "then resume the run"
         blocked = RunBlocked(reason="fault", message=error.message, address=began.address, next_step=hint, at=began.at)
-        return recorder.with_intent(turn, blocked)
+        return recorder.replace_intent(turn, blocked)
     spec: dict[str, JsonValue] = {**began.spec, RECORDED: {"record": name, "globs": list(globs)}}
-    return recorder.with_intent(turn, replace(began, spec=spec))
+    return recorder.replace_intent(turn, replace(began, spec=spec))
 
 
 def _globs(step: Step, state: RunState, began: StepBegan) -> tuple[str, ...]:
@@ -61,14 +61,14 @@ def _globs(step: Step, state: RunState, began: StepBegan) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def _known(recorder: Recorder, turn: Turn, began: StepBegan) -> dict[str, JsonValue]:
+def _find_earlier_record(recorder: Recorder, turn: Turn, began: StepBegan) -> dict[str, JsonValue]:
     """Return the record of an earlier try of the same step, whose work this one continues."""
     state = _state_before(recorder, turn)
     known = state.steps.get(began.address)
-    if known is not None and known.before and is_going_on(state, known):
+    if known is not None and known.before and is_further_try(state, known):
         earlier = recorder.intent(state.run, known.began)
     else:
-        earlier = _rewound_to(recorder, turn) if state.tree is not None and state.tree.owned else None
+        earlier = _find_rewind_target(recorder, turn) if state.tree is not None and state.tree.owned else None
     is_same = isinstance(earlier, StepBegan) and earlier.address == began.address
     return _record_of(earlier) if is_same and isinstance(earlier, StepBegan) else {}
 
@@ -82,7 +82,7 @@ def _state_before(recorder: Recorder, turn: Turn) -> RunState:
     return recorder.fold(turn.before, turn.events[:-1])
 
 
-def _rewound_to(recorder: Recorder, turn: Turn) -> Event | None:
+def _find_rewind_target(recorder: Recorder, turn: Turn) -> Event | None:
     """Return the intent to which the run was rewound, where nothing was done since."""
     for event in _newest_first(recorder, turn):
         if isinstance(event, RunRewound):
@@ -96,4 +96,4 @@ def _newest_first(recorder: Recorder, turn: Turn) -> Iterator[Event]:
     yield from reversed(turn.events[:-1])
     start = max(0, turn.before.seq - MOST_BACK)
     for stored in reversed(recorder.log.read(turn.before.run, after=start, limit=MOST_BACK)):
-        yield from_log(stored)
+        yield decode_event(stored)

@@ -35,11 +35,11 @@ from handrail.model.secrets.redaction import Redactor
 from handrail.model.workflow.agent_names import AgentNames
 from handrail.model.workflow.plan import Plan
 from handrail.ports.log import Append, Checkpoint, Lease, Log, NewEvent, TimerCleared
-from handrail.runtime.event_records import from_log, kept, to_log
-from handrail.runtime.history import Folded, Known, beginning
-from handrail.runtime.ports import Clock, by_new_clock, read_clock
+from handrail.runtime.event_records import decode_event, encode_event, redact_and_encode
+from handrail.runtime.history import Folded, Known, build_first_append
+from handrail.runtime.ports import Clock, adjust_to_clock, read_clock
 from handrail.runtime.run_summary import TIMEOUT, summary_of, timers_of
-from handrail.runtime.run_writer import Heard, Letter, RunWriter, message
+from handrail.runtime.run_writer import Heard, Letter, RunWriter, encode_message
 
 if TYPE_CHECKING:
     from handrail.runtime import admission, inbox_events, run_deadline
@@ -76,7 +76,7 @@ class Turn(NamedTuple):
     """Whether the inbox was read; if not, the log refuses the turn when the inbox is not empty."""
 
     @property
-    def empty(self) -> bool:
+    def is_empty(self) -> bool:
         """Whether there is nothing to record."""
         return not (self.events or self.consumed or self.stale)
 
@@ -116,30 +116,30 @@ class Recorder:
         inbox = self.log.inbox(state.run) if look else ()
         now, noted = read_clock(self.clock, state)
         # A finished run waits for nothing, until a message asks it to go on.
-        if noted is not None and state.status != "cancelled" and (not state.over or inbox):
+        if noted is not None and state.status != "cancelled" and (not state.is_over or inbox):
             state = apply(state, noted, state.seq + 1, self.log.get_blob)
         else:
             noted = None
         jumps = (*self._jumps, *_jumps_in((noted,)))
-        caused = tuple(self._clean(by_new_clock(event, now, jumps)) for event in caused)
+        caused = tuple(self._clean(adjust_to_clock(event, now, jumps)) for event in caused)
         # Messages from before the end of a call is known were said during it, so they come before its outcome.
         tells = inbox and caused and not state.held_by
         words = tuple(each for each in inbox if each.key.startswith("tell:")) if tells else ()
-        said = inbox_events.understood(self.log, plan, state, words, now) if words else Heard((), state)
+        said = inbox_events.interpret_messages(self.log, plan, state, words, now) if words else Heard((), state)
         state = said.state
         state = self.fold(state, caused)
         later = tuple(each for each in inbox if each not in words) if words else inbox
-        heard = inbox_events.understood(self.log, plan, state, later, now) if later else Heard((), state)
+        heard = inbox_events.interpret_messages(self.log, plan, state, later, now) if later else Heard((), state)
         state = heard.state
         fired, stale = (), ()
         if self._timed or state.until is not None:
-            fired, stale, state = self._timers(plan, state, now, 0.0 if noted is None else noted.by)
+            fired, stale, state = self._fire_timers(plan, state, now, 0.0 if noted is None else noted.by)
         lost = ()
         if state.deadline is not None and state.deadline <= now:
             over = run_deadline.end_late(self.log, state, now)
             lost = (state.pending,) if over and state.pending is not None else ()
             fired, state = (*fired, *over), self.fold(state, over)
-        admitted = self._admitted(state, now)
+        admitted = self._request_admission(state, now)
         state = self.fold(state, admitted)
         moved = advance(plan, state, now, self.log.get_blob, self.agent_names)
         decided = tuple(map(self._clean, moved.events))
@@ -152,13 +152,13 @@ class Recorder:
         given_up = (*heard.given_up, *lost)
         return Turn(before, after, events, consumed, given_up, stale, heard.begins, heard.letters, looked=look)
 
-    def _admitted(self, state: RunState, now: float) -> tuple[Event, ...]:
+    def _request_admission(self, state: RunState, now: float) -> tuple[Event, ...]:
         """Ask whether it is the run's turn, where it needs one."""
         if state.admission is None or self.places is None or self.writer is None:
             return ()
         return self.places().admit(self.writer, state, now)
 
-    def with_intent(self, turn: Turn, intent: Event) -> Turn:
+    def replace_intent(self, turn: Turn, intent: Event) -> Turn:
         """Replace the last event of a turn, without anything that would follow from it."""
         events = (*turn.events[:-1], self._clean(intent))
         return turn._replace(events=events, state=self.fold(turn.before, events))
@@ -171,15 +171,15 @@ class Recorder:
 
     def _clean(self, event: Event) -> Event:
         """Remove the secrets from an event; its bytes are cached, since producing them is much of what a step costs."""
-        event, written = kept(event, self.redactor)
+        event, written = redact_and_encode(event, self.redactor)
         self._written[id(event)] = event, written
         return event
 
-    def _bytes(self, event: Event) -> NewEvent:
+    def _encode_event(self, event: Event) -> NewEvent:
         known = self._written.get(id(event))
-        return known[1] if known is not None and known[0] is event else to_log(event)
+        return known[1] if known is not None and known[0] is event else encode_event(event)
 
-    def _timers(
+    def _fire_timers(
         self, plan: Plan, state: RunState, now: float, by: float
     ) -> tuple[tuple[Event, ...], tuple[str, ...], RunState]:
         """Find the timers that came due; they were set by the clock before it was set by `by` seconds."""
@@ -188,7 +188,7 @@ class Recorder:
         for timer in self.log.due(now if state.reason == "quota" else now - by):
             if timer.stream != state.run or timer.key == TIMEOUT:
                 continue
-            event = inbox_events.timed_out(plan, state, timer.key, now)
+            event = inbox_events.timer_event(plan, state, timer.key, now)
             if event is None:
                 stale.append(timer.key)
             else:
@@ -198,13 +198,13 @@ class Recorder:
 
     def commit(self, turn: Turn) -> RunState:
         """Record a turn, all of it or nothing, and return the state after it."""
-        if turn.empty:
+        if turn.is_empty:
             return turn.state
         checkpoint = self._checkpoint(turn.state)
         append = Append(
             turn.state.run,
             turn.before.seq,
-            tuple(map(self._bytes, turn.events)),
+            tuple(map(self._encode_event, turn.events)),
             turn.consumed,
             checkpoint,
             (*(TimerCleared(key) for key in turn.stale), *timers_of(turn.before, turn.state)),
@@ -212,8 +212,8 @@ class Recorder:
             if_quiet=not turn.looked,
         )
         for letter in turn.letters:
-            self.log.send(letter.run, letter.key, message(self.redactor, "tell", text=letter.text, by=letter.by))
-        begun = [beginning(self.log, self.redactor, each.run, each) for each in turn.begins]
+            self.log.send(letter.run, letter.key, encode_message(self.redactor, "tell", text=letter.text, by=letter.by))
+        begun = [build_first_append(self.log, self.redactor, each.run, each) for each in turn.begins]
         stored = self.log.append([*begun, append], [self.lease])
         self._jumps = (*self._jumps, *_jumps_in(turn.events))[-MOST_JUMPS:]
         self.checkpointed = self.checkpointed if checkpoint is None else checkpoint.seq
@@ -232,7 +232,7 @@ class Recorder:
         """Return the event that made something pending."""
         if self._newest is not None and self._newest[0] == seq:
             return self._newest[1]
-        return from_log(self.log.read(run, after=seq - 1, limit=1)[0])
+        return decode_event(self.log.read(run, after=seq - 1, limit=1)[0])
 
 
 def _jumps_in(events: Iterable[Event | None]) -> tuple[float, ...]:

@@ -11,14 +11,14 @@ _UNITS = ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s"))
 
 def end_late(log: Log, state: RunState, now: float) -> tuple[Event, ...]:
     """End a run that took longer than its timeout; not while all runs that it called wait for a person."""
-    awaited = _awaited(state)
+    awaited = _find_child_runs(state)
     if awaited and not any(_is_moving(log, each) for each in awaited):
         return ()
     message = f"the run took longer than its timeout of {_duration(state.timeout or 0)}"
     return (RunEnded(status="failed", reason="timeout", message=message, at=now),)
 
 
-def _awaited(state: RunState) -> tuple[str, ...]:
+def _find_child_runs(state: RunState) -> tuple[str, ...]:
     pending = state.pending
     if pending is None or pending.kind not in ("child", "items"):
         return ()
@@ -30,7 +30,7 @@ def _is_moving(log: Log, run: str) -> bool:
     if not log.last(run).seq:
         return True
     state = state_of(log, run)
-    inner = _awaited(state) if state.status == "running" else ()
+    inner = _find_child_runs(state) if state.status == "running" else ()
     if inner:
         return any(_is_moving(log, each) for each in inner)
     return state.status in ("queued", "running", "succeeded", "failed") or state.reason in ("timer", "quota")

@@ -37,7 +37,7 @@ def summary_of(state: RunState) -> dict[str, JsonValue]:
         "current_step": _current(state),
     }
     if state.reason or state.message or state.next_step or state.until or state.ended_at or state.failure is not None:
-        summary |= _standing(state)
+        summary |= _status_fields(state)
     if state.spent.usd or state.spent.unpriced:
         # The known cost; None where no price is known.
         summary["cost"] = None if state.spent.unpriced and not state.spent.usd else state.spent.usd
@@ -45,8 +45,8 @@ def summary_of(state: RunState) -> dict[str, JsonValue]:
     progress = _progress(state)
     if progress is not None:
         summary["progress"] = progress
-    summary |= _kin(state)
-    repository, about = repository_of(state), _about(state)
+    summary |= _origin_fields(state)
+    repository, about = repository_of(state), _goal_text(state)
     if repository:
         summary["repository"] = repository
     if about:
@@ -57,7 +57,7 @@ def summary_of(state: RunState) -> dict[str, JsonValue]:
         line: dict[str, JsonValue] = {"needs": encode(state.admission), "queued": state.queued}
         summary["admission"] = {**line, "admitted": state.admitted}
     summary |= _notices(state)
-    return {**summary, **_found_by(state)} if state.held_by else summary
+    return {**summary, **_lookup_fields(state)} if state.held_by else summary
 
 
 def repository_of(state: RunState) -> str:
@@ -66,12 +66,12 @@ def repository_of(state: RunState) -> str:
     return str(state.observed.get("root", "")) if place is None else place.repository
 
 
-def _about(state: RunState) -> str:
+def _goal_text(state: RunState) -> str:
     """Describe what a run is about: the beginning of its inputs, whose whole text is in its first event."""
     return " ".join(value[:MOST_GOAL] for value in state.inputs.values() if isinstance(value, str))[:MOST_GOAL]
 
 
-def _kin(state: RunState) -> dict[str, JsonValue]:
+def _origin_fields(state: RunState) -> dict[str, JsonValue]:
     """Return which run started it, and which one a person started; and when it was imported, if that was later."""
     found: dict[str, JsonValue] = {"born": state.born} if state.born else {}
     return found if state.parent is None else {**found, "parent": state.parent.run, "root": state.family}
@@ -105,7 +105,7 @@ def unreadable_summary(run: str, line: "Mapping[str, JsonValue]", error: Handrai
     return {"run": run, "workflow": run.rpartition("-")[0] or run, "started_at": 0.0, **line, **said}
 
 
-def _standing(state: RunState) -> dict[str, JsonValue]:
+def _status_fields(state: RunState) -> dict[str, JsonValue]:
     """Return why a run does not move, or since when; empty while steps follow one another."""
     failure = state.failure
     found: dict[str, JsonValue] = {
@@ -120,7 +120,7 @@ def _standing(state: RunState) -> dict[str, JsonValue]:
     return {name: value for name, value in found.items() if value != USUAL[name]}
 
 
-def _found_by(state: RunState) -> dict[str, JsonValue]:
+def _lookup_fields(state: RunState) -> dict[str, JsonValue]:
     """Return what a connected agent finds its run by; runs of the engine do not store it at every step."""
     newest = state.steps.get(state.previous)
     pending = state.steps.get(state.pending.address) if state.pending is not None else None
@@ -150,37 +150,37 @@ def _progress(state: RunState) -> dict[str, JsonValue] | None:
     """Return how far the current step is: the number of a fix, a round, an item or a try, and the total if known."""
     if state.status in ("succeeded", "failed", "cancelled"):
         return None
-    of_work = _of_work(state.stack[-1]) if state.stack else None
+    of_work = _work_progress(state.stack[-1]) if state.stack else None
     if of_work is not None:
         return of_work
     pending, failure = state.pending, state.failure
     if pending is not None and pending.attempt > 1:
-        return _said(pending.address, "try", pending.attempt)
+        return _progress_entry(pending.address, "try", pending.attempt)
     if failure is not None:
         attempt = failure.attempt + (1 if failure.retry_at and failure.hindrance == "try" else 0)
-        return _said(failure.address, "try", attempt) if attempt > 1 else None
+        return _progress_entry(failure.address, "try", attempt) if attempt > 1 else None
     return None
 
 
-def _of_work(frame: Frame) -> dict[str, JsonValue] | None:
+def _work_progress(frame: Frame) -> dict[str, JsonValue] | None:
     work = frame.work
     if work is None:
         return None
     match work.action:
         case "gate":
             used = cast("int", work.data["used"]) + (1 if work.data["phase"] == "fix" else 0)
-            return _said(work.address, "fix", used) if used else None
+            return _progress_entry(work.address, "fix", used) if used else None
         case "agent-loop":
-            return _said(work.address, "round", cast("int", work.data["round"]))
+            return _progress_entry(work.address, "round", cast("int", work.data["round"]))
         case "parallel-agents":
             results = cast("dict[str, dict[str, JsonValue]]", work.data["results"])
             done = sum(each.get("status") == "succeeded" for each in results.values())
-            return _said(work.address, "items", done, len(cast("list[str]", work.data["keys"])))
+            return _progress_entry(work.address, "items", done, len(cast("list[str]", work.data["keys"])))
         case _:
             return None
 
 
-def _said(address: str, what: str, number: int, of: int | None = None) -> dict[str, JsonValue]:
+def _progress_entry(address: str, what: str, number: int, of: int | None = None) -> dict[str, JsonValue]:
     return {"address": address, "what": what, "number": number, "of": of}
 
 

@@ -17,7 +17,7 @@ from handrail.model.secrets.redaction import Redactor
 from handrail.model.workflow.settings import AgentPolicy
 from handrail.ports.environments import RunEnvironments
 from handrail.ports.log import Holder, Lease, Log
-from handrail.runtime.history import GIVE_PLAIN, beginning
+from handrail.runtime.history import GIVE_PLAIN, build_first_append
 
 MOST_BYTES = 16 * 1024 * 1024
 """The largest message."""
@@ -54,7 +54,7 @@ _SHAPES: dict[str, dict[str, Any]] = {
 """The fields of each kind of message, all of which are required, with their types."""
 
 
-def message(redactor: Redactor, kind: str, /, **fields: object) -> bytes:
+def encode_message(redactor: Redactor, kind: str, /, **fields: object) -> bytes:
     """Build a message for a run's inbox, without secrets; refuses one that its reader could not understand."""
     shape = _SHAPES[kind]
     if fields.keys() != shape.keys():
@@ -171,14 +171,14 @@ class RunWriter:
 
     def begin(self, run: str, first: Event, *later: Event, leases: tuple[Lease, ...] = ()) -> None:
         """Create a run; a `VersionConflict` means that the name is taken."""
-        self.log.append([beginning(self.log, self.redactor, run, first, *later)], list(leases))
+        self.log.append([build_first_append(self.log, self.redactor, run, first, *later)], list(leases))
 
     def send(self, run: str, key: str, kind: str, /, **fields: object) -> bool:
         """Put a message into the inbox of a run; False when the run was ever sent one with this key."""
-        return self.log.send(run, key, message(self.redactor_for(run), kind, **fields))
+        return self.log.send(run, key, encode_message(self.redactor_for(run), kind, **fields))
 
     def redactor_for(self, run: str) -> Redactor:
         """Return a redactor for the secrets of the writer and those of a run."""
         if self.environments is None:
             return self.redactor
-        return self.redactor.joined(self.environments.for_run(run).redactor)
+        return self.redactor.merge(self.environments.environment_of(run).redactor)

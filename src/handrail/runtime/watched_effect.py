@@ -38,19 +38,19 @@ class Watch:
         self._state: RunState | None = None
         self._taken = False
         self._fault: Exception | None = None
-        self._timer = self._loop.call_later(LOOK_EVERY, self._ring)
+        self._timer = self._loop.call_later(LOOK_EVERY, self._poll)
 
-    async def over(self, work: Coroutine[Any, Any, T], state: RunState) -> tuple[RunState, T | None]:
+    async def run_work(self, work: Coroutine[Any, Any, T], state: RunState) -> tuple[RunState, T | None]:
         """Await the work; return the state after it and its result, None when it was interrupted."""
         self._state, self._taken = state, False
         try:
             done = await work
         except BaseException:
-            if not self._took_it_away():
+            if not self._is_taken_away():
                 raise
             done = None
         else:
-            if self._took_it_away():
+            if self._is_taken_away():
                 done = None
         finally:
             after, self._state = self._state, None
@@ -62,14 +62,14 @@ class Watch:
         """Stop watching."""
         self._timer.cancel()
 
-    def _took_it_away(self) -> bool:
+    def _is_taken_away(self) -> bool:
         """Whether the work ended because of what was seen; raises where others want the task to end."""
         asked = self._task.uncancel() if self._taken else self._task.cancelling()
         if asked > self._asked:
             raise asyncio.CancelledError
         return self._taken
 
-    def _ring(self) -> None:
+    def _poll(self) -> None:
         if self._state is not None and not self._taken:
             try:
                 seen = self._look(self._state)
@@ -80,4 +80,4 @@ class Watch:
                 self._task.cancel()
             else:
                 self._state = seen
-        self._timer = self._loop.call_later(LOOK_EVERY, self._ring)
+        self._timer = self._loop.call_later(LOOK_EVERY, self._poll)

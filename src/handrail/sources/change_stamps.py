@@ -36,9 +36,9 @@ def stamp_of(place: Place) -> Stamp | None:
     looked = _Looked(time.time_ns())
     try:
         for path in _single_files(place):
-            looked.at(str(path), path)
+            looked.look_at(str(path), path)
         for folder in folders_of(place):
-            looked.through(folder, _LEVELS)
+            looked.look_through(folder, _LEVELS)
     except _Restless:
         return None
     return tuple((path, *seen) for path, seen in sorted(looked.found.items()))
@@ -65,7 +65,7 @@ class _Looked:
         self.found: dict[str, tuple[int, int, int, int]] = {}
         self._now = now
 
-    def at(self, name: str, path: "Path | os.DirEntry[str]", *, folder: bool = False) -> None:
+    def look_at(self, name: str, path: "Path | os.DirEntry[str]", *, folder: bool = False) -> None:
         """Record a file or a folder; links are followed."""
         try:
             seen = path.stat()
@@ -76,12 +76,12 @@ class _Looked:
             raise _Restless
         self.found[name] = (seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
 
-    def through(self, folder: Path, levels: int) -> None:
+    def look_through(self, folder: Path, levels: int) -> None:
         """Record a folder and its content; where a file is a link, also the folder of the file it leads to."""
         name = str(folder)
         if name in self.found or levels == 0:
             return
-        self.at(name, folder, folder=True)
+        self.look_at(name, folder, folder=True)
         try:
             with os.scandir(folder) as entries:
                 inside = list(entries)
@@ -89,8 +89,8 @@ class _Looked:
             return
         for entry in inside:
             if is_dir(entry):
-                self.through(folder / entry.name, levels - 1)
+                self.look_through(folder / entry.name, levels - 1)
                 continue
-            self.at(entry.path, entry)
+            self.look_at(entry.path, entry)
             if entry.is_symlink():
-                self.through(real(folder / entry.name).parent, levels - 1)
+                self.look_through(real(folder / entry.name).parent, levels - 1)

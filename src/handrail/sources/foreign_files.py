@@ -82,7 +82,7 @@ def scan(folder: Path, most: int | None = None) -> list[os.DirEntry[str]]:
 def walk(root: Path, folder: str, depth: int) -> Iterator[str]:
     """Yield the paths of all files below a folder, relative to the root; an unreadable folder is yielded itself."""
     try:
-        entries = scan(root / folder) if stays_inside(root / folder, root) else None
+        entries = scan(root / folder) if is_inside(root / folder, root) else None
     except OSError:
         entries = None
     if entries is None:
@@ -104,7 +104,7 @@ def real(path: Path) -> Path:
         return path.absolute()
 
 
-def stays_inside(path: Path, root: Path) -> bool:
+def is_inside(path: Path, root: Path) -> bool:
     """Whether a path, its symbolic links followed, stays in a folder."""
     try:
         return path.resolve().is_relative_to(real(root))
@@ -112,7 +112,7 @@ def stays_inside(path: Path, root: Path) -> bool:
         return False
 
 
-def contained(relative: str) -> bool:
+def is_contained(relative: str) -> bool:
     """Whether a path as written stays below the folder it starts from."""
     path = PurePosixPath(relative)
     hostile = not relative or "\0" in relative or "\\" in relative
@@ -145,6 +145,6 @@ def _read_regular(path: Path) -> bytes | Refusal:
 
 def _is_folder_inside(entry: os.DirEntry[str], root: Path) -> bool:
     try:
-        return entry.is_dir() and (not entry.is_symlink() or stays_inside(Path(entry.path), root))
+        return entry.is_dir() and (not entry.is_symlink() or is_inside(Path(entry.path), root))
     except OSError:
         return False

@@ -13,7 +13,7 @@ from handrail.model.diagnostics import Report
 from handrail.model.source import Bundle, Document, Scalar, SourceText, Span
 from handrail.sources.config.config import bindings_in
 from handrail.sources.foreign_files import OUTSIDE, TOO_LARGE, FileContent, Refusal, decode, read_bytes, real
-from handrail.sources.tiers import Found, Place, Tier, discover, meant, origin_of, visible_to
+from handrail.sources.tiers import Found, Place, Tier, discover, origin_of, resolve_name, visible_to
 from handrail.sources.workflow_snapshot import COMPANION_FOLDERS, Snapshot, take
 
 if TYPE_CHECKING:
@@ -47,11 +47,11 @@ def open_workflow(
     """
     report = Report()
     if found.problem is not None:
-        at = Span(SourceText(place.shown(found.main), ""), 0, 0)
+        at = Span(SourceText(place.display_path(found.main), ""), 0, 0)
         report.error("workflow-files", f"'{found.name}' cannot be used: {found.problem}", at)
         return Opened(found, None, None, report, found.problem)
     snapshot = files_of(found)
-    bundle = snapshot.bundle(place.shown)
+    bundle = snapshot.bundle(place.display_path)
     opened = Opened(found, bundle, None, report, snapshot=snapshot)
     _report_refused(bundle, report)
     if bundle.main in bundle.refused:
@@ -59,7 +59,7 @@ def open_workflow(
     if found.form == "python":
         opened = _open_python(opened, place, trusted, context)
     else:
-        opened = _named(replace(opened, document=read_bundle(bundle, report)))
+        opened = _check_name(replace(opened, document=read_bundle(bundle, report)))
     if opened.document is None:
         return opened
     return replace(opened, document=replace(opened.document, origin=origin_of(found, place)))
@@ -111,19 +111,19 @@ class PlaceShelf:
 
     def names(self, asker: str) -> tuple[str, ...]:
         """List the names of all workflows that the asker may use, whether or not they can be read."""
-        return tuple(dict.fromkeys(found.name for found in visible_to(asker, self._every())))
+        return tuple(dict.fromkeys(found.name for found in visible_to(asker, self._list_all())))
 
     def obstacle(self, asker: str, name: str) -> "Obstacle | None":
         """Explain why an existing workflow is not used."""
         from handrail.compiler.catalog import Obstacle  # noqa: PLC0415 (a list need not compile)
 
-        found, opened = self._found(asker, name), self.open(asker, name)
+        found, opened = self._find_workflow(asker, name), self.open(asker, name)
         if found is None:
-            hidden = self._found("", name)
+            hidden = self._find_workflow("", name)
             hint = f"the repository has one; where you want that one, write {Tier.REPOSITORY}:{name}"
             message = f"there is no workflow '{name}' of your own or of Handrail"
             return None if hidden is None else Obstacle("unknown-workflow", message, hint)
-        path = shlex.quote(self._place.shown(found.main))
+        path = shlex.quote(self._place.display_path(found.main))
         if opened is not None and opened.note == UNTRUSTED:
             message = f"the workflow '{name}' is Python and not trusted as it is"
             return Obstacle("untrusted", message, f"read it, then: handrail trust {path}")
@@ -132,12 +132,12 @@ class PlaceShelf:
 
     def qualify(self, asker: str, name: str) -> str:
         """Prefix a name with its tier where it means another workflow for other askers."""
-        found = self._found(asker, name)
-        return name if found is None or found is self._found("", name) else f"{found.tier}:{name}"
+        found = self._find_workflow(asker, name)
+        return name if found is None or found is self._find_workflow("", name) else f"{found.tier}:{name}"
 
     def open(self, asker: str, name: str) -> Opened | None:
         """Open the workflow that a name means for the asker; None where there is none."""
-        found = self._found(asker, name)
+        found = self._find_workflow(asker, name)
         if found is None:
             return None
         if found.main not in self._opened:
@@ -146,10 +146,10 @@ class PlaceShelf:
                 self._opened[found.main] = open_workflow(found, self._place, context=self._context)
         return self._opened[found.main]
 
-    def _found(self, asker: str, name: str) -> Found | None:
-        return meant(self._every(), asker, name)
+    def _find_workflow(self, asker: str, name: str) -> Found | None:
+        return resolve_name(self._list_all(), asker, name)
 
-    def _every(self) -> tuple[Found, ...]:
+    def _list_all(self) -> tuple[Found, ...]:
         if self._listed is None:
             self._listed = discover(self._place, Report())
         return self._listed
@@ -164,18 +164,18 @@ def _open_python(opened: Opened, place: Place, trusted: bool | None, context: "R
         return opened
     if trusted is None:
         status = TrustStore(place.folders).status_of(snapshot.contents)
-        trusted, changed = status.granted, status.state == "changed"
+        trusted, changed = status.is_granted, status.state == "changed"
     else:
         changed = False
     if not trusted:
         what = "has changed since it was trusted" if changed else "has not been trusted"
-        hint = f"read it, then: handrail trust {shlex.quote(place.shown(opened.found.main))}"
+        hint = f"read it, then: handrail trust {shlex.quote(place.display_path(opened.found.main))}"
         opened.report.error("untrusted", f"this workflow is Python and {what}", Span(bundle.source, 0, 0), hint)
         return replace(opened, note=UNTRUSTED)
-    return _named(replace(opened, document=evaluate(snapshot, bundle, context, place.shown, opened.report)))
+    return _check_name(replace(opened, document=evaluate(snapshot, bundle, context, place.display_path, opened.report)))
 
 
-def _named(opened: Opened) -> Opened:
+def _check_name(opened: Opened) -> Opened:
     """Check that a native workflow has the name of its folder; for a single file this is only a recommendation."""
     document, found = opened.document, opened.found
     name = document.root.get("name") if document is not None and document.dialect == "native" else None
@@ -204,4 +204,4 @@ def _report_refused(bundle: Bundle, report: Report) -> None:
 def _text_of(path: Path, place: Place) -> SourceText | None:
     data = read_bytes(path, place.repository or path.parent)
     text = data if isinstance(data, Refusal) else decode(data)
-    return None if isinstance(text, Refusal) else SourceText(place.shown(path), text)
+    return None if isinstance(text, Refusal) else SourceText(place.display_path(path), text)

@@ -13,9 +13,9 @@ from handrail.model.source import Form, SourceText, Span
 from handrail.model.suggest import did_you_mean
 from handrail.sources.config.config import RepositoryConfig, read_repository_config
 from handrail.sources.folders import Folders, repository_root, user_folders
-from handrail.sources.foreign_files import printable, real, reason, stays_inside
+from handrail.sources.foreign_files import is_inside, printable, real, reason
 from handrail.sources.library import library_root
-from handrail.sources.workflow_files import Candidate, from_path, routines_in, workflows_in
+from handrail.sources.workflow_files import Candidate, find_candidate, routines_in, workflows_in
 
 ENDINGS = (".yaml", ".yml", ".json", ".py")
 DEVELOPING = ("HANDRAIL_DEV", "WORKRAIL_DEV")
@@ -62,7 +62,7 @@ class Place:
     developing: bool = False
     """Whether the user maintains the catalogue, and wants to see what is of no use to others."""
 
-    def shown(self, path: Path) -> str:
+    def display_path(self, path: Path) -> str:
         """Format a path for people: relative to the current folder when it is inside it."""
         base = self.cwd or Path.cwd()
         return printable(str(path.relative_to(base) if path.is_relative_to(base) else path))
@@ -71,7 +71,7 @@ class Place:
         """Read the repository's configuration."""
         if self.repository is None:
             return None
-        shown = self.shown(self.repository / ".handrail" / "config.toml")
+        shown = self.display_path(self.repository / ".handrail" / "config.toml")
         return read_repository_config(self.repository, report, shown)
 
 
@@ -89,33 +89,35 @@ def discover(place: Place, report: Report) -> tuple[Found, ...]:
         for each in _candidates(tier, folder, place, report)
     ]
     ranks = {id(each): number for number, each in enumerate(found)}
-    found.sort(key=lambda each: (same_name(each.name), ORDER[each.tier], ranks[id(each)]))
-    return tuple(each for _, group in groupby(found, lambda each: same_name(each.name)) for each in _ranked(group))
+    found.sort(key=lambda each: (normalize_name(each.name), ORDER[each.tier], ranks[id(each)]))
+    return tuple(
+        each for _, group in groupby(found, lambda each: normalize_name(each.name)) for each in _rank_group(group)
+    )
 
 
 def find(place: Place, name_or_path: str, report: Report) -> Found:
     """Find a workflow by path or by name; raise NotFound with similar names and the places that were searched."""
     if "/" in name_or_path or name_or_path.endswith(ENDINGS):
-        return _by_path(place, name_or_path)
+        return _find_by_path(place, name_or_path)
     every = discover(place, report)
-    found = meant(every, "", name_or_path)
+    found = resolve_name(every, "", name_or_path)
     if found is not None:
         return found
     near = did_you_mean(name_or_path, (found.name for found in every))
-    beside = from_path((place.cwd or Path.cwd()) / name_or_path) is not None
+    beside = find_candidate((place.cwd or Path.cwd()) / name_or_path) is not None
     hint = f"for the folder in front of you write ./{name_or_path}; " if beside else ""
-    hint += f"handrail list shows what there is; searched: {', '.join(_searched(place))}"
+    hint += f"handrail list shows what there is; searched: {', '.join(_list_searched(place))}"
     raise NotFound(f"there is no workflow '{printable(name_or_path)}'{near}", next_step=hint)
 
 
-def meant(every: Iterable[Found], asker: str, name: str) -> Found | None:
+def resolve_name(every: Iterable[Found], asker: str, name: str) -> Found | None:
     """Find the workflow that a name means for an asker; `TIER:NAME` means the one of a tier, whoever asks."""
     tier, _, bare = name.partition(":")
     if tier in _TIERS:
-        seen, wanted = (each for each in every if each.tier == tier), same_name(bare)
+        seen, wanted = (each for each in every if each.tier == tier), normalize_name(bare)
     else:
-        seen, wanted = visible_to(asker, every), same_name(name)
-    return next((each for each in seen if same_name(each.name) == wanted), None)
+        seen, wanted = visible_to(asker, every), normalize_name(name)
+    return next((each for each in seen if normalize_name(each.name) == wanted), None)
 
 
 def visible_to(asker: str, every: Iterable[Found]) -> Iterator[Found]:
@@ -136,14 +138,14 @@ def origin_of(found: Found, place: Place) -> str:
     return str(Tier.REPOSITORY) if here else "elsewhere"
 
 
-def same_name(name: str) -> str:
+def normalize_name(name: str) -> str:
     """Normalize a name for comparison: a routine is the same with and without `wr.`."""
     return name.removeprefix("wr.") if name.startswith("wr.routine-") else name
 
 
-def _by_path(place: Place, text: str) -> Found:
+def _find_by_path(place: Place, text: str) -> Found:
     path = (place.cwd or Path.cwd()) / text
-    candidate = from_path(path)
+    candidate = find_candidate(path)
     if candidate is None:
         hint = "give a workflow file, or a folder with workflow.yaml, workflow.json or workflow.py"
         raise NotFound(f"there is no workflow at {printable(text)}", next_step=hint)
@@ -152,9 +154,9 @@ def _by_path(place: Place, text: str) -> Found:
 
 
 def _tier_of(main: Path, place: Place) -> Tier:
-    if stays_inside(main, place.folders.workflows):
+    if is_inside(main, place.folders.workflows):
         return Tier.USER
-    return Tier.BUILT_IN if stays_inside(main, library_root()) else Tier.REPOSITORY
+    return Tier.BUILT_IN if is_inside(main, library_root()) else Tier.REPOSITORY
 
 
 def folders_of(place: Place) -> tuple[Path, ...]:
@@ -176,8 +178,8 @@ def _tier_folders(place: Place, report: Report) -> Iterable[tuple[Tier, Path, Pa
 
 
 def _candidates(tier: Tier, folder: Path, place: Place, report: Report) -> list[Candidate]:
-    if tier is Tier.REPOSITORY and place.repository is not None and not stays_inside(folder, place.repository):
-        _report_folder(place.shown(folder), "it leads outside the repository", report)
+    if tier is Tier.REPOSITORY and place.repository is not None and not is_inside(folder, place.repository):
+        _report_folder(place.display_path(folder), "it leads outside the repository", report)
         return []
     try:
         only_routines = tier is Tier.BUILT_IN and folder.name == "routines"
@@ -185,7 +187,7 @@ def _candidates(tier: Tier, folder: Path, place: Place, report: Report) -> list[
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
-        _report_folder(place.shown(folder), reason(error), report)
+        _report_folder(place.display_path(folder), reason(error), report)
         return []
 
 
@@ -194,25 +196,25 @@ def _report_folder(shown: str, why: str, report: Report) -> None:
 
 
 def _strays(candidate: Candidate, root: Path | None) -> str | None:
-    return None if root is None or stays_inside(candidate.main, root) else "it leads outside the repository"
+    return None if root is None or is_inside(candidate.main, root) else "it leads outside the repository"
 
 
-def _ranked(group: Iterable[Found]) -> list[Found]:
+def _rank_group(group: Iterable[Found]) -> list[Found]:
     """Mark which of the workflows with one name wins and what it hides."""
     first, *others = group
     if not others:
         return [first]
-    losers = [replace(each, wins=False, shadowed_by=_described(first, each)) for each in others]
-    return [replace(first, shadows=tuple(dict.fromkeys(_described(each, first) for each in others))), *losers]
+    losers = [replace(each, wins=False, shadowed_by=_describe_tier(first, each)) for each in others]
+    return [replace(first, shadows=tuple(dict.fromkeys(_describe_tier(each, first) for each in others))), *losers]
 
 
-def _described(each: Found, seen_from: Found) -> str:
+def _describe_tier(each: Found, seen_from: Found) -> str:
     """Describe a workflow by its tier, and inside one tier by its file."""
     if each.tier is not seen_from.tier:
         return str(each.tier)
     return f"{each.tier}: {printable('/'.join(each.main.parts[-2:]))}"
 
 
-def _searched(place: Place) -> list[str]:
-    repository = place.shown(place.repository / ".handrail" / "workflows") if place.repository else "none here"
-    return [f"user ({place.shown(place.folders.workflows)})", f"repository ({repository})", "built-in"]
+def _list_searched(place: Place) -> list[str]:
+    repository = place.display_path(place.repository / ".handrail" / "workflows") if place.repository else "none here"
+    return [f"user ({place.display_path(place.folders.workflows)})", f"repository ({repository})", "built-in"]

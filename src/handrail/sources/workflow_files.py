@@ -59,7 +59,7 @@ def routines_below(folder: Path) -> list[Candidate]:
         return []
 
 
-def from_path(path: Path) -> Candidate | None:
+def find_candidate(path: Path) -> Candidate | None:
     """Return the workflow at a path: a file, or a folder with a workflow file."""
     try:
         if path.is_dir():

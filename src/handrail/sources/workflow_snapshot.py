@@ -90,23 +90,23 @@ def _read_named(folder: Path, path: str) -> bytes | Refusal:
 def _paths(main: Path) -> Iterator[tuple[str, Refusal | None]]:
     """Yield the main file, what it may refer to, and in a folder of its own also the rest, which trust covers."""
     yield main.name, None
-    walked = (walk(main.parent, name, DEEPEST) for name in _existing(main.parent))
-    yield from _limited(chain(chain.from_iterable(walked), _beside(main, ".md")))
+    walked = (walk(main.parent, name, DEEPEST) for name in _companion_folders(main.parent))
+    yield from _limit_paths(chain(chain.from_iterable(walked), _beside(main, ".md")))
     if main.suffix == ".py" and (main.parent / VERSIONS).exists():
         # Its resolve() may choose any version, so trusting it means trusting all of them.
-        yield from _limited(walk(main.parent, VERSIONS, DEEPEST))
+        yield from _limit_paths(walk(main.parent, VERSIONS, DEEPEST))
     if is_folder_form(main):
-        yield from _limited(path for path in _rest(main) if not _is_companion(path) and path != main.name)
+        yield from _limit_paths(path for path in _rest(main) if not _is_companion(path) and path != main.name)
 
 
-def _limited(paths: Iterator[str]) -> Iterator[tuple[str, Refusal | None]]:
+def _limit_paths(paths: Iterator[str]) -> Iterator[tuple[str, Refusal | None]]:
     for path in islice(paths, MOST_COMPANIONS):
         yield path, None
     for path in islice(paths, 1):
         yield path, Refusal(f"there are more than {MOST_COMPANIONS} files beside the workflow")
 
 
-def _existing(folder: Path) -> list[str]:
+def _companion_folders(folder: Path) -> list[str]:
     return [name for name in COMPANION_FOLDERS if (folder / name).is_symlink() or (folder / name).exists()]
 
 

@@ -5,7 +5,7 @@ import secrets
 from pathlib import Path
 
 from handrail.errors import EnvironmentFault
-from handrail.store.private_files import made_once
+from handrail.store.private_files import create_once
 
 FILE = "mcp-token"
 _SHORTEST = 16
@@ -14,7 +14,7 @@ _SHORTEST = 16
 def bearer_at(path: Path) -> str:
     """Read the token from a file; the first caller creates it, however many call at once."""
     if not os.path.lexists(path):
-        made_once(path, f"{secrets.token_urlsafe(32)}\n", "the token")
+        create_once(path, f"{secrets.token_urlsafe(32)}\n", "the token")
     return _read(path)
 
 

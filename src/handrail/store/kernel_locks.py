@@ -55,7 +55,7 @@ class KernelLocks:
         with self.gate():
             file = os.open(self._path(name), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
-                other = None if _locked(file) else _read(file)
+                other = None if _try_lock(file) else _read(file)
                 if other is None:
                     _write(file, {**asdict(holder), "lock": name})
                     self._held[name] = file
@@ -85,7 +85,7 @@ class KernelLocks:
             except FileNotFoundError:
                 return None
             try:
-                return None if _locked(file) else _read(file)
+                return None if _try_lock(file) else _read(file)
             finally:
                 os.close(file)
 
@@ -138,14 +138,14 @@ def _open(path: Path, create: int = 0, *, reads: bool) -> int:
 def _remove_if_free(path: Path) -> None:
     file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     try:
-        if _locked(file):
+        if _try_lock(file):
             path.unlink()
             fcntl.flock(file, fcntl.LOCK_UN)
     finally:
         os.close(file)
 
 
-def _locked(file: int) -> bool:
+def _try_lock(file: int) -> bool:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -5,12 +5,12 @@ import os
 import secrets
 from pathlib import Path
 
-from handrail.store.sqlite.faults import named_faults
+from handrail.store.sqlite.faults import translate_faults
 
 
-def made_once(path: Path, content: str, what: str) -> None:
+def create_once(path: Path, content: str, what: str) -> None:
     """Create a file once; of several concurrent callers one wins, and an existing file is never replaced."""
-    with named_faults(path, what):
+    with translate_faults(path, what):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         draft = _draft(path, content)
         try:
@@ -22,9 +22,9 @@ def made_once(path: Path, content: str, what: str) -> None:
         _settle(path.parent)
 
 
-def replaced(path: Path, content: str, what: str) -> None:
+def replace_file(path: Path, content: str, what: str) -> None:
     """Replace a file; the old one stays until the new one is complete and on disk."""
-    with named_faults(path, what):
+    with translate_faults(path, what):
         draft = _draft(path, content)
         try:
             draft.replace(path)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from handrail.errors import StorageDamaged, StorageRefused, StorageTooNew
-from handrail.store.private_files import made_once, replaced
+from handrail.store.private_files import create_once, replace_file
 
 FILE = "token-keys.json"
 VERSION = 1
@@ -23,18 +23,18 @@ def keys_in(folder: Path) -> tuple[bytes, ...]:
     """Read the keys, the signing key first; the first caller creates it, however many call at once."""
     path = folder / FILE
     if not os.path.lexists(path):
-        made_once(path, _written(None), _WHAT)
+        create_once(path, _new_keys_text(None), _WHAT)
     return _read(path)
 
 
 def rotate(folder: Path) -> tuple[bytes, ...]:
     """Sign with a new key from now on; tokens of the previous key stay valid, older ones do not."""
     current = keys_in(folder)[0]
-    replaced(folder / FILE, _written(current.hex()), _WHAT)
+    replace_file(folder / FILE, _new_keys_text(current.hex()), _WHAT)
     return _read(folder / FILE)
 
 
-def _written(previous: str | None) -> str:
+def _new_keys_text(previous: str | None) -> str:
     return json.dumps({"version": VERSION, "current": secrets.token_hex(_BYTES), "previous": previous})
 
 
@@ -42,26 +42,26 @@ def _read(path: Path) -> tuple[bytes, ...]:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise _closed(path, error) from error
+        raise _access_error(path, error) from error
     try:
         data = cast("dict[str, Any]", json.loads(content))
         version = data.get("version", VERSION)
         if isinstance(version, int) and version > VERSION:
-            raise _too_new(path)
+            raise _version_error(path)
         found = tuple(bytes.fromhex(data[name]) for name in ("current", "previous") if data.get(name))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise _damaged(path) from error
+        raise _damage_error(path) from error
     if not data.get("current") or any(len(key) != _BYTES for key in found):
-        raise _damaged(path)
+        raise _damage_error(path)
     return found
 
 
-def _closed(path: Path, error: OSError) -> StorageRefused:
+def _access_error(path: Path, error: OSError) -> StorageRefused:
     hint = f"make {path} a file that your user owns and can read, or set HANDRAIL_HOME to a folder of your own"
     return StorageRefused(f"{_WHAT} in {path} cannot be read: {error.strerror or error}", next_step=hint)
 
 
-def _damaged(path: Path) -> StorageDamaged:
+def _damage_error(path: Path) -> StorageDamaged:
     hint = (
         f"put {path} back from a backup, or remove it: a new key is made, and connected agents, whose tokens"
         " are void then, find their runs again with resume_session"
@@ -69,6 +69,6 @@ def _damaged(path: Path) -> StorageDamaged:
     return StorageDamaged(f"{_WHAT} in {path} cannot be read", next_step=hint)
 
 
-def _too_new(path: Path) -> StorageTooNew:
+def _version_error(path: Path) -> StorageTooNew:
     message = f"{_WHAT} in {path} were written by a newer Handrail"
     return StorageTooNew(message, next_step="install the newest Handrail: pip install --upgrade handrail")

@@ -34,7 +34,7 @@ class MemoryEnvironment:
         """Return the account of an agent."""
         return self.accounts.get(agent, "")
 
-    def missing_login(self, agent: str, argv: tuple[str, ...], variables: Mapping[str, str]) -> str:  # noqa: ARG002
+    def login_hint(self, agent: str, argv: tuple[str, ...], variables: Mapping[str, str]) -> str:  # noqa: ARG002
         """Explain how to log in where an agent is not logged in."""
         return self.logged_out.get(agent, "")
 
@@ -46,6 +46,6 @@ class MemoryEnvironments:
     by_run: Mapping[str, MemoryEnvironment] = field(default_factory=dict[str, MemoryEnvironment])
     others: MemoryEnvironment = MemoryEnvironment()
 
-    def for_run(self, run: str) -> MemoryEnvironment:
+    def environment_of(self, run: str) -> MemoryEnvironment:
         """Return the environment of a run."""
         return self.by_run.get(run, self.others)

@@ -37,7 +37,7 @@ class MemoryWindows:
     shown: dict[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
     """The session and window name of each call."""
 
-    def missing(self) -> str:
+    def unavailable_reason(self) -> str:
         """Explain why no windows can be opened."""
         return self.problem
 

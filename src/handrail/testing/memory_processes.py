@@ -80,7 +80,7 @@ class MemoryProcesses:
             return Gone()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
             if life.outcome is None and number not in life.script.ignores - {signal.SIGKILL}:
-                self._over(life, Ended(None, number, len(life.script.stdout), len(life.script.stderr)))
+                self._end_life(life, Ended(None, number, len(life.script.stdout), len(life.script.stderr)))
         return life.outcome or Gone()
 
     def read_output(self, folder: str, stream: Stream, limit: int, tail: bool) -> bytes:
@@ -91,7 +91,7 @@ class MemoryProcesses:
         written = life.script.stdout if stream == "stdout" else life.script.stderr
         return written[max(0, len(written) - limit) :] if tail else written[:limit]
 
-    def escaped(self, marker: str) -> tuple[int, ...]:
+    def find_by_marker(self, marker: str) -> tuple[int, ...]:
         """List the running processes that carry a mark, given in full or as the key alone."""
         lives = [life for life in self._lives.values() if life.outcome is None]
         return tuple(life.running.pid for life in lives if marker in (life.spec.key, life.spec.mark))
@@ -99,12 +99,12 @@ class MemoryProcesses:
     def finish(self, folder: str, exit_code: int) -> None:
         """Let a running command exit on its own."""
         life = self._lives[folder]
-        self._over(life, Ended(exit_code, None, len(life.script.stdout), len(life.script.stderr)))
+        self._end_life(life, Ended(exit_code, None, len(life.script.stdout), len(life.script.stderr)))
 
     def lose(self, folder: str) -> None:
         """Let a running command disappear without a status, as in a power failure."""
-        self._over(self._lives[folder], Gone())
+        self._end_life(self._lives[folder], Gone())
 
-    def _over(self, life: _Life, outcome: Ended | Gone) -> None:
+    def _end_life(self, life: _Life, outcome: Ended | Gone) -> None:
         life.outcome = life.outcome or outcome
         life.over.set()

@@ -2,9 +2,9 @@
 
 import os
 
-from handrail.processes.environment import PASS_ENV, allowed_environment
+from handrail.processes.environment import PASS_ENV, filter_environment
 
 
 def demo_variables() -> dict[str, str]:
     """Return the allow-listed variables of this process."""
-    return allowed_environment({**os.environ, PASS_ENV: ""})
+    return filter_environment({**os.environ, PASS_ENV: ""})

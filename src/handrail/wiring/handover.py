@@ -7,7 +7,7 @@ from typing import cast
 from handrail.errors import HandrailError
 from handrail.operations.driving.handover import AttendedRuns, Handover
 from handrail.ports.machine import Machine
-from handrail.processes.environment import handed_environment
+from handrail.processes.environment import build_run_environment
 from handrail.processes.environment_server import EnvironmentServer
 from handrail.processes.run_environment import HandedEnvironments
 from handrail.runtime.history import state_of
@@ -32,11 +32,11 @@ def choose_environment(system: System, run: str) -> dict[str, str]:
         state = state_of(system.log, run)
     except HandrailError:
         # Whoever drives it reports what is wrong with it.
-        return handed_environment(os.environ, ())
+        return build_run_environment(os.environ, ())
     source = state.pinned or state.source
     repository = state.workspace if source is None else source.repository
     named = system.agents.variables_in(os.environ, repository or None)
-    return handed_environment(os.environ, (*state.pass_env, *named))
+    return build_run_environment(os.environ, (*state.pass_env, *named))
 
 
 def open_background(folders: Folders, workflows: Workflows, machine: Machine) -> tuple[System, EnvironmentServer]:

@@ -8,7 +8,7 @@ from handrail.agents.registry import BuiltInCatalog
 from handrail.late_import import late_import
 from handrail.ports.log import Log
 from handrail.ports.machine import Machine
-from handrail.processes.environment import allowed_environment, redactor_here
+from handrail.processes.environment import filter_environment, process_redactor
 from handrail.processes.local import LocalProcesses
 from handrail.processes.local_programs import LocalPrograms
 from handrail.sources.folders import user_folders
@@ -28,10 +28,10 @@ else:
     git_workspaces = late_import("handrail.workspace.git_workspaces")
 
 
-def unfinished_applies(folder: Path) -> "tuple[UnfinishedApply, ...]":
+def list_unfinished_applies(folder: Path) -> "tuple[UnfinishedApply, ...]":
     """List the interrupted applies to checkouts, from the journals of a data folder."""
     is_any = any((folder / "applying").glob("*.json"))
-    return git_workspaces.GitWorkspaces(folder).unfinished_applies() if is_any else ()
+    return git_workspaces.GitWorkspaces(folder).list_unfinished_applies() if is_any else ()
 
 
 class SqliteFiles:
@@ -65,7 +65,7 @@ def this_machine() -> Machine:
         BuiltInCatalog(),
         Bubblewrap(),
         Tmux(),
-        redactor_here,
+        process_redactor,
         lambda: TrustStore(user_folders(os.environ)),
-        lambda named: allowed_environment(os.environ, named),
+        lambda named: filter_environment(os.environ, named),
     )

@@ -19,7 +19,7 @@ from handrail.ports.log import Log
 from handrail.ports.machine import Machine
 from handrail.processes.process_folder import Inside, callers, find_inside
 from handrail.processes.run_environment import HandedEnvironments
-from handrail.runtime.event_records import from_log
+from handrail.runtime.event_records import decode_event
 from handrail.runtime.run_writer import RunWriter
 from handrail.sources.folders import HOME, user_folders
 from handrail.sources.tiers import Place
@@ -107,7 +107,7 @@ def open_session(place: Place | None = None) -> Generator[Session]:
 
 
 @contextmanager
-def existing_session(place: Place | None = None) -> Generator[Session | None]:
+def open_existing_session(place: Place | None = None) -> Generator[Session | None]:
     """Open the log if there is one, else yield None."""
     place = place or current_place()
     if not run_list.has_log(place.folders.data):
@@ -118,9 +118,9 @@ def existing_session(place: Place | None = None) -> Generator[Session | None]:
 
 
 @contextmanager
-def run_session(place: Place | None = None) -> Generator[Session]:
+def open_run_session(place: Place | None = None) -> Generator[Session]:
     """Open the log for a command about a run that exists."""
-    with existing_session(place) as session:
+    with open_existing_session(place) as session:
         if session is None:
             raise NotFound("there are no runs yet", next_step="handrail run WORKFLOW")
         yield session
@@ -131,10 +131,10 @@ def current_actor() -> Actor:
 
     A program of the same user that left no trace above us, such as one that cron starts, counts as the person.
     """
-    return _agent_above(user_folders(os.environ).data) or make_person(_user())
+    return _find_agent_above(user_folders(os.environ).data) or make_person(_current_user())
 
 
-def _user() -> str:
+def _current_user() -> str:
     try:
         return getpass.getuser()
     except (KeyError, OSError):
@@ -142,7 +142,7 @@ def _user() -> str:
 
 
 @cache
-def _agent_above(data: Path) -> Actor | None:
+def _find_agent_above(data: Path) -> Actor | None:
     above = tuple(callers())
     inside = find_inside(data, above)
     if inside is not None:
@@ -164,7 +164,7 @@ def _address(data: Path, inside: Inside) -> str:
         if not inside.seq or not run_list.has_log(data):
             return ""
         with closing(this_machine().log_files.open(data)) as log:
-            began = (from_log(each) for each in log.read(inside.run, inside.seq - 1, 1))
+            began = (decode_event(each) for each in log.read(inside.run, inside.seq - 1, 1))
             return next((str(getattr(each, "address", "")) for each in began), "")
     except HandrailError:
         return ""

@@ -30,7 +30,7 @@ from handrail.ports.agents import Agents
 from handrail.ports.environments import RunEnvironments
 from handrail.ports.log import Log
 from handrail.ports.machine import Machine
-from handrail.processes.environment import redactor_here
+from handrail.processes.environment import process_redactor
 from handrail.processes.keeper_pool import NURSERY
 from handrail.processes.local import LocalProcesses
 from handrail.processes.run_environment import HandedEnvironments, SharedEnvironments
@@ -38,10 +38,10 @@ from handrail.processes.shell_command import Refused, prepare
 from handrail.runtime.driver import Handlers
 from handrail.runtime.handlers.agents.handler import AgentHandler
 from handrail.runtime.handlers.agents.host import AgentHost
-from handrail.runtime.handlers.agents.live_messages import said_since
+from handrail.runtime.handlers.agents.live_messages import messages_since
 from handrail.runtime.handlers.agents.step_tools import Tooling
 from handrail.runtime.handlers.children import ChildHandler
-from handrail.runtime.handlers.commands.handler import CommandHandler, Instead, as_begun
+from handrail.runtime.handlers.commands.handler import CommandHandler, Instead, keep_intent
 from handrail.runtime.handlers.commands.start_command import Starts
 from handrail.runtime.handlers.proofs.handler import ProofHandler
 from handrail.runtime.handlers.steps import StepHandler
@@ -88,7 +88,7 @@ class ShellCommands:
         return Prepared(made.argv, made.env)
 
 
-ENVIRONMENTS = SharedEnvironments(BuiltInCatalog().account, find_login=BuiltInCatalog().missing_login)
+ENVIRONMENTS = SharedEnvironments(BuiltInCatalog().account, find_login=BuiltInCatalog().login_hint)
 """Every run works in the environment of the process that drives it."""
 SOCKETS = "driver/*.socket"
 """The sockets on which background drivers listen, relative to their data folder."""
@@ -102,7 +102,7 @@ def make_starts() -> Starts:
 
 def make_writer(log: Log, environments: RunEnvironments | None = None) -> RunWriter:
     """Build the writer to the runs of a log, which removes the secrets of this process and of these runs."""
-    return RunWriter(log, redactor_here(), environments)
+    return RunWriter(log, process_redactor(), environments)
 
 
 def tell_people(supervisor: Supervisor, folders: Folders, writer: RunWriter, *, watched: bool = False) -> None:
@@ -125,7 +125,7 @@ class System:
     clock: Clock = field(default_factory=machine_clock)
     commands: Commands = field(default_factory=ShellCommands)
     environments: RunEnvironments = ENVIRONMENTS
-    instead: Instead = as_begun
+    instead: Instead = keep_intent
     """Replaces a step's own commands with others when a workflow is only tested."""
     agents: Agents = field(default_factory=KnownAgents)
     bare: bool = False
@@ -143,7 +143,7 @@ class System:
         tooling = Tooling(
             self.log, lambda: signing_keys.keys_in(self.folder), folder_variables(self.folder, os.environ)
         )
-        said = partial(said_since, self.log)
+        said = partial(messages_since, self.log)
         host = None if self.bare else AgentHost(Bubblewrap(), Sessions(self.folder), self.machine.agents.config_folders)
         agents = AgentHandler(
             *(starts, self.agents, self.log, folder, self.clock, trees.restore, host, tooling, said),
@@ -199,4 +199,4 @@ def _redactor_for(environments: RunEnvironments, folder: str) -> Redactor:
     """Return the redactor of a run's secrets for the output of its commands, by the folder of one of them."""
     # The folder of a command is `runs/RUN/SEQ/SLOT`.
     run = folder.split("/")[-3:-2]
-    return environments.for_run(run[0] if run else "").redactor
+    return environments.environment_of(run[0] if run else "").redactor

@@ -40,7 +40,7 @@ class GitRepositories:
     def is_repository(self, root: Path) -> bool:
         """Whether git itself accepts a root as a repository."""
         # Only asks where the git folder is: this reads no setting that starts anything.
-        return Git(root).asks("rev-parse", "--git-dir") is not None
+        return Git(root).query("rev-parse", "--git-dir") is not None
 
     def head(self, root: Path) -> Head:
         """Return the commit and the branch of a checkout; one without a commit is refused."""
@@ -48,7 +48,7 @@ class GitRepositories:
 
     def current_branch(self, root: Path) -> str:
         """Return the branch that is checked out; empty when HEAD is detached."""
-        return (self._git(root).asks("symbolic-ref", "-q", "HEAD") or "").removeprefix("refs/heads/")
+        return (self._git(root).query("symbolic-ref", "-q", "HEAD") or "").removeprefix("refs/heads/")
 
     def default_branch(self, root: Path) -> str:
         """Return the branch that work usually starts from."""
@@ -60,29 +60,29 @@ class GitRepositories:
 
     def branch_commit(self, root: Path, branch: str) -> str:
         """Return the commit of a branch; empty when there is no such branch."""
-        return self._git(root).asks("rev-parse", "--verify", "-q", f"refs/heads/{branch}") or ""
+        return self._git(root).query("rev-parse", "--verify", "-q", f"refs/heads/{branch}") or ""
 
     def count_commits(self, root: Path, since: str, branch: str) -> int:
         """Count the commits of a branch that came after a commit."""
-        return int(self._git(root).asks("rev-list", "--count", f"{since}..refs/heads/{branch}") or 0)
+        return int(self._git(root).query("rev-list", "--count", f"{since}..refs/heads/{branch}") or 0)
 
-    def uncommitted(self, root: Path) -> tuple[str, ...]:
+    def list_uncommitted(self, root: Path) -> tuple[str, ...]:
         """List the files of a checkout that differ from HEAD or are not tracked."""
-        return repositories.uncommitted(self._git(root))
+        return repositories.list_uncommitted(self._git(root))
 
-    def ignored_folders(self, root: Path, names: Sequence[str]) -> tuple[str, ...]:
+    def filter_ignored_folders(self, root: Path, names: Sequence[str]) -> tuple[str, ...]:
         """Return those of the names that git ignores as folders."""
         given = "\0".join(f"{name}/" for name in names).encode()
         found = split(self._git(root).run("check-ignore", "-z", "--stdin", stdin=given, ok=(0, 1)).out)
         return tuple(entry.decode().rstrip("/") for entry in found)
 
-    def ignored_files(self, root: Path, globs: Sequence[str]) -> tuple[str, ...]:
+    def list_ignored_files(self, root: Path, globs: Sequence[str]) -> tuple[str, ...]:
         """List the files that git ignores and that match a pattern."""
-        return tuple(start_point.ignored_files(self._git(root), globs))
+        return tuple(start_point.list_ignored_files(self._git(root), globs))
 
     def observe(self, folder: Path) -> dict[str, str]:
         """Return what can be read of a checkout without running git; empty where there is none."""
-        return checkout_state.observed(folder)
+        return checkout_state.observe_checkout(folder)
 
     def create(self, folder: Path, branch: str) -> str:
         """Turn a folder into a repository with one commit of all its files, and return that commit."""
@@ -97,11 +97,11 @@ class GitRepositories:
             return Places(self._folder).git(root)
         except PermissionError:
             # Reading must be possible even if the data folder cannot be written.
-            return Places(_passing_folder()).git(root)
+            return Places(_make_temporary_folder()).git(root)
 
 
 @cache
-def _passing_folder() -> Path:
+def _make_temporary_folder() -> Path:
     """Create a temporary folder for the views of one process, where there is no other."""
     folder = tempfile.TemporaryDirectory(prefix="handrail-views-")
     atexit.register(folder.cleanup)

@@ -8,7 +8,7 @@ from handrail.late_import import late_import
 from handrail.model.history.trees import Tree
 from handrail.ports.workspaces import FileChange, FileRange, MergeResult, Snapshot, Source
 from handrail.workspace.git import repository_view
-from handrail.workspace.git.data_places import Places, plain
+from handrail.workspace.git.data_places import Places, safe_name
 from handrail.workspace.git.repositories import common_dir, find_root
 from handrail.workspace.snapshots.private_index import PrivateIndex
 from handrail.workspace.snapshots.state import Commits, run_ref
@@ -71,7 +71,7 @@ class GitWorkspaces:
         """Return what of that has changed, after a step; quick where nothing was written."""
         return settings_record.look_at_settings(self.places, tree)
 
-    def unused_filters(self, tree: Tree) -> tuple[str, ...]:
+    def list_unused_filters(self, tree: Tree) -> tuple[str, ...]:
         """Describe the filters of the repository that are not run, so that their files cannot be committed."""
         if not settings_record.has_filters(self.places, tree):
             return ()
@@ -97,8 +97,8 @@ class GitWorkspaces:
     def snapshot(self, tree: Tree, run: str, since: str = "") -> Snapshot:
         """Take a snapshot of the worktree, borrowed or owned; by the rules of a snapshot, where one is named."""
         path = Path(tree.path)
-        with self.places.locked(path) as lock:
-            private = PrivateIndex(self.places.git(path).holding(lock), self.places.private(path))
+        with self.places.lock(path) as lock:
+            private = PrivateIndex(self.places.git(path).with_locks(lock), self.places.private_folder(path))
             return take(private, tree, run, self._commits, since)
 
     def restore(self, tree: Tree, run: str, snapshot: str) -> str:
@@ -130,17 +130,17 @@ class GitWorkspaces:
         """List what differs between two commits or snapshots; None means the current files."""
         return changes.changes(self.places, tree, since, until)
 
-    def ignored(self, tree: Tree, below: tuple[str, ...]) -> tuple[str, ...]:
+    def list_ignored_paths(self, tree: Tree, below: tuple[str, ...]) -> tuple[str, ...]:
         """List the current files below some paths that are skipped as ignored; a new cache is one entry."""
-        return changes.ignored(self.places, tree, below)
+        return changes.list_ignored(self.places, tree, below)
 
     def record_files(self, tree: Tree, chosen: FileRange, known: str = "") -> str:
         """Record the files that are in no snapshot, and return the record's name; a known one that exists is reused."""
         return recorded_files.record(self.places, tree, chosen, known)
 
-    def differing_files(self, tree: Tree, chosen: FileRange, record: str) -> tuple[str, ...]:
+    def list_differing_files(self, tree: Tree, chosen: FileRange, record: str) -> tuple[str, ...]:
         """List such files that were added, changed or removed since a record."""
-        return recorded_files.differing(self.places, tree, chosen, record)
+        return recorded_files.list_differing(self.places, tree, chosen, record)
 
     def readable_diff(self, tree: Tree, since: str, until: str) -> str:
         """Return the difference in a form for readers."""
@@ -161,15 +161,15 @@ class GitWorkspaces:
     def worktree_path(self, repository: Path, run: str) -> Path:
         """Return the folder in which the worktree of a run is made."""
         root = find_root(repository)
-        return self.places.worktrees(root, common_dir(root)) / plain(run)
+        return self.places.worktrees(root, common_dir(root)) / safe_name(run)
 
     def snapshot_ref(self, run: str) -> str:
         """Return the ref of a run's newest snapshot."""
         return run_ref(run)
 
-    def changed_settings(self, tree: Tree) -> tuple[str, ...]:
+    def find_changed_settings(self, tree: Tree) -> tuple[str, ...]:
         """Return what makes the user's git start programs and has changed since the run was set up."""
-        return settings_record.changed_settings(self.places, tree)
+        return settings_record.list_changed_settings(self.places, tree)
 
     def accept_settings(self, tree: Tree, files: Collection[str] | None = None) -> None:
         """Accept such changes: all of them, or the hooks among some files of the checkout."""
@@ -183,19 +183,19 @@ class GitWorkspaces:
         """Undo the last application of a run; return the files that changed."""
         return applying.undo_apply(self.places, tree, run).files
 
-    def applied_last(self, root: Path, runs: Iterable[str]) -> str | None:
+    def find_last_applied(self, root: Path, runs: Iterable[str]) -> str | None:
         """Return the run, out of some, whose changes were applied to a checkout last."""
-        known = {plain(run): run for run in runs}
-        cut_off = next((each.run for each in self.unfinished_applies() if Path(each.checkout) == root), "")
+        known = {safe_name(run): run for run in runs}
+        cut_off = next((each.run for each in self.list_unfinished_applies() if Path(each.checkout) == root), "")
         if cut_off in known.values():
             return cut_off
-        return next((known[name] for name in applying.applied_runs(self.places.git(root)) if name in known), None)
+        return next((known[name] for name in applying.list_applied_runs(self.places.git(root)) if name in known), None)
 
-    def unfinished_applies(self) -> "tuple[UnfinishedApply, ...]":
+    def list_unfinished_applies(self) -> "tuple[UnfinishedApply, ...]":
         """List the interrupted applications, which `apply` or `undo` of the same run finishes."""
         return tuple(
             delivery.UnfinishedApply(each.run, each.checkout, each.way == "undo")
-            for each in journals.unfinished(self.places)
+            for each in journals.list_unfinished(self.places)
         )
 
     def merge_into_base(self, tree: Tree, message: str) -> MergeResult:
@@ -216,7 +216,7 @@ class GitWorkspaces:
 
     def repositories_of(self, run: str) -> tuple[Path, ...]:
         """List the repositories in which a worktree was made under the name of a run."""
-        return tuple(Path(record.repository) for record in records.all_records(self.places) if record.run == run)
+        return tuple(Path(record.repository) for record in records.list_records(self.places) if record.run == run)
 
     def survey_leftovers(
         self, life: "Callable[[str], Life]", repositories: Iterable[str], retention: "Retention"

@@ -50,12 +50,12 @@ class Bubblewrap:
 
     def wrap(self, argv: tuple[str, ...], confined: Confined) -> tuple[str, ...]:
         """Build the arguments that run a command in a sandbox."""
-        return sandboxed(argv, confined)
+        return wrap_command(argv, confined)
 
 
-def sandboxed(argv: tuple[str, ...], confined: Confined) -> tuple[str, ...]:
+def wrap_command(argv: tuple[str, ...], confined: Confined) -> tuple[str, ...]:
     """Build the arguments that run a command in a sandbox."""
-    around = ("/bin/sh", "-c", _SPARED, "sh", PROGRAM, *_room(network=confined.network), *_places(confined))
+    around = ("/bin/sh", "-c", _SPARED, "sh", PROGRAM, *_base_arguments(network=confined.network), *_places(confined))
     inside = (sys.executable, "-I", "-S", "-c", _HEEDED, *argv)
     return (*around, "--chdir", str(confined.workspace), "--", *inside)
 
@@ -67,7 +67,7 @@ def unusable(*, network: bool = True) -> str:
         return f"bubblewrap is not installed: there is no `{PROGRAM}` on the PATH"
     try:
         ran = subprocess.run(  # noqa: S603 (a tool of the user, by its full path)
-            [program, *_room(network=network), "--", "/bin/sh", "-c", ":"],
+            [program, *_base_arguments(network=network), "--", "/bin/sh", "-c", ":"],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=_PATIENCE,
@@ -86,7 +86,7 @@ def remedy() -> str:
     return "allow user namespaces on this machine (`bwrap --ro-bind / / true` must work), or write `sandbox: none`"
 
 
-def _room(*, network: bool) -> Iterator[str]:
+def _base_arguments(*, network: bool) -> Iterator[str]:
     """Yield the options of every sandbox: all read-only, its own devices and processes, only the rights of the user."""
     yield from ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", str(TEMPORARY))
     yield from ("--unshare-pid", "--unshare-ipc", "--cap-drop", "ALL", "--setenv", "TMPDIR", str(TEMPORARY))
@@ -100,18 +100,18 @@ def _room(*, network: bool) -> Iterator[str]:
 def _places(confined: Confined) -> Iterator[str]:
     for path in confined.readable:
         hidden = any(folder in path.parents for folder in _OWN)
-        yield from _bound("--ro-bind", path) if hidden and path.exists() else ()
+        yield from _bind("--ro-bind", path) if hidden and path.exists() else ()
     open_ones = confined.writable if confined.closed else (confined.workspace, *confined.writable)
     for path in open_ones:
-        yield from _bound("--bind", path) if path.exists() else ()
-    yield from _closed(confined.workspace) if confined.closed else _git(confined.workspace)
+        yield from _bind("--bind", path) if path.exists() else ()
+    yield from _bind_read_only(confined.workspace) if confined.closed else _git(confined.workspace)
 
 
-def _closed(workspace: Path) -> Iterator[str]:
+def _bind_read_only(workspace: Path) -> Iterator[str]:
     """Make a worktree and its repository readable; they may be in the temporary folder."""
-    yield from _bound("--ro-bind", workspace)
+    yield from _bind("--ro-bind", workspace)
     with suppress(WorkspaceFault):
-        yield from _bound("--ro-bind", common_dir(workspace)) if (workspace / ".git").exists() else ()
+        yield from _bind("--ro-bind", common_dir(workspace)) if (workspace / ".git").exists() else ()
 
 
 def _git(workspace: Path) -> Iterator[str]:
@@ -122,18 +122,18 @@ def _git(workspace: Path) -> Iterator[str]:
     try:
         own, common = git_dir(workspace).resolve(), common_dir(workspace)
     except WorkspaceFault:
-        yield from _bound("--ro-bind", dot)
+        yield from _bind("--ro-bind", dot)
         return
     if own != common:
         # It may be in a writable folder, or in the temporary folder.
-        yield from _bound("--ro-bind", common)
+        yield from _bind("--ro-bind", common)
     for path in (own,) if own == common else (own, *(common / name for name in _WRITTEN)):
-        yield from _bound("--bind", path) if _is_there(path) else ()
-    for path in (*((dot,) if dot.is_file() else ()), *_obeyed(own, common)):
-        yield from _bound("--ro-bind", path)
+        yield from _bind("--bind", path) if _is_there(path) else ()
+    for path in (*((dot,) if dot.is_file() else ()), *_git_control_files(own, common)):
+        yield from _bind("--ro-bind", path)
 
 
-def _obeyed(own: Path, common: Path) -> Iterator[Path]:
+def _git_control_files(own: Path, common: Path) -> Iterator[Path]:
     """Yield what decides which settings and hooks git uses, as far as it is in writable folders."""
     if own == common:
         for name in ("hooks", "info"):
@@ -155,5 +155,5 @@ def _is_there(path: Path) -> bool:
     return path.is_dir()
 
 
-def _bound(how: str, path: Path) -> tuple[str, str, str]:
+def _bind(how: str, path: Path) -> tuple[str, str, str]:
     return how, str(path), str(path)

@@ -12,7 +12,7 @@ import handrail
 from handrail.frozen import frozen
 from handrail.late_import import late_import
 from handrail.ports.processes import MARK
-from handrail.workspace.git.data_places import short
+from handrail.workspace.git.data_places import hash_path
 
 if TYPE_CHECKING:
     from handrail.processes import detach
@@ -50,11 +50,11 @@ class Sessions:
     @property
     def server(self) -> str:
         """The name of the server for `tmux -L`."""
-        return f"handrail-{short(self.folder.resolve())}"
+        return f"handrail-{hash_path(self.folder.resolve())}"
 
-    def missing(self) -> str:
+    def unavailable_reason(self) -> str:
         """Explain why there can be no windows on this machine; empty where there can."""
-        return missing()
+        return explain_unavailable()
 
     def remedy(self) -> str:
         """Explain what helps where there can be none."""
@@ -67,8 +67,8 @@ class Sessions:
             if any(each.call == call for each in windows):
                 return True
             # A session that ends this very moment takes a new window with it: then it is created again.
-            made = self._made(session, name, words, new=not windows)
-            if made and self._asks("set-option", "-w", "-t", made, _CALL, call) is not None:
+            made = self._make_window(session, name, words, new=not windows)
+            if made and self._query("set-option", "-w", "-t", made, _CALL, call) is not None:
                 return True
         return False
 
@@ -82,11 +82,11 @@ class Sessions:
         # Mostly there is no server to ask, and no program has to be started to know that.
         if not (folder / self.server).exists():
             return frozenset()
-        return frozenset((self._asks("list-sessions", "-F", "#{session_name}") or "").splitlines())
+        return frozenset((self._query("list-sessions", "-F", "#{session_name}") or "").splitlines())
 
     def windows(self, session: str) -> tuple[Window, ...]:
         """List the windows of a session; none where there is no such session."""
-        listed = self._asks("list-windows", "-t", f"={session}", "-F", f"#{{window_id}} #{{{_CALL}}}") or ""
+        listed = self._query("list-windows", "-t", f"={session}", "-F", f"#{{window_id}} #{{{_CALL}}}") or ""
         rows = (line.partition(" ") for line in listed.splitlines())
         return tuple(Window(number, call) for number, _, call in rows)
 
@@ -94,15 +94,15 @@ class Sessions:
         """Build the arguments that show a window to a person."""
         return (PROGRAM, "-L", self.server, "attach-session", "-t", f"={session}:{window}")
 
-    def _made(self, session: str, name: str, words: Sequence[str], *, new: bool) -> str | None:
+    def _make_window(self, session: str, name: str, words: Sequence[str], *, new: bool) -> str | None:
         root = str(Path(handrail.__file__).parents[1])
         shown = (sys.executable, "-P", "-X", "utf8", "-c", _BOOT, root, *words)
         told = ("-d", "-P", "-F", "#{window_id}", "-n", name, "-c", "/")
         if new:
-            return self._asks("start-server", ";", *_OPTIONS, "new-session", *told, "-s", session, "--", *shown)
-        return self._asks("new-window", *told, "-t", f"={session}:", "--", *shown)
+            return self._query("start-server", ";", *_OPTIONS, "new-session", *told, "-s", session, "--", *shown)
+        return self._query("new-window", *told, "-t", f"={session}:", "--", *shown)
 
-    def _asks(self, *words: str) -> str | None:
+    def _query(self, *words: str) -> str | None:
         """Run a tmux command and return its output; None where it fails."""
         try:
             ran = subprocess.run(  # noqa: S603
@@ -121,27 +121,27 @@ class Sessions:
         return ran.stdout.strip() if ran.returncode == 0 else None
 
 
-def missing() -> str:
+def explain_unavailable() -> str:
     """Explain why there can be no sessions on this machine; empty where there can."""
     return "" if shutil.which(PROGRAM) else f"tmux is not installed: there is no `{PROGRAM}` on the PATH"
 
 
 def environment() -> dict[str, str]:
     """Build the environment of the server and its windows: no secrets, and no mark of a step that called us."""
-    return {name: value for name, value in detach.own_environment(os.environ).items() if name != MARK}
+    return {name: value for name, value in detach.handrail_environment(os.environ).items() if name != MARK}
 
 
 class Tmux:
     """Implements the port `WindowSystem` with tmux."""
 
-    def missing(self) -> str:
+    def unavailable_reason(self) -> str:
         """Explain why there can be no windows on this machine; empty where there can."""
-        return missing()
+        return explain_unavailable()
 
     def remedy(self) -> str:
         """Explain what helps where there can be none."""
         return INSTALL
 
-    def at(self, folder: Path) -> Sessions:
+    def windows_of(self, folder: Path) -> Sessions:
         """Return the windows of a data folder."""
         return Sessions(folder)

@@ -75,7 +75,7 @@ def test_a_call_that_listens_reads_lines_until_its_result(call: AgentCall) -> No
     told = json.loads(made.stdin)
     assert (made.stdin.count(b"\n"), told["message"]["content"]) == (1, "\n/cost is a word.\nSo is ?.")
     assert "uuid" not in told
-    assert json.loads(ClaudeAgent().said("use tabs", "m-1"))["uuid"] == "m-1"
+    assert json.loads(ClaudeAgent().encode_message("use tabs", "m-1"))["uuid"] == "m-1"
 
 
 def test_everything_a_step_asks_is_said(call: AgentCall) -> None:

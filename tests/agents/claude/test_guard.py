@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from handrail.agents.claude import guard as claude_guard
 from handrail.agents.claude.adapter import ClaudeAgent
-from handrail.agents.claude.guard import outside, unread, verdict
+from handrail.agents.claude.guard import explain_not_read_only, explain_outside, verdict
 from handrail.ports.agents import AgentCall
 
 LONG = 60
@@ -58,9 +58,9 @@ def asked(tool: str, **given: Any) -> dict[str, Any]:
     ],
 )
 def test_a_file_in_the_work_tree_may_be_written(tree: Path, path: str) -> None:
-    assert outside(path, str(tree), str(tree)) == ""
-    assert outside(str(tree / path), "/", str(tree)) == ""
-    assert outside(str(tree.parent / "alias" / path), "/", str(tree)) == ""
+    assert explain_outside(path, str(tree), str(tree)) == ""
+    assert explain_outside(str(tree / path), "/", str(tree)) == ""
+    assert explain_outside(str(tree.parent / "alias" / path), "/", str(tree)) == ""
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_a_file_in_the_work_tree_may_be_written(tree: Path, path: str) -> None:
     ],
 )
 def test_a_file_outside_the_work_tree_may_not_be_written(tree: Path, path: str) -> None:
-    assert outside(path, str(tree), str(tree)) != ""
+    assert explain_outside(path, str(tree), str(tree)) != ""
 
 
 @pytest.mark.parametrize(
@@ -82,13 +82,13 @@ def test_a_file_outside_the_work_tree_may_not_be_written(tree: Path, path: str) 
     ],
 )
 def test_a_file_of_git_may_not_be_written(tree: Path, path: str) -> None:
-    assert "belongs to git itself" in outside(path, str(tree), str(tree))
+    assert "belongs to git itself" in explain_outside(path, str(tree), str(tree))
 
 
 def test_a_work_tree_may_itself_lie_in_a_folder_of_git(tmp_path: Path) -> None:
     root = tmp_path / ".git" / "tree"
     root.mkdir(parents=True)
-    assert outside("a.py", str(root), str(root)) == ""
+    assert explain_outside("a.py", str(root), str(root)) == ""
 
 
 READS = (
@@ -172,20 +172,20 @@ WRITES = (
 
 @pytest.mark.parametrize("command", READS)
 def test_a_command_that_only_reads_is_known(command: str) -> None:
-    assert unread(command) == ""
+    assert explain_not_read_only(command) == ""
 
 
 @pytest.mark.parametrize("command", WRITES)
 def test_any_other_command_is_refused(command: str) -> None:
-    assert "may only read" in unread(command)
+    assert "may only read" in explain_not_read_only(command)
 
 
 @given(
     st.sampled_from(READS), st.sampled_from([";", "&", "|", ">", "<", "\n", "$(", "`", "(", "\\"]), st.text(max_size=9)
 )
 def test_nothing_the_shell_understands_can_be_added(command: str, sign: str, more: str) -> None:
-    assert unread(f"{command} {sign}{more}") != ""
-    assert unread(f"{command}{sign}{more}") != ""
+    assert explain_not_read_only(f"{command} {sign}{more}") != ""
+    assert explain_not_read_only(f"{command}{sign}{more}") != ""
 
 
 @pytest.mark.parametrize(

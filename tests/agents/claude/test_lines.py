@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from handrail.agents.claude.limits import ends_at, names_a_limit
-from handrail.agents.claude.lines import ClaudeLines, glimpse_of
+from handrail.agents.claude.limits import is_limit_message, limit_end
+from handrail.agents.claude.lines import ClaudeLines, describe_line
 from handrail.ports.agents import AgentOutcome, Usage
 from handrail.ports.processes import Ended, Gone
 from support.places import RECORDED
@@ -236,21 +236,21 @@ def test_a_limit_that_has_passed_meanwhile_is_not_waited_for() -> None:
     ],
 )
 def test_the_end_of_a_limit_is_read_from_its_words(words: str, hours: float) -> None:
-    assert names_a_limit(words)
-    assert ends_at(words, NOW) == NOW + hours * 3600
+    assert is_limit_message(words)
+    assert limit_end(words, NOW) == NOW + hours * 3600
 
 
 @pytest.mark.parametrize("words", ["resets soon", "limit reached", "resets Feb 31, 5pm (UTC)", "resets 99pm (UTC)"])
 def test_words_without_a_time_name_none(words: str) -> None:
-    assert ends_at(words, NOW) is None
+    assert limit_end(words, NOW) is None
 
 
 def test_an_unknown_zone_is_read_as_the_zone_of_the_machine() -> None:
-    assert ends_at("resets 3pm (Nowhere/Land)", NOW) == ends_at("resets 3pm", NOW)
+    assert limit_end("resets 3pm (Nowhere/Land)", NOW) == limit_end("resets 3pm", NOW)
 
 
 def test_a_glimpse_shows_the_tool_or_the_first_words() -> None:
-    assert [said for line in lines_of("tools") if (said := glimpse_of(line))] == snapshot(
+    assert [said for line in lines_of("tools") if (said := describe_line(line))] == snapshot(
         ["Bash npx --no vitest run login || true", "Edit src/login.py", "Done."]
     )
 
@@ -264,7 +264,7 @@ def test_what_a_sub_agent_says_is_not_what_the_agent_says() -> None:
 @given(st.lists(st.binary() | st.sampled_from([line for name in ("tools", "cut") for line in lines_of(name)])))
 def test_no_lines_break_the_reader(lines: list[bytes]) -> None:
     read(*lines, *(line[:-1] for line in lines))
-    assert all(isinstance(glimpse_of(line), str | None) for line in lines)
+    assert all(isinstance(describe_line(line), str | None) for line in lines)
 
 
 @given(

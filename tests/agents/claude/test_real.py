@@ -14,7 +14,7 @@ from handrail.cli.render.run_end import final_lines
 from handrail.operations.runs import lifecycle as runs
 from handrail.operations.views.run_document import run_document
 from handrail.testing.models.scripts import Action, Call, Cut, Fail, Hang, Say, Shell, Structured
-from handrail.wiring.session import run_session
+from handrail.wiring.session import open_run_session
 from support.agents.claude_steps import step, write
 from support.agents.opened_rooms import Open, opened, real_agents
 from support.agents.real_agents import hide
@@ -42,7 +42,7 @@ def last_words(room: RealRoom, run: str) -> list[str]:
     """What is said of a run when it is over."""
     with pytest.MonkeyPatch.context() as environ:
         environ.setenv("HANDRAIL_HOME", str(room.root))
-        with run_session() as session:
+        with open_run_session() as session:
             return final_lines(session, run, run_document(session.log, run))
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from handrail.agents.codex.errors import kind_of, seconds_left
-from handrail.agents.codex.lines import CodexLines, glimpse_of
+from handrail.agents.codex.lines import CodexLines, describe_line
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.agents import AgentOutcome, OutcomeStatus, Usage
 from handrail.ports.processes import Ended, Gone
@@ -108,7 +108,7 @@ def test_a_call_that_is_ended_while_it_tries_to_reach_its_service_failed_for_tha
     trouble: dict[str, JsonValue] = {"type": "error", "message": words}
     outcome = read(THREAD, trouble, ended=Ended(None, 15))
     assert (outcome.status, outcome.message) == ("network", words)
-    assert glimpse_of(json.dumps(trouble).encode()) == words
+    assert describe_line(json.dumps(trouble).encode()) == words
     assert read(*recorded("retries")[:-2]).status == "overloaded"
     assert read(THREAD, trouble, message("I am back"), ended=Ended(None, 15)).status == "crashed"
 
@@ -199,8 +199,8 @@ def test_a_command_that_ran_proves_the_sandbox() -> None:
     ],
 )
 def test_a_glimpse_says_what_it_does(item: dict[str, JsonValue], seen: str | None) -> None:
-    assert glimpse_of(json.dumps({"type": "item.started", "item": item}).encode()) == seen
-    assert glimpse_of(json.dumps({"type": "turn.started", "item": item}).encode()) is None
+    assert describe_line(json.dumps({"type": "item.started", "item": item}).encode()) == seen
+    assert describe_line(json.dumps({"type": "turn.started", "item": item}).encode()) is None
 
 
 @given(st.lists(st.binary() | st.from_regex(rb'\{"type":"(item\.completed|turn\.failed|error)","\w+":[^\n]*\}')))
@@ -208,7 +208,7 @@ def test_no_line_breaks_the_reader(lines: list[bytes]) -> None:
     outcome = read(THREAD, *lines, message("the end"), completed())
     assert outcome.text == "the end"
     for line in lines:
-        assert glimpse_of(line) != ""
+        assert describe_line(line) != ""
 
 
 def test_a_line_of_megabytes_is_read() -> None:

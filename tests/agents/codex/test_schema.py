@@ -3,7 +3,7 @@
 import pytest
 from inline_snapshot import snapshot
 
-from handrail.agents.codex.schema import strict
+from handrail.agents.codex.schema import make_strict
 from handrail.model.workflow.values import JsonValue
 
 TEXT: JsonValue = {"type": "string"}
@@ -17,7 +17,7 @@ def test_what_openai_takes_is_given_as_it_is() -> None:
     choice: JsonValue = {"type": "string", "enum": ["yes", "no"]}
     inner = record(["file"], file=TEXT)
     schema = record(["answer", "findings"], answer=choice, findings={"type": "array", "items": inner})
-    assert strict(schema) == schema
+    assert make_strict(schema) == schema
 
 
 def test_what_only_narrows_is_left_to_the_check_afterwards() -> None:
@@ -27,7 +27,7 @@ def test_what_only_narrows_is_left_to_the_check_afterwards() -> None:
         "properties": {"name": {"type": "string", "pattern": "^[a-z]+$", "maxLength": 64, "description": "short"}},
         "required": ["name"],
     }
-    assert strict(schema) == snapshot(
+    assert make_strict(schema) == snapshot(
         {
             "type": "object",
             "properties": {"name": {"type": "string", "description": "short"}},
@@ -56,9 +56,9 @@ def test_what_only_narrows_is_left_to_the_check_afterwards() -> None:
     ],
 )
 def test_what_cannot_be_said_strictly_is_not_given(schema: JsonValue) -> None:
-    assert strict(schema) is None
+    assert make_strict(schema) is None
 
 
 def test_a_choice_of_shapes_is_given() -> None:
     schema = record(["a"], a={"anyOf": [TEXT, {"type": "null"}]})
-    assert strict(schema) == schema
+    assert make_strict(schema) == schema

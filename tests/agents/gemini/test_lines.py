@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from handrail.agents.gemini.adapter import GeminiAgent
-from handrail.agents.gemini.lines import GeminiLines, glimpse_of
+from handrail.agents.gemini.lines import GeminiLines, describe_line
 from handrail.errors import NotFound, UsageError
 from handrail.ports.agents import AgentCall, AgentOutcome, Usage
 from handrail.ports.processes import Ended, Gone
@@ -106,7 +106,7 @@ def test_a_quota_says_when_it_is_over() -> None:
 
 def test_a_glimpse_shows_the_tool_or_the_words() -> None:
     lines = (GEMINI / "edit.jsonl").read_bytes().splitlines()
-    assert [glimpse_of(each) for each in lines] == [
+    assert [describe_line(each) for each in lines] == [
         None,
         None,
         "run_shell_command echo hi > a.txt",
@@ -114,7 +114,7 @@ def test_a_glimpse_shows_the_tool_or_the_words() -> None:
         "done it",
         None,
     ]
-    assert glimpse_of(b"no json") is None
+    assert describe_line(b"no json") is None
 
 
 def test_access_read_is_a_policy_that_counts_most(gemini: GeminiAgent, tmp_path: Path) -> None:

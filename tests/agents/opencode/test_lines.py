@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from handrail.agents.opencode.adapter import OpencodeAgent
-from handrail.agents.opencode.lines import OpencodeLines, glimpse_of
+from handrail.agents.opencode.lines import OpencodeLines, describe_line
 from handrail.errors import UsageError
 from handrail.ports.agents import AgentCall, AgentOutcome, Usage
 from handrail.ports.processes import Ended, Gone
@@ -104,7 +104,7 @@ def test_a_rate_limit_says_when_it_is_over() -> None:
 
 def test_a_glimpse_shows_the_tool_or_the_words() -> None:
     lines = (OPENCODE / "edit.jsonl").read_bytes().splitlines()
-    assert [glimpse_of(each) for each in lines] == [None, "bash echo hi > a.txt", None, None, "done it", None]
+    assert [describe_line(each) for each in lines] == [None, "bash echo hi > a.txt", None, None, "done it", None]
 
 
 def test_full_access_uses_the_users_own_agent(opencode: OpencodeAgent) -> None:

@@ -12,7 +12,7 @@ from inline_snapshot import snapshot
 
 from handrail.authoring.scripts.schema import FAILURES
 from handrail.ports.agents import AgentOutcome, Usage
-from handrail.processes.process_table import marked
+from handrail.processes.process_table import find_marked
 from support.agents.agent_room import AgentRoom
 
 
@@ -141,9 +141,11 @@ oh no\
 def test_a_glimpse_says_what_a_line_shows_the_agent_doing(room: AgentRoom) -> None:
     turn = "[{call_tool: {name: Read, input: {file: a.py}}, files: {b: x}, run: 'true', say: \"\\nI am\\ndone\"}]"
     played = room.play(turn)
-    glimpses = [room.agent.glimpse(json.dumps(line).encode()) for line in played.lines]
+    glimpses = [room.agent.describe_line(json.dumps(line).encode()) for line in played.lines]
     assert glimpses == snapshot([None, "Read a.py", "Write b", "Bash true", "Bash true", "I am", None])
-    assert [room.agent.glimpse(line) for line in (b"", b"noise", b"[]", b'{"type": "tool"}', b"\xff")] == [None] * 5
+    assert [room.agent.describe_line(line) for line in (b"", b"noise", b"[]", b'{"type": "tool"}', b"\xff")] == [
+        None
+    ] * 5
 
 
 def test_a_command_that_leaves_something_running_does_not_hold_up_the_turn(room: AgentRoom) -> None:
@@ -156,7 +158,7 @@ def test_what_runs_in_the_background_outlives_the_agent_and_carries_its_mark(roo
     env = {"PATH": os.environ["PATH"], "HANDRAIL_MARK": f"background@{room.root}"}
     subprocess.run(launch.argv, check=True, stdin=subprocess.DEVNULL, capture_output=True, env=env)
     room.until(room.workspace / "pid")
-    left = marked("HANDRAIL_MARK", f"background@{room.root}")
+    left = find_marked("HANDRAIL_MARK", f"background@{room.root}")
     assert len(left) == 1
     for pid in left:
         os.kill(pid, signal.SIGKILL)

@@ -38,7 +38,7 @@ from handrail import (
 )
 from handrail.authoring.native.schema import WORKFLOW
 from handrail.authoring.native.steps import STEPS
-from handrail.authoring.python.tree import to_document
+from handrail.authoring.python.tree import build_document
 from handrail.authoring.readers.yaml_reader import read_yaml
 from handrail.authoring.shapes.conform import choose, conform
 from handrail.model.diagnostics import Report
@@ -245,7 +245,7 @@ def _yaml(name: str) -> Mapping:
 
 def _made(workflow: Workflow) -> Mapping:
     bundle = Bundle("workflow.py", {"workflow.py": SourceText("workflow.py", "W = 1\n")})
-    document = to_document(workflow, bundle, Report())
+    document = build_document(workflow, bundle, Report())
     assert document is not None
     return document.root
 
@@ -298,6 +298,6 @@ def test_an_example_written_as_objects_is_of_the_format(name: str) -> None:
 def test_the_yaml_as_a_plain_dict_gives_the_same_tree_again(name: str) -> None:
     data = plain(_yaml(name))
     bundle = Bundle("workflow.py", {"workflow.py": SourceText("workflow.py", "W = 1\n")})
-    document = to_document(data, bundle, Report())
+    document = build_document(data, bundle, Report())
     assert document is not None
     assert plain(document.root) == data

@@ -13,7 +13,7 @@ from handrail.authoring.native.schema import WORKFLOW
 from handrail.authoring.python import objects
 from handrail.authoring.python.objects import Agent, Procedure, Workflow
 from handrail.authoring.python.parts import Part
-from handrail.authoring.python.tree import to_document
+from handrail.authoring.python.tree import build_document
 from handrail.authoring.shapes.conform import conform
 from handrail.model.diagnostics import Report
 from handrail.model.source import Bundle, SourceText, plain
@@ -127,7 +127,7 @@ def _bundle() -> Bundle:
 
 def check_read(returned: object) -> None:
     report = Report()
-    document = to_document(returned, _bundle(), report)
+    document = build_document(returned, _bundle(), report)
     if document is None:
         assert {found.code for found in report} == {"python-value"}
         assert all(found.line >= 1 and "\n" not in found.message for found in report)
@@ -157,7 +157,7 @@ def test_a_hostile_key_never_raises() -> None:
 
 
 def test_hostile_built_ins_are_read_by_their_real_contents() -> None:
-    document = to_document(
+    document = build_document(
         HostileDict({"a": HostileList([HostileText("x"), HostileInt(3), HostileFloat(0.5)])}), _bundle(), Report()
     )
     assert document is not None
@@ -166,7 +166,7 @@ def test_hostile_built_ins_are_read_by_their_real_contents() -> None:
 
 def test_a_part_whose_fields_cannot_be_read_is_named() -> None:
     report = Report()
-    to_document(Workflow("w", steps=[UnreadableAgent.__new__(UnreadableAgent)]), _bundle(), report)
+    build_document(Workflow("w", steps=[UnreadableAgent.__new__(UnreadableAgent)]), _bundle(), report)
     assert [found.message for found in report] == ["steps[0] holds an UnreadableAgent whose fields cannot be read"]
 
 
@@ -234,7 +234,7 @@ PLAIN = st.recursive(
 @given(st.dictionaries(st.text(), PLAIN))
 def test_plain_data_comes_back_as_it_was(data: dict[str, Any]) -> None:
     report = Report()
-    document = to_document(data, _bundle(), report)
+    document = build_document(data, _bundle(), report)
     assert document is not None
     assert plain(document.root) == data
 

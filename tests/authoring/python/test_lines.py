@@ -7,7 +7,7 @@ from inline_snapshot import snapshot
 
 from handrail.authoring.native.schema import WORKFLOW
 from handrail.authoring.python.objects import Script, Workflow
-from handrail.authoring.python.tree import to_document
+from handrail.authoring.python.tree import build_document
 from handrail.authoring.shapes.conform import conform
 from handrail.model.diagnostics import Report
 from handrail.model.source import Bundle, Document, Mapping, Node, Scalar, Sequence, SourceText
@@ -17,7 +17,7 @@ SHOWN = "fix-bug/workflow.py"
 
 def _document(workflow: object, text: str = "WORKFLOW = ...\n") -> Document:
     report = Report()
-    document = to_document(workflow, Bundle("workflow.py", {"workflow.py": SourceText(SHOWN, text)}), report)
+    document = build_document(workflow, Bundle("workflow.py", {"workflow.py": SourceText(SHOWN, text)}), report)
     assert list(report) == []
     assert document is not None
     return document

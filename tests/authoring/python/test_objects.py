@@ -210,7 +210,7 @@ def test_a_context_is_empty_unless_told_otherwise_and_cannot_be_changed() -> Non
 
 
 def test_the_package_exports_every_object_and_nothing_else() -> None:
-    assert set(handrail.__all__) == (set(objects.__all__) - {"to_document"}) | {"__version__"}
+    assert set(handrail.__all__) == (set(objects.__all__) - {"build_document"}) | {"__version__"}
     assert handrail.__all__ == sorted(handrail.__all__)
     assert dir(handrail) == handrail.__all__
 

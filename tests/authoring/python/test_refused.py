@@ -8,7 +8,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from handrail.authoring.python.objects import Agent, Fix, Gate, Loop, Workflow
-from handrail.authoring.python.tree import to_document
+from handrail.authoring.python.tree import build_document
 from handrail.model.diagnostics import Report
 from handrail.model.source import Bundle, SourceText, plain
 
@@ -17,7 +17,7 @@ SHOWN = "fix-bug/workflow.py"
 
 def _refusals(workflow: object, text: str = "WORKFLOW = ...\n") -> list[tuple[int, str, str | None]]:
     report = Report()
-    assert to_document(workflow, _bundle(text), report) is None
+    assert build_document(workflow, _bundle(text), report) is None
     assert {found.code for found in report} == {"python-value"}
     return [(found.line, found.message, found.hint) for found in report]
 
@@ -27,7 +27,7 @@ def _bundle(text: str = "WORKFLOW = ...\n") -> Bundle:
 
 
 def _plain(workflow: object) -> Any:
-    document = to_document(workflow, _bundle(), Report())
+    document = build_document(workflow, _bundle(), Report())
     return plain(document.root) if document is not None else None
 
 

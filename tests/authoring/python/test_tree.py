@@ -28,7 +28,7 @@ from handrail.authoring.python.objects import (
     Workflow,
 )
 from handrail.authoring.python.objects import Report as JunitReport
-from handrail.authoring.python.tree import to_document
+from handrail.authoring.python.tree import build_document
 from handrail.authoring.shapes.conform import conform
 from handrail.model.diagnostics import Report
 from handrail.model.source import Bundle, Document, SourceText, plain
@@ -42,7 +42,7 @@ def _bundle(text: str = "WORKFLOW = ...\n") -> Bundle:
 
 def _document(workflow: object, text: str = "WORKFLOW = ...\n") -> Document:
     report = Report()
-    document = to_document(workflow, _bundle(text), report)
+    document = build_document(workflow, _bundle(text), report)
     assert list(report) == []
     assert document is not None
     return document
@@ -67,7 +67,7 @@ def test_a_check_is_a_map_where_more_than_its_globs_is_given() -> None:
 
 def test_a_workflow_becomes_a_native_document_of_the_python_form() -> None:
     bundle = _bundle()
-    document = to_document(Workflow("w", steps=[Script("a", command="true")]), bundle, Report())
+    document = build_document(Workflow("w", steps=[Script("a", command="true")]), bundle, Report())
     assert document is not None
     assert (document.form, document.dialect) == ("python", "native")
     assert document.bundle is bundle

@@ -5,10 +5,10 @@ import pytest
 from handrail.authoring.scripts.cassette import (
     HEAD,
     RecordedCall,
-    as_strict,
     digest,
     drift,
-    drift_told,
+    make_strict,
+    read_drift,
     require_cassette,
     write_cassette,
 )
@@ -35,7 +35,7 @@ def test_a_cassette_is_read_as_it_was_written() -> None:
     data = write_cassette(calls, {"run": "a-1"})
     assert require_cassette("tape", data).calls == calls
     assert not require_cassette("tape", data).strict
-    assert require_cassette("tape", as_strict(data)).strict
+    assert require_cassette("tape", make_strict(data)).strict
 
 
 def test_a_call_is_found_in_its_own_run_first() -> None:
@@ -72,4 +72,4 @@ def test_drift_names_the_first_line_that_differs() -> None:
     ],
 )
 def test_only_the_head_of_a_replay_tells_of_a_drift(line: bytes, told: str) -> None:
-    assert drift_told(line) == told
+    assert read_drift(line) == told

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from inline_snapshot import snapshot
 
-from handrail.operations.connect.clients import program
+from handrail.operations.connect.clients import handrail_program
 from support.cli.shop import Shop
 
 FILES = {
@@ -66,7 +66,7 @@ def test_what_is_written_once_is_taken_back_to_the_byte(agent: str, shop: Shop, 
     before = every_file(home)
     assert shop.call("connect", agent, "--yes").exit_code == 0
     written = path.read_bytes()
-    assert program().encode() in written
+    assert handrail_program().encode() in written
     assert path.stat().st_mode & 0o777 == 0o600
     again = shop.call("connect", agent, "--yes")
     assert again.exit_code == 0
@@ -103,7 +103,9 @@ def test_a_repository_gets_lines_that_hold_for_everybody(agent: str, shop: Shop,
 def test_the_lines_are_shown_and_nothing_is_written_without_a_yes(shop: Shop, home: Path) -> None:
     said = shop.call("connect", "codex")
     assert said.exit_code == 0
-    shown = said.output.replace(str(home), "HOME").replace(program(), "PROGRAM").replace(str(shop.home), "DATA")
+    shown = (
+        said.output.replace(str(home), "HOME").replace(handrail_program(), "PROGRAM").replace(str(shop.home), "DATA")
+    )
     assert shown == snapshot("""\
 Codex reads HOME/.codex/config.toml; these lines connect it:
 
@@ -140,7 +142,7 @@ def test_a_file_that_cannot_be_edited_stays_and_the_lines_are_said(
     assert said.exit_code == 2
     assert path.read_text("utf-8") == text
     assert "put into it by hand" in said.output
-    assert program() in said.output
+    assert handrail_program() in said.output
 
 
 def test_an_entry_of_somebody_else_is_neither_replaced_nor_taken_back(shop: Shop, home: Path) -> None:
@@ -166,12 +168,12 @@ def test_an_entry_of_an_older_installation_is_brought_up_to_date(
     shop: Shop, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write(home, ".claude.json", '{"a": 1}')
-    monkeypatch.setattr("handrail.operations.connect.clients.program", lambda: "/old/handrail")
+    monkeypatch.setattr("handrail.operations.connect.clients.handrail_program", lambda: "/old/handrail")
     assert shop.call("connect", "claude", "--yes").exit_code == 0
     monkeypatch.undo()
     monkeypatch.setenv("HOME", str(home))
     assert shop.call("connect", "claude", "--yes").exit_code == 0
-    assert json.loads(path.read_text("utf-8"))["mcpServers"]["handrail"]["command"] == program()
+    assert json.loads(path.read_text("utf-8"))["mcpServers"]["handrail"]["command"] == handrail_program()
     assert shop.call("connect", "claude", "--undo").exit_code == 0
     assert path.read_text("utf-8") == '{"a": 1}'
 
@@ -201,7 +203,7 @@ def test_a_link_of_the_person_stays_a_link_and_one_out_of_a_repository_is_refuse
 
 def test_an_agent_may_not_connect_itself(shop: Shop, home: Path) -> None:
     environ = {**os.environ, "CLAUDECODE": "1", "HANDRAIL_HOME": str(shop.home)}
-    words = [program(), "connect", "claude", "--yes"]
+    words = [handrail_program(), "connect", "claude", "--yes"]
     said = subprocess.run(words, cwd=shop.root, env=environ, capture_output=True, text=True, timeout=60, check=False)
     assert said.returncode == 3
     assert "`handrail connect` is for people" in said.stderr

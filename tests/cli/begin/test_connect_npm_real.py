@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.operations.connect.clients import program
+from handrail.operations.connect.clients import handrail_program
 from support.system_tools import NPM
 
 LONG = 120
@@ -41,12 +41,12 @@ def said(home: Path, *words: str) -> str:
 @pytest.mark.parametrize("agent", AGENTS)
 def test_it_lists_the_server_until_that_is_undone(agent: str, tmp_path: Path) -> None:
     assert "handrail mcp" not in said(tmp_path, agent, "mcp", "list")
-    said(tmp_path, program(), "connect", agent, "--yes")
+    said(tmp_path, handrail_program(), "connect", agent, "--yes")
     listed = said(tmp_path, agent, "mcp", "list")
-    assert f"{program()} mcp" in listed
+    assert f"{handrail_program()} mcp" in listed
     # Gemini CLI starts no server in a folder that nobody has told it to trust.
     assert "connected" in listed or agent == "gemini"
-    said(tmp_path, program(), "connect", agent, "--undo")
+    said(tmp_path, handrail_program(), "connect", agent, "--undo")
     assert "handrail mcp" not in said(tmp_path, agent, "mcp", "list")
 
 
@@ -61,5 +61,5 @@ def test_it_lists_the_server_until_that_is_undone(agent: str, tmp_path: Path) ->
 )
 def test_it_finds_the_skill(agent: str, scope: tuple[str, ...], tmp_path: Path) -> None:
     assert SKILL not in said(tmp_path, agent, *LISTS[agent])
-    said(tmp_path, program(), "connect", agent, "--skill", *scope, "--yes")
+    said(tmp_path, handrail_program(), "connect", agent, "--skill", *scope, "--yes")
     assert SKILL in said(tmp_path, agent, *LISTS[agent])

@@ -11,7 +11,7 @@ import pytest
 from handrail.cli.look.status import STATES
 from handrail.model.history.events import CommandRefused, RunBlocked, RunEnded, RunStarted
 from handrail.model.history.trees import TreeSource
-from handrail.operations.driving.resume import resumable
+from handrail.operations.driving.resume import list_resumable_runs
 from handrail.operations.views import run_listing
 from handrail.ports.log import Log, StoredEvent
 from handrail.runtime.history import state_of
@@ -158,7 +158,7 @@ def test_a_bare_resume_folds_no_run_that_failed() -> None:
     _start(log, "fix-4", 4.0)
     _start(log, "fix-5", 5.0, status="succeeded")
     log.asked.clear()
-    assert resumable(log) == ["fix-4", "fix-3", "fix-2", "fix-1"]
+    assert list_resumable_runs(log) == ["fix-4", "fix-3", "fix-2", "fix-1"]
     assert log.asked == {"fix-4"}
 
 

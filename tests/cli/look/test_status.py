@@ -8,7 +8,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from handrail.cli.render.runs import render_overview, status_words
-from handrail.operations.views.overview import Line, Section, one_line
+from handrail.operations.views.overview import Line, Section, line_for_run
 from handrail.operations.views.run_document import LoggedRuns
 from handrail.operations.views.run_listing import list_runs
 from handrail.sources.folders import user_folders
@@ -270,7 +270,7 @@ def test_the_fast_list_says_what_the_whole_log_says(runs: Runs) -> None:
         said = list_runs(fast).lines
     log = open_log(folder)
     assert said == list_runs(LoggedRuns(log)).lines
-    assert [one_line(LoggedRuns(log), line.run) for line in said] == said
+    assert [line_for_run(LoggedRuns(log), line.run) for line in said] == said
     log.close()
 
 

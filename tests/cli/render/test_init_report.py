@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.cli.render.init import Report, tried_lines
+from handrail.cli.render.init import Report, trial_lines
 from handrail.operations.init.config_text import Settings
 from handrail.operations.init.find_out import Survey
 from handrail.operations.init.trial import Tried
@@ -26,7 +26,7 @@ SURVEY = Survey(Path("/r"), "main", Head("main", "c" * 40), (), (), (), Project(
 )
 def test_a_set_up_that_takes_long_is_said_to_be_repeated_by_every_run(command: str, seconds: float, said: str) -> None:
     tried = (Tried("worktree", "", 0.1, "green"), Tried("setup", command, seconds, "green"))
-    text = " ".join(" ".join(tried_lines(Report(SURVEY, Settings(), Settings(), tried))).split())
+    text = " ".join(" ".join(trial_lines(Report(SURVEY, Settings(), Settings(), tried))).split())
     assert (said in text) if said else ("every run repeats" not in text)
 
 
@@ -44,5 +44,5 @@ def test_packages_that_the_checkout_has_are_offered_to_be_copied(
 ) -> None:
     tried = (Tried("worktree", "", 0.1, "green"), Tried("setup", command, 14.0, "green"))
     report = Report(replace(SURVEY, installed=installed), Settings(), Settings(), tried)
-    text = " ".join(" ".join(tried_lines(report)).split())
+    text = " ".join(" ".join(trial_lines(report)).split())
     assert (offered in text) if offered else ("from your checkout" not in text)

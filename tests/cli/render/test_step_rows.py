@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from handrail.cli.render.layout import flow, wrapped
-from handrail.cli.render.safe_text import harmless, width
-from handrail.cli.render.step_rows import Circumstances, elapsed_words, rows
+from handrail.cli.render.layout import flow, wrap_text
+from handrail.cli.render.safe_text import escape_controls, width
+from handrail.cli.render.step_rows import Circumstances, format_elapsed, rows
 from handrail.model.history.events import RetryScheduled, StepBegan, StepEnded
 from handrail.model.workflow.plan import Plan
 from handrail.operations.driving.drive import Happened
@@ -85,7 +85,7 @@ def test_a_wait_is_a_line_until_it_is_over() -> None:
 
 
 def test_elapsed_times_count_like_a_clock() -> None:
-    assert [elapsed_words(each) for each in (-3, 0.9, 48, 723, 3900)] == ["0:00", "0:00", "0:48", "12:03", "1:05:00"]
+    assert [format_elapsed(each) for each in (-3, 0.9, 48, 723, 3900)] == ["0:00", "0:00", "0:48", "12:03", "1:05:00"]
 
 
 @given(st.text(min_size=1, max_size=60), st.text(max_size=200), st.integers(1, 200), st.integers(1, 7))
@@ -95,14 +95,14 @@ def test_no_live_line_is_wider_than_its_columns(address: str, glimpse: str, colu
         assert "\n" not in line
 
 
-@given(st.text(max_size=300).map(harmless), st.integers(20, 120))
+@given(st.text(max_size=300).map(escape_controls), st.integers(20, 120))
 def test_wrapped_prose_fits_and_loses_nothing_but_blanks(text: str, most: int) -> None:
-    lines = wrapped(text, most, first="  ", later="    ")
+    lines = wrap_text(text, most, first="  ", later="    ")
     assert all(width(line) <= most for line in lines)
     assert "".join("".join(lines).split()) == "".join(text.split())
 
 
-@given(st.lists(st.text(min_size=1, max_size=80).map(harmless), min_size=1), st.integers(20, 120))
+@given(st.lists(st.text(min_size=1, max_size=80).map(escape_controls), min_size=1), st.integers(20, 120))
 def test_parts_that_flow_fit_except_a_first_one_that_is_too_long(parts: list[str], most: int) -> None:
     first, *later = flow(parts, most)
     assert width(first) <= max(most, width(parts[0]))

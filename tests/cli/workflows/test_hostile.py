@@ -66,7 +66,7 @@ def test_the_list_for_people_counts_routines_without_reading_them(shop: Shop) ->
     place = at_home(shop)
     counted, whole = list_workflows(place, pinned=False, counted=True), list_workflows(place, pinned=False)
     assert render_listing(counted, everything=False) == render_listing(whole, everything=False)
-    assert {each.steps for each in counted.workflows if each.routine} == {None}
+    assert {each.steps for each in counted.workflows if each.is_routine} == {None}
     assert all(each.steps for each in whole.workflows)
 
 

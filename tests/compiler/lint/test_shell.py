@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.compiler.lint.shell import Part, quoting, split_and, uses
+from handrail.compiler.lint.shell import Part, find_uses, mark_quoting, split_and
 
 SCRIPTS = st.text(alphabet="ab$(){}\"'\\ &;|#<\nX=[]", max_size=60)
 
@@ -19,17 +19,17 @@ SCRIPTS = st.text(alphabet="ab$(){}\"'\\ &;|#<\nX=[]", max_size=60)
     ],
 )
 def test_each_character_is_marked_by_how_it_stands(script: str, marks: str) -> None:
-    assert quoting(script) == marks
+    assert mark_quoting(script) == marks
 
 
 @given(SCRIPTS)
 def test_every_character_has_a_mark(script: str) -> None:
-    assert len(quoting(script)) == len(script)
+    assert len(mark_quoting(script)) == len(script)
 
 
 @given(SCRIPTS)
 def test_no_script_breaks_the_search_for_variables(script: str) -> None:
-    for use in uses(script):
+    for use in find_uses(script):
         assert script[use.start] == "$"
         assert use.name in script[use.start : use.end]
 
@@ -63,9 +63,9 @@ def test_a_chain_is_split_outside_of_quotes_and_parentheses() -> None:
     ],
 )
 def test_a_variable_is_seen_as_the_shell_sees_it(script: str, how: str) -> None:
-    assert [(use.name, use.how) for use in uses(script)] == [("X", how)]
+    assert [(use.name, use.how) for use in find_uses(script)] == [("X", how)]
 
 
 @pytest.mark.parametrize("script", ["echo '$X'", "echo a # $X", r"echo \$X", "cat <<END\n$X\nEND\n", "$X" * 6000])
 def test_what_the_shell_does_not_split_is_not_seen(script: str) -> None:
-    assert list(uses(script)) == []
+    assert list(find_uses(script)) == []

@@ -2,7 +2,7 @@
 
 import pytest
 
-from handrail.model.parts import every_step, parts
+from handrail.model.parts import parts, walk_steps
 from handrail.model.workflow.values import BareHole, Prompt
 from support.engine.walking import plan_of
 
@@ -16,7 +16,7 @@ def bare(
 
 
 def _prompts(text: str) -> list[Prompt]:
-    return [prompt for _, each in every_step(plan_of(text).steps) for prompt in parts(each.action, Prompt)]
+    return [prompt for _, each in walk_steps(plan_of(text).steps) for prompt in parts(each.action, Prompt)]
 
 
 MADE = """\

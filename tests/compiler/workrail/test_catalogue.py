@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from handrail.compiler.workrail.visit import every_step
+from handrail.compiler.workrail.visit import walk_steps
 from handrail.model.codec import decode, encode
 from handrail.model.diagnostics import Severity
 from handrail.model.workflow.actions import body
@@ -136,5 +136,5 @@ def test_walking_gives_each_loop_before_its_body() -> None:
 
     nested = workflow(loop("outer-loop", [loop("inner-loop", [step("deep-step")])]), step("last-step"))
     root = document(json.dumps(nested)).root
-    ids = [each.entries["id"].value for each in every_step(root)]
+    ids = [each.entries["id"].value for each in walk_steps(root)]
     assert [getattr(each, "value", None) for each in ids] == ["outer-loop", "inner-loop", "deep-step", "last-step"]

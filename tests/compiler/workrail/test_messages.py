@@ -5,7 +5,7 @@ from pathlib import Path
 
 from inline_snapshot import snapshot
 
-from handrail.compiler.workrail.message_names import MOST_LISTED, listed, unknown
+from handrail.compiler.workrail.message_names import MOST_LISTED, describe_unknown, list_names
 from handrail.model.codes import CODES
 from support.compiler.workrail_building import ROOT, compiled, loop, step
 
@@ -21,20 +21,24 @@ def test_every_code_that_is_reported_is_documented() -> None:
 
 def test_a_long_list_names_the_first_and_counts_the_rest() -> None:
     names = [f"n{number}" for number in range(MOST_LISTED + 3)]
-    assert listed(names).endswith(f"n{MOST_LISTED - 1} and 3 more")
-    assert listed(names[:2]) == "n0, n1"
+    assert list_names(names).endswith(f"n{MOST_LISTED - 1} and 3 more")
+    assert list_names(names[:2]) == "n0, n1"
 
 
 def test_an_unknown_name_comes_with_the_one_that_was_meant() -> None:
-    assert unknown("colour", "gren", ["green", "red"]) == "unknown colour 'gren', did you mean 'green'?"
-    assert unknown("colour", "xyz", ["green", "red"]) == "unknown colour 'xyz'"
+    assert describe_unknown("colour", "gren", ["green", "red"]) == "unknown colour 'gren', did you mean 'green'?"
+    assert describe_unknown("colour", "xyz", ["green", "red"]) == "unknown colour 'xyz'"
 
 
 def test_a_shared_prefix_does_not_make_names_alike() -> None:
     known = ["wr.contracts.coding_handoff", "wr.contracts.loop_control"]
-    assert unknown("contract", "wr.contracts.nothing", known) == "unknown contract 'wr.contracts.nothing'"
-    assert unknown("contract", "wr.contracts.lop_control", known).endswith("did you mean 'wr.contracts.loop_control'?")
-    assert unknown("contract", "wr.contract.loop_control", known).endswith("did you mean 'wr.contracts.loop_control'?")
+    assert describe_unknown("contract", "wr.contracts.nothing", known) == "unknown contract 'wr.contracts.nothing'"
+    assert describe_unknown("contract", "wr.contracts.lop_control", known).endswith(
+        "did you mean 'wr.contracts.loop_control'?"
+    )
+    assert describe_unknown("contract", "wr.contract.loop_control", known).endswith(
+        "did you mean 'wr.contracts.loop_control'?"
+    )
 
 
 def test_all_problems_of_a_workflow_are_told_at_once_and_in_place() -> None:

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.engine.contracts.context_conditions import decided, described, equal, holds, variables
-from handrail.engine.contracts.javascript_values import number_of, text_of, trimmed, truthy
-from handrail.language.patterns.read import found_in
+from handrail.engine.contracts.context_conditions import describe_condition, equal, evaluate_condition, holds, variables
+from handrail.engine.contracts.javascript_values import is_truthy, number_of, text_of, trim
+from handrail.language.patterns.read import has_match
 from handrail.model.workflow.values import AllOf, Always, AnyOf, Compare, ContextCondition, JsonValue, Negation
 
 MISSING = object()
@@ -176,25 +176,29 @@ def test_a_list_of_choices_that_is_none_holds_nothing() -> None:
 
 def test_a_decision_says_what_was_asked_and_what_was_read() -> None:
     condition = AllOf((Compare("size", "equals", "Large"), AnyOf((Compare("done", "truthy"), Negation(Always())))))
-    why = decided(condition, {"size": "large", "other": 1})
+    why = evaluate_condition(condition, {"size": "large", "other": 1})
     assert why.condition == "size equals 'Large' and (done or not always)"
     assert why.values == {"size": "large", "done": None}
     assert why.result is False
 
 
 def test_conditions_are_described_in_a_line() -> None:
-    assert described(AnyOf((Compare("n", "gte", 2), Compare("k", "in", ["a", 1, True])))) == (
+    assert describe_condition(AnyOf((Compare("n", "gte", 2), Compare("k", "in", ["a", 1, True])))) == (
         "n gte 2 or k in ['a', 1, true]"
     )
-    assert (described(AllOf(())), described(AnyOf(())), described(Always())) == ("always", "never", "always")
+    assert (describe_condition(AllOf(())), describe_condition(AnyOf(())), describe_condition(Always())) == (
+        "always",
+        "never",
+        "always",
+    )
     assert variables(Negation(AllOf((TRUE, FALSE, TRUE)))) == ("yes", "no")
 
 
 def test_a_pattern_sees_a_bounded_part_of_a_text() -> None:
-    assert found_in("b", "a" * 9_999 + "b")
-    assert not found_in("b", "a" * 10_000 + "b")
-    assert found_in("^b.c$", "a\nb\nc", "ms")
-    assert found_in("A", "a", "gi")
+    assert has_match("b", "a" * 9_999 + "b")
+    assert not has_match("b", "a" * 10_000 + "b")
+    assert has_match("^b.c$", "a\nb\nc", "ms")
+    assert has_match("A", "a", "gi")
 
 
 @pytest.mark.parametrize(
@@ -268,9 +272,9 @@ CONDITIONS = st.recursive(
 def test_every_condition_has_an_answer_on_every_context(
     condition: ContextCondition, context: dict[str, JsonValue]
 ) -> None:
-    why = decided(condition, context)
+    why = evaluate_condition(condition, context)
     assert isinstance(why.result, bool)
-    assert described(condition)
+    assert describe_condition(condition)
 
 
 @given(JSON, JSON)
@@ -281,9 +285,9 @@ def test_equality_does_not_depend_on_the_side(one: JsonValue, other: JsonValue) 
 @given(JSON)
 def test_every_value_has_a_text_and_a_truth(value: JsonValue) -> None:
     assert isinstance(text_of(value), str)
-    assert isinstance(truthy(value), bool)
+    assert isinstance(is_truthy(value), bool)
 
 
 def test_blanks_are_those_of_javascript() -> None:
-    assert trimmed("\ufeff \u00a0x\u2003\n") == "x"
-    assert trimmed("\x1cx\x85") == "\x1cx\x85"
+    assert trim("\ufeff \u00a0x\u2003\n") == "x"
+    assert trim("\x1cx\x85") == "\x1cx\x85"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.engine.contracts.result_in_text import from_text
+from handrail.engine.contracts.result_in_text import find_result
 from handrail.model.workflow.types import STRING, ChoiceType, Field, RecordType, ScalarType
 from handrail.model.workflow.values import JsonValue
 
@@ -32,27 +32,27 @@ REPRO = RecordType(
     ],
 )
 def test_the_json_in_an_agents_last_words_is_found(text: str, value: JsonValue) -> None:
-    assert from_text(text) == value
+    assert find_result(text) == value
 
 
 @pytest.mark.parametrize("text", ["", "no result", "{", "]", "NaN", '{"a": NaN}', "1e999", '"\\ud800"', "[" * 100_000])
 def test_words_without_json_give_nothing(text: str) -> None:
-    assert from_text(text) is None
+    assert find_result(text) is None
 
 
 def test_of_several_results_the_last_that_fits_is_taken() -> None:
     text = 'I return {"cause": "x", "confidence": "low", "test": "t.py"} as in [1] and {"see": 2}.'
-    assert from_text(text, REPRO) == {"cause": "x", "confidence": "low", "test": "t.py"}
-    assert from_text(text, STRING) == {"see": 2}
+    assert find_result(text, REPRO) == {"cause": "x", "confidence": "low", "test": "t.py"}
+    assert find_result(text, STRING) == {"see": 2}
 
 
 def test_a_text_made_to_be_slow_is_given_up() -> None:
-    assert from_text("[1," * 300_000) is None
-    assert from_text("```x\n" * 200_000) is None
-    assert from_text('{"a":' * 200_000 + "[1]") is None
+    assert find_result("[1," * 300_000) is None
+    assert find_result("```x\n" * 200_000) is None
+    assert find_result('{"a":' * 200_000 + "[1]") is None
 
 
 @given(st.text('{}[]",:1`ajson\n ', max_size=80))
 def test_no_words_raise_and_what_is_found_is_json(text: str) -> None:
-    found = from_text(text, REPRO)
+    found = find_result(text, REPRO)
     assert json.loads(json.dumps(found)) == found

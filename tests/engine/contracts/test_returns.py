@@ -7,7 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from handrail.engine.contracts.returns import Fit, Misfit, Problem, ask_again, checked, example_of, in_short, schema_of
+from handrail.engine.contracts.returns import (
+    Fit,
+    Misfit,
+    Problem,
+    ask_again,
+    check_type,
+    example_of,
+    format_type,
+    schema_of,
+)
 from handrail.engine.contracts.schema import fits
 from handrail.model.workflow.types import (
     ANY,
@@ -54,13 +63,13 @@ VALUES: st.SearchStrategy[JsonValue] = st.recursive(
 
 
 def problems(type_: Type, value: JsonValue) -> list[str]:
-    found = checked(type_, value)
+    found = check_type(type_, value)
     return [str(each) for each in found.problems] if isinstance(found, Misfit) else []
 
 
 def test_a_result_of_its_type_is_kept_as_it_is() -> None:
     value: JsonValue = {"cause": "x", "confidence": "low", "test": "tests/test_x.py"}
-    assert checked(REPRO, value) == Fit(value)
+    assert check_type(REPRO, value) == Fit(value)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +93,7 @@ def test_a_result_of_its_type_is_kept_as_it_is() -> None:
     ],
 )
 def test_a_value_fits_without_repair(type_: Type, value: JsonValue) -> None:
-    assert checked(type_, value) == Fit(value)
+    assert check_type(type_, value) == Fit(value)
 
 
 @pytest.mark.parametrize(
@@ -162,7 +171,7 @@ def test_every_problem_is_told_with_its_place_what_was_expected_and_what_was_giv
 def test_what_is_only_written_differently_is_repaired_and_told() -> None:
     type_ = RecordType((Field("count", INT), Field("depends_on", ListType(SLUG)), Field("note", STRING, optional=True)))
     value: JsonValue = {"count": 3.0, "depends-on": ["a"], "note": None, "thoughts": "long"}
-    assert checked(type_, value) == snapshot(
+    assert check_type(type_, value) == snapshot(
         Fit(
             value={"count": 3, "depends_on": ["a"]},
             repairs=(
@@ -176,20 +185,20 @@ def test_what_is_only_written_differently_is_repaired_and_told() -> None:
 
 
 def test_a_path_below_the_agents_folder_becomes_relative() -> None:
-    found = checked(ListType(PATH), ["/w/run/tests/x.py", "./a", "b"], root="/w/run")
+    found = check_type(ListType(PATH), ["/w/run/tests/x.py", "./a", "b"], root="/w/run")
     assert found == snapshot(
         Fit(
             value=["tests/x.py", "a", "b"],
             repairs=("$[0]: '/w/run/tests/x.py' is written 'tests/x.py'", "$[1]: './a' is written 'a'"),
         )
     )
-    assert isinstance(checked(PATH, "/w/running/x", root="/w/run"), Misfit)
-    assert isinstance(checked(PATH, "/w/run/../x", root="/w/run"), Misfit)
+    assert isinstance(check_type(PATH, "/w/running/x", root="/w/run"), Misfit)
+    assert isinstance(check_type(PATH, "/w/run/../x", root="/w/run"), Misfit)
 
 
 def test_a_misfit_tells_a_bounded_number_of_problems() -> None:
     many: JsonValue = ["x" for _ in range(1000)]
-    found = checked(ListType(INT), many)
+    found = check_type(ListType(INT), many)
     assert isinstance(found, Misfit)
     assert len(found.problems) == 20
 
@@ -203,16 +212,16 @@ def test_a_value_that_never_ends_is_a_misfit() -> None:
 
 @given(TYPES, VALUES)
 def test_every_value_is_judged_and_what_fits_fits_again(type_: Type, value: JsonValue) -> None:
-    found = checked(type_, value)
+    found = check_type(type_, value)
     if isinstance(found, Fit):
-        assert checked(type_, found.value) == Fit(found.value)
+        assert check_type(type_, found.value) == Fit(found.value)
         assert fits(schema_of(type_), found.value)
 
 
 @given(TYPES)
 def test_the_example_of_a_type_fits_it_and_its_schema(type_: Type) -> None:
     example = example_of(type_)
-    assert checked(type_, example) == Fit(example)
+    assert check_type(type_, example) == Fit(example)
     assert fits(schema_of(type_), example)
 
 
@@ -242,7 +251,7 @@ def test_the_schema_of_a_type_says_what_the_type_says() -> None:
 
 
 def test_an_agent_is_told_what_was_wrong_which_form_is_needed_and_an_example() -> None:
-    found = checked(TASKS, [{"id": "A"}])
+    found = check_type(TASKS, [{"id": "A"}])
     assert isinstance(found, Misfit)
     assert ask_again(TASKS, found.problems) == snapshot("""\
 Your result does not have the form that this step needs:
@@ -294,6 +303,6 @@ Give the whole result again, as JSON of this form. Do not redo the work unless t
 
 
 def test_types_are_written_in_short() -> None:
-    assert in_short(MapType(ListType(LEVEL))) == '{NAME: ["low" | "medium" | "high"]}'
-    assert in_short(ANY) == "any JSON"
-    assert in_short(OWN) == OWN.schema
+    assert format_type(MapType(ListType(LEVEL))) == '{NAME: ["low" | "medium" | "high"]}'
+    assert format_type(ANY) == "any JSON"
+    assert format_type(OWN) == OWN.schema

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from handrail.engine.contracts.example import minimal
-from handrail.engine.contracts.schema import fits, issues, same
+from handrail.engine.contracts.example import minimal_example
+from handrail.engine.contracts.schema import fits, is_same_json, issues
 from handrail.model.workflow.values import JsonValue
 from support.places import LIBRARY
 
@@ -26,7 +26,7 @@ def read(path: Path) -> Any:
 def test_the_example_of_a_contract_fits_and_so_does_the_smallest_artifact(path: Path) -> None:
     contract = read(path)
     assert issues(contract["schema"], contract["example"]) == ()
-    assert issues(contract["schema"], minimal(contract["schema"])) == ()
+    assert issues(contract["schema"], minimal_example(contract["schema"])) == ()
 
 
 ODD: list[Any] = [None, True, 0, 1, -1, 2.5, "", "x", "x" * 2000, [], {}, ["x"], {"x": 1}, "high", "minor", "Ä ö"]
@@ -79,7 +79,7 @@ KEYWORDS = (
 @given(st.dictionaries(st.sampled_from(KEYWORDS.split()), JSON), JSON)
 def test_every_schema_however_odd_has_an_answer_for_every_value(schema: dict[str, Any], value: Any) -> None:
     assert fits(schema, value) == (issues(schema, value) == ())
-    minimal(schema)
+    minimal_example(schema)
 
 
 def test_issues_name_their_places() -> None:
@@ -102,7 +102,7 @@ def test_of_several_forms_the_nearest_is_told() -> None:
 
 def test_true_is_not_one() -> None:
     yes: JsonValue = True
-    assert not same(yes, 1)
+    assert not is_same_json(yes, 1)
     assert not fits({"const": 1}, yes)
     assert fits({"const": [1, {"a": 2}]}, [1.0, {"a": 2}])
     assert not fits({"type": "integer"}, yes)

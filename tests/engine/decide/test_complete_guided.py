@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
-from handrail.engine.decide.complete_guided import Completion, Given, complete_guided, kept_notes, loop_control
+from handrail.engine.decide.complete_guided import Completion, Given, complete_guided, loop_control, truncate_notes
 from handrail.errors import UsageError
 from handrail.model.history.events import ContextMerged, StepEnded, StepRefused
 from handrail.model.workflow.values import JsonValue
@@ -47,7 +47,7 @@ def risk(**levels: JsonValue) -> JsonValue:
 def test_notes_complete_a_step() -> None:
     walk = begun(step("one"))
     done = given(walk, "Found it.")
-    assert not done.refused
+    assert not done.is_refused
     assert isinstance(done.events[0], StepEnded)
     assert walk.settle().state.status == "succeeded"
 
@@ -61,7 +61,7 @@ def test_blank_notes_are_missing_notes(notes: str) -> None:
 
 
 def test_notes_may_be_left_out_where_the_step_says_so_or_has_a_contract() -> None:
-    assert not given(begun(step("one", notesOptional=True)), "").refused
+    assert not given(begun(step("one", notesOptional=True)), "").is_refused
     verdict: JsonValue = {
         "kind": "wr.gate_verdict",
         "version": 1,
@@ -69,7 +69,7 @@ def test_notes_may_be_left_out_where_the_step_says_so_or_has_a_contract() -> Non
         "confidence": "high",
         "rationale": "every check of the list was run and passed",
     }
-    assert not given(begun(step("one", **VERDICT)), "", verdict).refused
+    assert not given(begun(step("one", **VERDICT)), "", verdict).is_refused
 
 
 def test_a_refused_step_is_pending_under_a_new_number_and_nothing_advances() -> None:
@@ -83,7 +83,7 @@ def test_a_refused_step_is_pending_under_a_new_number_and_nothing_advances() -> 
     assert after.seq == len(walk.events) > before.seq
     with pytest.raises(UsageError, match="is not what is pending"):
         complete_guided(walk.plan, walk.state, before.seq, Given(by="me", notes="late"), 1.0)
-    assert not given(walk, "better").refused
+    assert not given(walk, "better").is_refused
 
 
 def test_the_context_of_a_refused_call_is_kept() -> None:
@@ -108,7 +108,7 @@ def test_a_refusal_says_what_is_missing_how_it_looks_and_what_was_sent() -> None
         "give an artifact of kind wr.gate_verdict that fits the schema, such as the example"
     )
     assert isinstance(shortfall.schema, dict)
-    assert not given(walk, "", shortfall.example).refused
+    assert not given(walk, "", shortfall.example).is_refused
 
 
 def test_an_invalid_artifact_is_told_with_every_place_that_is_wrong() -> None:
@@ -127,12 +127,12 @@ def test_an_invalid_artifact_is_told_with_every_place_that_is_wrong() -> None:
 def test_of_several_artifacts_one_that_fits_is_enough() -> None:
     walk = begun(step("one", **VERDICT))
     example = walk.spec["contract"]["example"]
-    assert not given(walk, "", example, {"kind": "wr.gate_verdict"}).refused
+    assert not given(walk, "", example, {"kind": "wr.gate_verdict"}).is_refused
 
 
 def test_an_artifact_that_is_not_required_may_be_left_out_but_not_be_wrong() -> None:
     optional = {"outputContract": {"contractRef": "wr.contracts.gate_verdict", "required": False}}
-    assert not given(begun(step("one", **optional)), "").refused
+    assert not given(begun(step("one", **optional)), "").is_refused
     assert codes(given(begun(step("one", **optional)), "", {"kind": "wr.gate_verdict"})) == ["invalid_output"]
 
 
@@ -151,7 +151,7 @@ def test_everything_that_falls_short_is_told_at_once() -> None:
 
 def test_levels_are_taken_as_the_assessment_writes_them() -> None:
     walk = begun(step("one", **ASSESSED), assessments=[RISK])
-    assert not given(walk, "done", risk(scope=" LOW ", proof={"level": "strong", "rationale": "tests"})).refused
+    assert not given(walk, "done", risk(scope=" LOW ", proof={"level": "strong", "rationale": "tests"})).is_refused
     output: Any = walk.state.steps["one"].output
     assert output["assessments"] == {
         "risk-check": {
@@ -193,7 +193,7 @@ def test_a_level_needs_its_reason_where_the_assessment_asks_for_it() -> None:
     assert (
         done_message(given(walk, "done", risk(scope="low"))) == "the level of 'scope' needs its reason, as 'rationale'"
     )
-    assert not given(walk, "done", risk(scope={"level": "low", "rationale": "one file"})).refused
+    assert not given(walk, "done", risk(scope={"level": "low", "rationale": "one file"})).is_refused
 
 
 def done_message(done: Completion) -> str:
@@ -217,7 +217,7 @@ def test_a_level_with_a_consequence_keeps_the_step_pending_until_a_better_one_is
         ("'scope' of 'risk-check' is high: Cut the scope.", "Cut the scope.", "risk-check.scope")
     )
     assert walk.settle().performed == ["one"]
-    assert not given(walk, "done", risk(scope="low")).refused
+    assert not given(walk, "done", risk(scope="low")).is_refused
     assert walk.settle().performed == ["one", "two"]
 
 
@@ -233,7 +233,7 @@ def test_a_step_may_have_several_consequences_each_with_its_own_advice() -> None
         for levels in ({"scope": "high"}, {"scope": "low", "proof": "weak"}, {"scope": "high", "proof": "weak"})
     ]
     assert advice == [["Cut the scope."], ["Write a test."], ["Cut the scope.", "Write a test."]]
-    assert not given(walk, "done", risk(scope="low", proof="strong")).refused
+    assert not given(walk, "done", risk(scope="low", proof="strong")).is_refused
 
 
 def test_a_consequence_may_look_at_one_assessment_only() -> None:
@@ -244,7 +244,7 @@ def test_a_consequence_may_look_at_one_assessment_only() -> None:
     mine: Json = {"kind": "wr.assessment", "assessmentId": "risk-check", "dimensions": {"scope": "high"}}
     theirs: Json = {"kind": "wr.assessment", "assessmentId": "other-check", "dimensions": {"scope": "high"}}
     assert codes(given(walk, "done", mine, theirs)) == ["follow_up"]
-    assert not given(walk, "done", mine, {**theirs, "dimensions": {"scope": "low"}}).refused
+    assert not given(walk, "done", mine, {**theirs, "dimensions": {"scope": "low"}}).is_refused
 
 
 LONG = {"type": "length", "min": 3, "max": 5, "message": "three to five"}
@@ -285,11 +285,11 @@ def test_a_rule_applies_once_its_condition_holds() -> None:
 
 
 def test_notes_are_cut_at_a_whole_character() -> None:
-    assert kept_notes("x" * 4096) == "x" * 4096
-    cut = kept_notes("x" * 8000)
+    assert truncate_notes("x" * 4096) == "x" * 4096
+    cut = truncate_notes("x" * 8000)
     assert (len(cut.encode()), cut.endswith("\n\n[TRUNCATED]")) == (4096, True)
     for text in ("é" * 4000, "x" + "é" * 4000, "\U0001f600" * 2000, "\ud800" * 5000):
-        assert 4090 <= len(kept_notes(text).encode()) <= 4096
+        assert 4090 <= len(truncate_notes(text).encode()) <= 4096
 
 
 def test_only_a_loop_control_in_order_counts() -> None:

@@ -11,7 +11,7 @@ from handrail.engine.decide.advance import advance, decide
 from handrail.engine.decide.from_outside import Answer
 from handrail.engine.fold.apply import apply
 from handrail.engine.state.codec import decode_state, encode_state
-from handrail.engine.state.transitions import ALLOWED, IllegalMove, require
+from handrail.engine.state.transitions import ALLOWED, IllegalMove, require_allowed
 from handrail.model.history.events import RunResumed, StepBegan, StepEnded, TimerFired
 from handrail.model.workflow.actions import (
     Action,
@@ -222,9 +222,9 @@ def test_an_outcome_is_taken_once(walk: Walk) -> None:
 def test_the_table_of_moves_knows_every_status_and_lets_final_ones_rest() -> None:
     assert ALLOWED["cancelled"] == {"command_refused", "git_settings_changed", "run_imported"}
     with pytest.raises(IllegalMove):
-        require("cancelled", "run_resumed")
+        require_allowed("cancelled", "run_resumed")
     with pytest.raises(IllegalMove):
-        require("", "step_began")
+        require_allowed("", "step_began")
 
 
 def test_a_resumed_run_may_fail_again_and_be_resumed_again() -> None:

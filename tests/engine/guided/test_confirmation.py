@@ -8,7 +8,7 @@ from inline_snapshot import snapshot
 from handrail.engine.decide.complete_guided import Given
 from handrail.engine.decide.from_outside import Answer, decide_approval
 from handrail.engine.guided.repairs import NOTES, example_output
-from handrail.engine.guided.texts import confirmed_example, step_text
+from handrail.engine.guided.texts import confirmation_example, step_text
 from handrail.model.history.events import ApprovalRequested, Decision
 from handrail.model.workflow.plan import Plan
 from support.engine.guided_preferences import gaps_of, walk_with
@@ -44,7 +44,7 @@ def decide(walk: GuidedWalk, decision: Decision, feedback: str = "") -> None:
 def test_a_connected_agent_is_told_to_wait_for_a_yes_and_may_say_who_gave_it() -> None:
     walk = walk_with(plan_asking())
     assert "wait for a yes" in step_text(walk.spec)
-    assert not walk.give(saying(said=True, by="ann")).refused
+    assert not walk.give(saying(said=True, by="ann")).is_refused
     assert confirmation_of(walk) == {"asked": "user", "confirmed": True, "by": "ann", "told_by": "me"}
 
 
@@ -52,8 +52,8 @@ def test_a_connected_agent_is_told_to_wait_for_a_yes_and_may_say_who_gave_it() -
 def test_a_step_without_the_yes_that_it_asks_for_is_refused_with_the_artifact_that_says_it(asked: Any) -> None:
     walk = walk_with(plan_asking(asked))
     (short,) = walk.give(DONE).shortfalls
-    assert (short.code, short.example) == ("not_confirmed", confirmed_example())
-    assert not walk.give(saying(said=True)).refused
+    assert (short.code, short.example) == ("not_confirmed", confirmation_example())
+    assert not walk.give(saying(said=True)).is_refused
 
 
 @pytest.mark.parametrize("given", [DONE, saying(said=True, by="ann")])
@@ -61,7 +61,7 @@ def test_a_human_approval_waits_for_a_person_whatever_a_connected_agent_says(giv
     walk = walk_with(plan_asking({"kind": "human_approval"}))
     assert "Handrail then asks a person" in step_text(walk.spec)
     assert example_output(walk.spec) == {"notesMarkdown": NOTES}
-    assert not walk.give(given).refused
+    assert not walk.give(given).is_refused
     walk.settle()
     assert (walk.state.status, walk.state.reason) == ("waiting", "approval")
     assert confirmation_of(walk) == {"asked": "human_approval", "confirmed": False}

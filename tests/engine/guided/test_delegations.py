@@ -48,7 +48,7 @@ def test_results_come_in_one_by_one_and_the_step_stays_pending() -> None:
     for number, left in ((2, ["1", "3"]), (1, ["3"])):
         done = walk.give(report(result(number)))
         assert [event.kind for event in done.events] == ["delegation_reported"]
-        assert not done.refused
+        assert not done.is_refused
         assert open_ones(walk) == left
     assert walk.state.pending is not None
     assert walk.state.pending.attempt == 1
@@ -72,9 +72,9 @@ def test_the_last_result_with_the_synthesis_completes_the_step() -> None:
 
 def test_once_all_are_in_only_the_synthesis_is_asked_for() -> None:
     walk = walk_with(split_plan())
-    assert not walk.give(report(result(1), result(2), result(3))).refused
+    assert not walk.give(report(result(1), result(2), result(3))).is_refused
     assert [each.code for each in walk.give(report()).shortfalls] == ["missing_notes"]
-    assert not walk.give(report(notes=NOTES)).refused
+    assert not walk.give(report(notes=NOTES)).is_refused
     assert walk.settle().began().address == "then"
 
 
@@ -96,12 +96,12 @@ def test_completing_without_all_results_is_refused_with_what_is_missing() -> Non
     )
     assert all(fits(each.schema, each.example) for each in done.shortfalls)
     again = (each.example for each in done.shortfalls)
-    assert not walk.give(report(*again, notes=NOTES)).refused
+    assert not walk.give(report(*again, notes=NOTES)).is_refused
 
 
 def test_a_run_that_never_stops_goes_on_without_the_missing_results() -> None:
     walk = walk_with(split_plan(), NEVER)
-    assert not walk.give(report(result(2))).refused
+    assert not walk.give(report(result(2))).is_refused
     assert isinstance(walk.give(report(notes=NOTES)).events[-1], StepEnded)
     assert [severity for _, severity, _ in gaps_of(walk)] == ["critical", "critical"]
 
@@ -134,12 +134,12 @@ def test_a_workflow_that_is_asked_for_twice_is_named_by_number() -> None:
     assert walk.give(report(result("audit"))).shortfalls[0].message == snapshot(
         "'audit' may be each of 1, 2: name it by its number"
     )
-    assert not walk.give(report(result("2"))).refused
+    assert not walk.give(report(result("2"))).is_refused
 
 
 def test_results_that_came_with_a_refused_call_are_kept() -> None:
     walk = walk_with(split_plan())
-    assert walk.give(report(result(1), result(9))).refused
+    assert walk.give(report(result(1), result(9))).is_refused
     assert open_ones(walk) == ["2", "3"]
 
 
@@ -158,7 +158,7 @@ def test_what_is_handed_on_is_fixed_as_the_step_begins() -> None:
     walk = walk_with(guided_plan(split, step("then")))
     assert [each["workflow"] for each in walk.spec["delegations"]] == ["audit-b"]
     walk.give(Given(by="me", context={"deep": True}))
-    assert not walk.give(report(result(1), notes=NOTES)).refused
+    assert not walk.give(report(result(1), notes=NOTES)).is_refused
     assert list(output_of(walk)["delegations"]) == ["1"]
 
 
@@ -174,7 +174,7 @@ def test_an_agent_of_the_engine_gives_everything_at_once() -> None:
     walk = GuidedWalk(split_plan()).start_alone().settle()
     done = walk.give(report(result(1), result(2)))
     assert [each.code for each in done.shortfalls] == ["missing_delegation", "missing_notes"]
-    assert not walk.give(report(result(3), notes=NOTES)).refused
+    assert not walk.give(report(result(3), notes=NOTES)).is_refused
 
 
 orders = st.permutations(["1", "2", "3"]).flatmap(
@@ -190,9 +190,9 @@ def test_in_whatever_portions_results_come_the_step_ends_with_the_same(orders: t
     bounds = [0, *cuts, 3]
     for first, last in pairwise(bounds):
         if first < last:
-            assert not walk.give(report(*(result(int(number)) for number in order[first:last]))).refused
+            assert not walk.give(report(*(result(int(number)) for number in order[first:last]))).is_refused
     assert open_ones(walk) == []
-    assert not walk.give(report(notes=NOTES)).refused
+    assert not walk.give(report(notes=NOTES)).is_refused
     assert list(output_of(walk)["delegations"]) == ["1", "2", "3"]
     assert not any(isinstance(event, StepRefused) for event in walk.events)
     assert all(event.by == "me" for event in walk.events if isinstance(event, DelegationReported))

@@ -157,7 +157,7 @@ def test_a_copy_of_a_guided_run_at_any_point_ends_as_its_source(walk: GuidedWalk
     copy_of(source, copy)
     # Nobody holds a copy: what is pending in it waits for somebody to take it.
     copy.settle()
-    if not copy.state.over:
+    if not copy.state.is_over:
         copy.record(RunTaken(by="me", at=walk.now))
     copy.go(most=600)
     assert copy.state.run == "r-2"

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
-from handrail.engine.guided.prompts import filled
+from handrail.engine.guided.prompts import fill_template
 from handrail.engine.text.marked_values import ForeignValue, mark_values
 from handrail.model.workflow.values import JsonValue
 from support.engine.guided_walking import CONTROL, GuidedWalk, Json, guided_plan, loop, step, var
@@ -37,11 +37,11 @@ NAMES: dict[str, JsonValue] = {
     ],
 )
 def test_variables_are_filled_in_and_what_is_not_there_is_marked(text: str, expected: str) -> None:
-    assert filled(text, NAMES) == expected
+    assert fill_template(text, NAMES) == expected
 
 
 def test_a_value_is_never_read_as_a_variable_again() -> None:
-    assert filled("{{a}}", {"a": "{{b}}", "b": "x"}) == "{{b}}"
+    assert fill_template("{{a}}", {"a": "{{b}}", "b": "x"}) == "{{b}}"
 
 
 def spec_of(*steps: Json, inputs: dict[str, JsonValue] | None = None, **keys: Any) -> Any:

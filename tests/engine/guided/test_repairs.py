@@ -20,7 +20,7 @@ def begun() -> GuidedWalk:
 def refused(times: int) -> GuidedWalk:
     walk = begun()
     for _ in range(times):
-        assert walk.give(NOTHING).refused
+        assert walk.give(NOTHING).is_refused
     return walk
 
 
@@ -38,7 +38,7 @@ def test_a_step_that_is_refused_ten_times_blocks_the_run() -> None:
 
 def test_tries_count_for_one_step_only() -> None:
     walk = refused(MOST_REFUSALS - 1)
-    assert not walk.give(Given(by="me", notes="done")).refused
+    assert not walk.give(Given(by="me", notes="done")).is_refused
     walk.settle()
     walk.give(NOTHING)
     assert walk.state.status == "running"
@@ -48,10 +48,10 @@ def test_who_takes_the_blocked_run_again_has_one_more_try() -> None:
     walk = refused(MOST_REFUSALS)
     walk.record(RunReleased(by="me", at=1.0), RunTaken(by="me", at=1.0))
     assert walk.settle().state.status == "running"
-    assert walk.give(NOTHING).refused
+    assert walk.give(NOTHING).is_refused
     assert walk.state.status == "blocked"
     walk.record(RunReleased(by="me", at=1.0), RunTaken(by="me", at=1.0))
-    assert not walk.give(Given(by="me", notes="done")).refused
+    assert not walk.give(Given(by="me", notes="done")).is_refused
     assert walk.settle().go().state.status == "succeeded"
 
 

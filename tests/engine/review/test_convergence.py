@@ -114,8 +114,8 @@ def test_without_convergence_only_nothing_to_do_ends_the_loop() -> None:
 
 
 def test_without_a_fix_in_between_the_same_findings_are_no_repetition() -> None:
-    ledger = convergence.reviewed(begun(plateau=3), [A])
-    assert convergence.verdict(convergence.reviewed(ledger, [A])) is None
+    ledger = convergence.record_review(begun(plateau=3), [A])
+    assert convergence.verdict(convergence.record_review(ledger, [A])) is None
 
 
 def test_nothing_actionable_ends_the_loop_as_declined_with_the_reason() -> None:
@@ -135,8 +135,8 @@ def test_nothing_actionable_ends_the_loop_as_declined_with_the_reason() -> None:
 
 
 def test_a_bare_no_declines_everything_that_is_open() -> None:
-    ledger = convergence.reviewed(START, [A])
-    ledger = convergence.judged(ledger, Judgement(actionable=False))
+    ledger = convergence.record_review(START, [A])
+    ledger = convergence.record_judgement(ledger, Judgement(actionable=False))
     assert convergence.verdict(ledger) == "declined"
     assert convergence.open_findings(ledger) == ()
 
@@ -167,21 +167,23 @@ def test_the_arbiter_may_decline_what_the_fix_did_not_change() -> None:
 
 
 def test_judgements_on_the_wording_of_a_round_reach_the_known_finding() -> None:
-    ledger = convergence.fixed(convergence.reviewed(START, [A]))
+    ledger = convergence.record_fix(convergence.record_review(START, [A]))
     reworded = found("b", message="said quite differently", id=A.id)
-    ledger = convergence.reviewed(ledger, [reworded])
-    ledger = convergence.judged(ledger, Judgement(actionable=True, declined=((reworded.id, "no"),)))
+    ledger = convergence.record_review(ledger, [reworded])
+    ledger = convergence.record_judgement(ledger, Judgement(actionable=True, declined=((reworded.id, "no"),)))
     assert convergence.verdict(ledger) == "declined"
 
 
 def test_the_names_of_exit_when_tell_of_this_round() -> None:
-    ledger = convergence.reviewed(START, [A, LOW, found("hole", "critical")])
+    ledger = convergence.record_review(START, [A, LOW, found("hole", "critical")])
     names = convergence.names(ledger)
     assert (names["round"], names["open"], names["actionable"]) == snapshot(
         (1, {"critical": 1, "high": 0, "medium": 1, "low": 1}, True)
     )
     assert [each["rule"] for each in records(names["findings"])] == ["hole", "a", "nit"]
-    left = convergence.names(convergence.judged(ledger, decline("hole", "no")(1, convergence.open_findings(ledger))))
+    left = convergence.names(
+        convergence.record_judgement(ledger, decline("hole", "no")(1, convergence.open_findings(ledger)))
+    )
     assert [each["rule"] for each in records(left["findings"])] == ["a", "nit"]
 
 
@@ -193,7 +195,7 @@ def test_before_the_first_round_there_is_nothing_to_tell() -> None:
 
 
 def test_what_was_open_at_the_last_review_is_open_though_a_fix_followed() -> None:
-    ledger = convergence.fixed(convergence.reviewed(START, [A]))
+    ledger = convergence.record_fix(convergence.record_review(START, [A]))
     result = convergence.result(ledger, "max", decides=False)
     assert (result["open_findings"], result["fixed"]) == ([A.record()], [])
 
@@ -214,7 +216,7 @@ def test_what_was_open_at_the_last_review_is_open_though_a_fix_followed() -> Non
 def test_a_loop_that_decides_has_score_confidence_and_decision(
     last: Sequence[Finding], stopped: str, expected: tuple[int, float, str]
 ) -> None:
-    ledger = convergence.reviewed(begun(severity="medium"), last)
+    ledger = convergence.record_review(begun(severity="medium"), last)
     result = convergence.result(ledger, stopped, decides=True)
     assert (result["score"], result["confidence"], result["decision"]) == expected
 

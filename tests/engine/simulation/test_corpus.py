@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.operations.workflows.simulate import simulated
+from handrail.operations.workflows.simulate import simulate_plan
 from handrail.sources.library import library_root
 from support.compiler.native_case import compile_library, compile_text
 from support.engine.simulating import CASES, case, expected, said, simulation_of
@@ -39,7 +39,7 @@ def test_a_finding_names_its_line_and_says_what_to_do(path: Path) -> None:
 def test_a_workflow_of_the_library_has_no_fault(name: str) -> None:
     compiled, _, catalog = compile_library(name)
     assert compiled.plan is not None
-    found = simulated(compiled.plan, catalog, compiled.places)
+    found = simulate_plan(compiled.plan, catalog, compiled.places)
     assert {each.finding.message for each in found.findings if each.finding.severity == "fault"} == set()
     assert not found.explored.cut
     assert {end.status for end in found.ends} >= {"succeeded", "blocked"}
@@ -65,7 +65,7 @@ def test_the_cookbook_has_no_fault() -> None:
     for name, text in named.items():
         compiled, _, catalog = compile_text(text, workflows=named)
         assert compiled.plan is not None, name
-        found = simulated(compiled.plan, catalog, compiled.places)
+        found = simulate_plan(compiled.plan, catalog, compiled.places)
         assert found.exit_code == 0, [each.finding.message for each in found.findings]
 
 

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from handrail.compiler.record_types import result_type
 from handrail.engine.decide.advance import advance
 from handrail.engine.fold.apply import apply
-from handrail.engine.simulation.explore import first_state, inside, no_blobs
+from handrail.engine.simulation.explore import explore_inner, first_state, no_blobs
 from handrail.engine.simulation.inner_runs import Inner
 from handrail.engine.simulation.moves import moves
 from handrail.engine.simulation.world import Choice, End, Facts, Room, World, place_of
 from handrail.model.history.run_state import RunState
-from handrail.model.parts import every_step
+from handrail.model.parts import walk_steps
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.workflows.simulate import Simulation
@@ -66,7 +66,7 @@ def test_a_random_performer_never_reaches_a_step_that_is_called_unreachable(data
     found = case(path)
     inputs = data.draw(st.sampled_from(inputs_of(found.plan, None)))
     reached = at_random(found, inputs, data)
-    assert reached <= found.reached
+    assert reached <= found.reachable_places
 
 
 def at_random(found: Simulation, inputs: dict[str, JsonValue], data: st.DataObject) -> set[str]:
@@ -76,7 +76,7 @@ def at_random(found: Simulation, inputs: dict[str, JsonValue], data: st.DataObje
     state = first_state(found.plan, inputs)
     for _ in range(MOST_MOVES):
         state = advance(found.plan, state, 0.0, no_blobs).state
-        choices = moves(world, state, facts, Inner(inside))
+        choices = moves(world, state, facts, Inner(explore_inner))
         if not choices:
             break
         for event in data.draw(st.sampled_from(choices)).events:
@@ -90,4 +90,4 @@ def _place(address: str) -> str:
 
 
 def _places(found: Simulation) -> set[str]:
-    return {place for place, _ in every_step(found.plan.steps)}
+    return {place for place, _ in walk_steps(found.plan.steps)}

@@ -26,7 +26,7 @@ def lines(draw: st.DrawFn) -> list[Claimant]:
 def admitted(line: list[Claimant]) -> list[Claimant]:
     """Let the first go on whose turn it is, as whoever drives does, behind the gate."""
     verdicts = judge(line)
-    run = next((each.run for each in line if each.run in verdicts and verdicts[each.run].may_go), None)
+    run = next((each.run for each in line if each.run in verdicts and verdicts[each.run].can_go), None)
     return [
         replace(each, is_queued=False, has_key=True, has_place=bool(each.admission.places)) if each.run == run else each
         for each in line
@@ -67,20 +67,20 @@ def test_a_run_that_waits_for_its_key_holds_up_none_that_needs_another() -> None
     free = Claimant("w-3", "w-3", Admission("r", "", places=(("", 2),)), 3, is_queued=True)
     found = judge([has, waits, free])
     assert (found["w-2"].waits_for, found["w-2"].behind) == ("key", ("w-1",))
-    assert found["w-3"].may_go
+    assert found["w-3"].can_go
 
 
 def test_the_same_key_in_another_repository_is_another_key() -> None:
     has = Claimant("w-1", "w-1", Admission("one", "a"), 1, has_key=True)
     other = Claimant("w-2", "w-2", Admission("two", "a"), 2, is_queued=True)
-    assert judge([has, other])["w-2"].may_go
+    assert judge([has, other])["w-2"].can_go
 
 
 def test_a_child_shares_the_place_of_its_root() -> None:
     places = (("", 1),)
     root = Claimant("w-1", "w-1", Admission("r", places=places), 1, has_key=True, has_place=True)
     child = Claimant("w-1.2", "w-1", Admission("r", places=places), 2, is_queued=True, has_place=True)
-    assert judge([root, child])["w-1.2"].may_go
+    assert judge([root, child])["w-1.2"].can_go
 
 
 def test_two_trees_that_wait_for_each_other_are_seen() -> None:

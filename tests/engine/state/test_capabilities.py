@@ -43,9 +43,9 @@ def test_a_required_capability_that_nobody_looked_at_refuses_the_first_step_with
         "the workflow requires web_browsing, and nobody has found out whether you can use it"
     )
     assert fits(shortfall.schema, shortfall.example)
-    assert not walk.give(done_with(shortfall.example)).refused
+    assert not walk.give(done_with(shortfall.example)).is_refused
     assert dict(walk.state.capabilities.items()) == {"web_browsing": "available"}
-    assert not walk.settle().give(DONE).refused
+    assert not walk.settle().give(DONE).is_refused
 
 
 def test_a_step_says_what_is_to_be_found_out_as_long_as_nobody_did() -> None:
@@ -60,7 +60,7 @@ def test_what_was_observed_counts_although_the_step_is_refused() -> None:
     assert [each.code for each in walk.give(Given(by="me", artifacts=(seen("available"),))).shortfalls] == [
         "missing_notes"
     ]
-    assert not walk.give(DONE).refused
+    assert not walk.give(DONE).is_refused
 
 
 def test_a_required_capability_that_lacks_blocks_the_run_and_says_what_to_do() -> None:
@@ -81,10 +81,10 @@ def test_a_run_that_is_resumed_goes_on_once_the_capability_is_there() -> None:
     pending = walk.state.pending
     walk.record(RunResumed(by="ann", at=1.0))
     assert walk.settle().state.pending == pending
-    assert walk.give(DONE).refused
+    assert walk.give(DONE).is_refused
     assert walk.state.status == "blocked"
     walk.record(RunResumed(by="ann", at=1.0))
-    assert not walk.settle().give(done_with(seen("available"))).refused
+    assert not walk.settle().give(done_with(seen("available"))).is_refused
     assert walk.state.status == "running"
 
 
@@ -93,7 +93,7 @@ def test_who_takes_the_blocked_run_gets_its_step() -> None:
     walk.give(done_with(seen("unavailable")))
     walk.record(RunReleased(by="me", at=1.0), RunTaken(by="you", at=1.0))
     assert walk.settle().state.status == "running"
-    assert not walk.give(done_with(seen("available"))).refused
+    assert not walk.give(done_with(seen("available"))).is_refused
 
 
 @pytest.mark.parametrize(
@@ -114,18 +114,18 @@ def test_what_a_required_capability_that_lacks_leads_to(autonomy: str, risk: str
     walk = walk_with(plan_with(), autonomy, risk)
     done = walk.give(done_with(seen(status)))
     if outcome == "refused":
-        assert done.refused
+        assert done.is_refused
         assert walk.state.gaps == ()
     else:
-        assert not done.refused
+        assert not done.is_refused
         assert [(category, severity) for category, severity, _ in gaps_of(walk)] == [("capability_missing", outcome)]
-        assert not walk.settle().give(DONE).refused
+        assert not walk.settle().give(DONE).is_refused
         assert len(walk.state.gaps) == 1
 
 
 def test_a_preferred_capability_never_stands_in_the_way_and_is_told_once() -> None:
     walk = walk_with(plan_with("preferred", "web_browsing", "delegation"))
-    assert not walk.give(done_with(seen("unavailable"))).refused
+    assert not walk.give(done_with(seen("unavailable"))).is_refused
     walk.settle().give(DONE)
     assert gaps_of(walk) == snapshot(
         [
@@ -150,7 +150,7 @@ def test_a_later_observation_settles_what_was_told() -> None:
 def test_an_unknown_one_that_turns_out_to_lack_is_told_anew() -> None:
     walk = walk_with(plan_with(), risk="balanced")
     walk.give(DONE)
-    assert walk.settle().give(done_with(seen("unavailable"))).refused
+    assert walk.settle().give(done_with(seen("unavailable"))).is_refused
     assert walk.state.reason == "capability"
 
 
@@ -162,14 +162,14 @@ def test_a_probe_is_not_held_to_what_the_next_one_finds_out() -> None:
         capabilities={"delegation": "required", "web_browsing": "required"},
     )
     walk = walk_with(plan)
-    assert not walk.give(Given(by="me", artifacts=(seen("available", "delegation"),))).refused
-    assert not walk.settle().give(Given(by="me", artifacts=(seen("available"),))).refused
-    assert not walk.settle().give(DONE).refused
+    assert not walk.give(Given(by="me", artifacts=(seen("available", "delegation"),))).is_refused
+    assert not walk.settle().give(Given(by="me", artifacts=(seen("available"),))).is_refused
+    assert not walk.settle().give(DONE).is_refused
 
 
 def test_the_newest_observation_of_a_call_counts() -> None:
     walk = walk_with(plan_with())
-    assert not walk.give(done_with(seen("unavailable"), seen("available"))).refused
+    assert not walk.give(done_with(seen("unavailable"), seen("available"))).is_refused
     assert len([event for event in walk.events if event.kind == "capability_observed"]) == 1
 
 
@@ -206,7 +206,7 @@ def test_after_a_step_every_declared_capability_is_there_or_told(
         if walk.state.status != "running" or walk.state.pending is None:
             break
         done = walk.give(done_with(*sent))
-        if done.refused:
+        if done.is_refused:
             assert level == "required"
             continue
         for name in ("web_browsing", "delegation"):
@@ -218,5 +218,5 @@ def test_after_a_step_every_declared_capability_is_there_or_told(
 
 def test_a_workflow_without_capabilities_takes_observations_as_what_they_are() -> None:
     walk = GuidedWalk(guided_plan(step("one"))).start().settle()
-    assert not walk.give(done_with(seen("unavailable"))).refused
+    assert not walk.give(done_with(seen("unavailable"))).is_refused
     assert walk.state.gaps == ()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.engine.text.globs import glob_problem, literal_folders, matches, matching
+from handrail.engine.text.globs import glob_problem, literal_folders, match_paths, matches
 
 NAMES = st.text("ab.*?[]{},-/", max_size=14)
 
@@ -105,7 +105,7 @@ def test_whatever_a_glob_stands_for_lies_below_a_literal_folder(glob: str, path:
 
 
 def test_matching_gives_each_path_once_and_in_order() -> None:
-    assert matching(["src/**", "**/*.py"], ["src/b.py", "a.py", "src/b.py", "x.md"]) == ["a.py", "src/b.py"]
+    assert match_paths(["src/**", "**/*.py"], ["src/b.py", "a.py", "src/b.py", "x.md"]) == ["a.py", "src/b.py"]
 
 
 def test_a_glob_with_many_stars_is_matched_in_no_time() -> None:
@@ -116,7 +116,7 @@ def test_a_glob_with_many_stars_is_matched_in_no_time() -> None:
 @given(NAMES, NAMES)
 def test_no_glob_and_no_path_raises(glob: str, path: str) -> None:
     matches(glob, path)
-    assert glob_problem(glob) is None or not matching([glob], ["some/other"])
+    assert glob_problem(glob) is None or not match_paths([glob], ["some/other"])
 
 
 @given(st.lists(st.text("abc.", min_size=1, max_size=5).filter(lambda name: name not in (".", "..")), min_size=1))
@@ -129,7 +129,7 @@ def test_two_stars_stand_for_every_path(names: list[str]) -> None:
 
 def test_an_exception_takes_paths_out_again_wherever_it_stands_in_the_list() -> None:
     paths = ("a.go", "a_test.go", "in/b.go", "in/b_test.go", "README.md")
-    assert matching(["**/*.go", "!**/*_test.go"], paths) == ["a.go", "in/b.go"]
-    assert matching(["!**/*_test.go", "**/*.go"], paths) == ["a.go", "in/b.go"]
-    assert matching(["!**/*_test.go"], paths) == []
+    assert match_paths(["**/*.go", "!**/*_test.go"], paths) == ["a.go", "in/b.go"]
+    assert match_paths(["!**/*_test.go", "**/*.go"], paths) == ["a.go", "in/b.go"]
+    assert match_paths(["!**/*_test.go"], paths) == []
     assert literal_folders(["in/**", "!out/**"]) == ("in",)

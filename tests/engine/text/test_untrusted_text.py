@@ -5,8 +5,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.engine.prompts.compose import Told, composed
-from handrail.engine.text.untrusted_text import code, fenced, lone_block, mark_for, middle_cut, one_line
+from handrail.engine.prompts.compose import Told, compose_prompt
+from handrail.engine.text.untrusted_text import code, cut_middle, fence_code, first_line, lone_block, mark_for
 from handrail.model.workflow.values import JsonValue
 
 
@@ -49,7 +49,7 @@ def test_a_block_that_quotes_the_tags_of_another_cannot_end_itself(text: str, mo
 
 @given(FORGERIES)
 def test_no_text_ends_its_own_fence_or_code(text: str) -> None:
-    fence = fenced(text, "json").splitlines()[0].removesuffix("json")
+    fence = fence_code(text, "json").splitlines()[0].removesuffix("json")
     assert fence not in text
     ticks = re.match("`+", code(text))
     assert ticks is not None
@@ -73,8 +73,8 @@ def test_no_text_ends_its_own_fence_or_code(text: str) -> None:
     )
 )
 def test_every_text_is_composed_alike_each_time_and_can_be_sent(told: Told) -> None:
-    text = composed(told)
-    assert text == composed(told)
+    text = compose_prompt(told)
+    assert text == compose_prompt(told)
     assert text.encode()
     if told.goes_on:
         assert "# Rules\n\nRead" not in text
@@ -82,7 +82,7 @@ def test_every_text_is_composed_alike_each_time_and_can_be_sent(told: Told) -> N
 
 @given(FORGERIES, st.integers(10, 40))
 def test_lines_and_cuts_keep_their_size(text: str, most: int) -> None:
-    line = one_line(text, most)
+    line = first_line(text, most)
     assert len(line) <= most
     assert len(line.splitlines()) <= 1
-    assert len(middle_cut(text, most)) <= most + 40
+    assert len(cut_middle(text, most)) <= most + 40

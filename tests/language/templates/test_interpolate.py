@@ -11,9 +11,9 @@ from support.language.expressions import is_read_or_explained
 
 def test_placeholders_know_where_they_stand() -> None:
     interpolated = parse_text("ab ${name}!")
-    assert interpolated.whole is None
+    assert interpolated.sole_expression is None
     assert [(part.start, part.end) for part in interpolated.parts if not isinstance(part, str)] == [(3, 10)]
-    assert parse_text("${name}").whole == parse("name")
+    assert parse_text("${name}").sole_expression == parse("name")
 
 
 def test_actions_syntax_is_left_alone_with_a_warning() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from handrail.agents.profiles import every_profile, price_list
+from handrail.agents.profiles import load_profiles, price_list
 from handrail.model.history.prices import Price, PriceList, estimate
 from handrail.ports.agent_profiles import AgentProfile
 
@@ -39,7 +39,7 @@ def test_what_the_table_does_not_know_has_no_price(agent: str | None, model: str
     assert PriceList().find(agent, model) is None
 
 
-@pytest.mark.parametrize("profile", every_profile(), ids=lambda each: each.name)
+@pytest.mark.parametrize("profile", load_profiles(), ids=lambda each: each.name)
 def test_an_agent_without_a_model_is_as_dear_as_its_dearest(profile: AgentProfile) -> None:
     dearest = max((each.price.output for each in profile.prices), default=0.0)
     assert dearest <= (0.0 if profile.price is None else profile.price.output)

@@ -88,15 +88,15 @@ def test_agents_that_the_user_describes_count_as_installed_where_their_program_i
     monkeypatch.setenv("PATH", str(tmp_path))
     described = "[agents.gone]\ncommand = ['no-such-program']\n[agents.broken]\ncommand = 'x'\n"
     (folders.config / "agents.toml").write_text(described)
-    assert ConfiguredAgents(BuiltInCatalog(), folders).installed() == ()
+    assert ConfiguredAgents(BuiltInCatalog(), folders).list_installed() == ()
     (folders.config / "agents.toml").write_text(f"{described}[agents.mine]\ncommand = ['{sys.executable}']\n")
-    assert ConfiguredAgents(BuiltInCatalog(), folders).installed() == ("mine",)
+    assert ConfiguredAgents(BuiltInCatalog(), folders).list_installed() == ("mine",)
     assert policy_of(None, ("mine",)).usual == "mine"
     (folders.config / "agents.toml").write_text(f"[agents.claude]\nprogram = '{sys.executable}'\n")
-    assert ConfiguredAgents(BuiltInCatalog(), folders).installed() == ("claude",)
+    assert ConfiguredAgents(BuiltInCatalog(), folders).list_installed() == ("claude",)
     (folders.config / "agents.toml").unlink()
     (tmp_path / "goose").touch(0o755)
-    assert ConfiguredAgents(BuiltInCatalog(), folders).installed() == ("goose",)
+    assert ConfiguredAgents(BuiltInCatalog(), folders).list_installed() == ("goose",)
 
 
 def test_a_run_whose_described_agent_is_missing_is_refused_before_it_starts(folders: Folders) -> None:

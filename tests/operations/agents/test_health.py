@@ -7,10 +7,10 @@ import pytest
 from click.testing import CliRunner
 
 from handrail.agents.codex.profile import PROFILE as CODEX
-from handrail.agents.profiles import every_profile
+from handrail.agents.profiles import load_profiles
 from handrail.agents.registry import BuiltInCatalog
 from handrail.cli.main import cli
-from handrail.operations.agents.health import AgentHealth, access_words, examine_agents, lacks
+from handrail.operations.agents.health import AgentHealth, access_words, examine_agents, list_unsupported
 from handrail.ports.agents import Abilities
 from handrail.processes.local_programs import LocalPrograms
 from handrail.processes.machine_tools import find_tools
@@ -23,7 +23,7 @@ SAYS = '#!/bin/sh\n[ "$1" = --version ] && { echo 1.2.3; exit; }\necho "$@" >"$0
 def bin_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "bin"
     folder.mkdir()
-    for name in {each for profile in every_profile() for each in profile.login.variables}:
+    for name in {each for profile in load_profiles() for each in profile.login.variables}:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -77,9 +77,9 @@ def test_an_agent_that_is_not_there_says_how_it_is_installed(bin_folder: Path) -
 
 def test_what_an_agent_cannot_be_held_to_is_named() -> None:
     whole = Abilities(tools=True, single_turn=True, resume=True, mcp=True, without_project_files=True)
-    assert lacks(whole) == ()
+    assert list_unsupported(whole) == ()
     can = Abilities(access=frozenset({"full", "read"}), model=False)
-    assert (access_words(can), lacks(can)) == (
+    assert (access_words(can), list_unsupported(can)) == (
         "read, full",
         (
             *("access edit", "tool lists", "single turn", "model", "conversations that go on", "tools of Handrail"),

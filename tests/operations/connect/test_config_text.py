@@ -14,7 +14,7 @@ from handrail.operations.connect.config_text import (
     find_entry,
     insertion,
     read_config,
-    without,
+    remove_entry,
     write_entry,
 )
 
@@ -107,7 +107,7 @@ def test_any_configuration_says_the_same_and_the_entry(around: Any, servers: Any
     made = inserted("json", text)
     assert read_config("json", made) == {**around, "mcpServers": {**around["mcpServers"], NAME: ENTRY}}
     anew = json.dumps(json.loads(made))
-    assert read_config("json", without("json", anew, "mcpServers", with_table=False)) == around
+    assert read_config("json", remove_entry("json", anew, "mcpServers", with_table=False)) == around
 
 
 @given(st.text(max_size=80))
@@ -132,11 +132,11 @@ def test_what_cannot_be_edited_is_refused(form: Any, text: str) -> None:
 
 
 def test_a_file_that_was_written_anew_keeps_the_rest() -> None:
-    left = without("toml", ANEW, "mcp_servers", with_table=False)
+    left = remove_entry("toml", ANEW, "mcp_servers", with_table=False)
     assert read_config("toml", left) == {"mcp_servers": {"a": {"x": 1}}, "z": {"y": 2}}
     text = '{"a": 1, "mcpServers": {"handrail": {}}, "b": 2}'
-    assert without("json", text, "mcpServers", with_table=True) == '{"a": 1, "b": 2}'
-    assert without("json", text, "mcpServers", with_table=False) == '{"a": 1, "mcpServers": {}, "b": 2}'
+    assert remove_entry("json", text, "mcpServers", with_table=True) == '{"a": 1, "b": 2}'
+    assert remove_entry("json", text, "mcpServers", with_table=False) == '{"a": 1, "mcpServers": {}, "b": 2}'
 
 
 def test_the_lines_for_a_person_are_a_whole_configuration() -> None:

@@ -18,10 +18,10 @@ from handrail.model.history.run_lines import Filter, is_run
 from handrail.model.history.run_state import RunState
 from handrail.model.history.trees import TreeSource
 from handrail.operations.delivery.export_import import Arrival, export, import_run
-from handrail.operations.doctor.repair import mend_lists
+from handrail.operations.doctor.repair import repair_lists
 from handrail.operations.runs import lifecycle
 from handrail.ports.log import Log
-from handrail.runtime.event_records import from_log
+from handrail.runtime.event_records import decode_event
 from handrail.runtime.history import state_before, state_of
 from handrail.runtime.run_summary import repository_of, summary_of
 from handrail.store.sqlite.connection import FILE
@@ -52,13 +52,13 @@ def fold(log: Log, run: str) -> RunState:
     """Fold every event of a run, without what was kept of it."""
     state: RunState | None = None
     for stored in log.read(run):
-        state = apply(state, from_log(stored), stored.seq, log.get_blob)
+        state = apply(state, decode_event(stored), stored.seq, log.get_blob)
     assert state is not None
     return state
 
 
 def parent_of(log: Log, run: str) -> str | None:
-    first = from_log(log.read(run, limit=1)[0])
+    first = decode_event(log.read(run, limit=1)[0])
     return first.parent.run if isinstance(first, RunStarted) and first.parent is not None else None
 
 
@@ -107,7 +107,7 @@ class Past:
 
     def end(self, number: int) -> None:
         run = self._pick(number)
-        if not state_of(self.log, run).over:
+        if not state_of(self.log, run).is_over:
             end_run(self.log, run, RunEnded(status="failed" if number % 2 else "succeeded", at=9.0))
 
     def block(self, number: int) -> None:
@@ -139,7 +139,7 @@ class Past:
         column = COLUMNS[number % len(COLUMNS)]
         with closing(sqlite3.connect(self.folder / FILE)) as database, database:
             database.execute(f"UPDATE streams SET {column} = '7' WHERE name = ?", (self._pick(number),))
-        mend_lists(self.log)
+        repair_lists(self.log)
 
     def _pick(self, number: int) -> str:
         if not self.runs:

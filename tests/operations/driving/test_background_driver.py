@@ -13,7 +13,12 @@ from click.testing import CliRunner
 from handrail.cli.main import cli
 from handrail.errors import EnvironmentFault
 from handrail.operations.driving import background_driver as background
-from handrail.operations.driving.background_driver import Started, differing, ensure, who
+from handrail.operations.driving.background_driver import (
+    Started,
+    ensure,
+    find_background_driver,
+    list_environment_differences,
+)
 from handrail.ports.log import Lease
 from handrail.processes.local_programs import LocalPrograms
 from handrail.runtime.driver import Driver
@@ -58,7 +63,7 @@ def test_one_that_dies_at_its_start_is_noticed_and_says_why(tmp_path: Path, monk
     assert "handrail.db" in said
     assert "earlier" not in said
     assert raised.value.next_step == f"see {folders.data / 'driver.log'}, or: handrail resume"
-    assert who(folders) is None
+    assert find_background_driver(folders) is None
 
 
 @pytest.mark.usefixtures("patient")
@@ -70,7 +75,7 @@ def test_one_that_has_nothing_to_do_and_ends_at_once_has_started_well(
     def nobody(_: Folders) -> None:
         """It was over before anybody looked."""
 
-    monkeypatch.setattr(background, "who", nobody)
+    monkeypatch.setattr(background, "find_background_driver", nobody)
     assert isinstance(ensure(home.folders, LocalPrograms()), Started)
 
 
@@ -87,9 +92,9 @@ def test_a_run_that_nobody_handed_an_environment_over_for_has_the_plain_one_of_t
     monkeypatch.setenv("TERM", "another")
     run = home.start("  - {name: env, command: 'echo $JAVA_HOME $GOPATH $SHOP_TOKEN', output: seen}\n")
     assert home.reaches(run, "succeeded").names["seen"] == "/first"
-    running = who(home.folders)
+    running = find_background_driver(home.folders)
     assert running is not None
-    assert differing(running, LocalPrograms()) == ("GOPATH", "JAVA_HOME")
+    assert list_environment_differences(running, LocalPrograms()) == ("GOPATH", "JAVA_HOME")
     said = CliRunner().invoke(cli, ["status"]).output
     note = "runs whose environment it does not hold see the GOPATH, JAVA_HOME of where it was started"
     assert f"background driver: process {running.pid}; its own environment: no login by variable; {note}\n" in said
@@ -111,7 +116,7 @@ def test_a_driver_that_says_nothing_of_its_environment_is_taken_at_its_word(tmp_
     lock = DriverLock(tmp_path)
     assert lock.take() is None
     lock.free()
-    assert differing(DriverInfo(1, 0.0), LocalPrograms()) == ()
+    assert list_environment_differences(DriverInfo(1, 0.0), LocalPrograms()) == ()
 
 
 def test_it_ends_while_a_run_waits_for_a_person(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,7 +124,7 @@ def test_it_ends_while_a_run_waits_for_a_person(home: Home, monkeypatch: pytest.
     run = home.start("  - {name: ok, type: approval, message: 'go?'}\n")
     ensure(home.folders, LocalPrograms())
     assert home.reaches(run, "waiting").reason == "approval"
-    eventually(lambda: who(home.folders) is None)
+    eventually(lambda: find_background_driver(home.folders) is None)
     assert home.reaches(run, "waiting").reason == "approval"
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from handrail.engine.text.byte_limits import MOST_FIX, MOST_MESSAGE, MOST_SENT, cut, cut_value
 from handrail.library import __file__ as library
 from handrail.model.workflow.values import JsonValue
-from handrail.serve.mcp.answer_text import MOST_ERROR, failed
+from handrail.serve.mcp.answer_text import MOST_ERROR, render_error
 from support.pull.room import Json, Pull, definition, step
 
 REVIEW: Json = {"outputContract": {"contractRef": "wr.contracts.review_verdict"}}
@@ -78,7 +78,7 @@ def test_an_error_about_a_long_argument_is_short(pull: Pull) -> None:
     said = pull.call("continue_workflow", continueToken="ct_" + "A" * 1000, intent="x" * 100_000)
     assert said.is_error
     assert len(said.text.encode()) < 2 * MOST_ERROR
-    assert len(str(failed("X", "ü" * 9000, "ü" * 9000).data["message"]).encode()) <= MOST_ERROR
+    assert len(str(render_error("X", "ü" * 9000, "ü" * 9000).data["message"]).encode()) <= MOST_ERROR
 
 
 def test_half_a_character_is_never_sent_back(pull: Pull) -> None:

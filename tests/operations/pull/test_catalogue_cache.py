@@ -98,7 +98,7 @@ def test_a_server_that_was_just_started_knows_the_list_of_the_last_one(pull: Pul
     again = pull.again()
     try:
         assert again.call("list_workflows", workspacePath=str(pull.workspace), includeSources=True) == first
-        assert again.calls.desk.catalogue.seen(place_of(pull)).made == {}, "nothing was compiled for it"
+        assert again.calls.desk.catalogue.view_from(place_of(pull)).made == {}, "nothing was compiled for it"
         pull.add(three_steps("Otherwise."))
         assert row(again, "sample-flow") != row_in(first.data, "sample-flow")
         for nonsense in (b"", b"{}", b"[1]", b'{"made_from": 5, "workflows": 7}', written[:-20]):

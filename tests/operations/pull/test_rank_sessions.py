@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from handrail.engine.text.byte_limits import DOTS, cut
-from handrail.operations.pull.rank_sessions import EXACT_ID, Kept, Match, Remembered, ranked, remembered_words, words_in
+from handrail.operations.pull.rank_sessions import EXACT_ID, Kept, Match, Remembered, query_words, rank_runs, words_in
 from handrail.runtime.run_summary import MOST_RECAP
 
 WORDS = st.sampled_from(["login", "page", "mend", "report", "clock", "cookie"])
@@ -40,12 +40,12 @@ def test_the_order_does_not_depend_on_the_order_in_which_runs_are_read(
 ) -> None:
     mixed = list(kept)
     chance.shuffle(mixed)
-    assert order(ranked(remembered, mixed)) == order(ranked(remembered, kept))
+    assert order(rank_runs(remembered, mixed)) == order(rank_runs(remembered, kept))
 
 
 @given(REMEMBERED, st.lists(KEPT, max_size=12, unique_by=lambda each: each.run))
 def test_a_surer_way_always_comes_first_and_nothing_gets_lost(remembered: Remembered, kept: list[Kept]) -> None:
-    matches = ranked(remembered, kept)
+    matches = rank_runs(remembered, kept)
     tiers = [match.tier for match in matches]
     assert tiers == sorted(tiers)
     assert set(order(matches)) == {each.run for each in kept}
@@ -56,14 +56,14 @@ def test_a_surer_way_always_comes_first_and_nothing_gets_lost(remembered: Rememb
 def test_an_exact_id_always_wins(remembered: Remembered, kept: list[Kept], data: st.DataObject) -> None:
     run = data.draw(st.sampled_from(kept)).run
     named = Remembered(run=run, words=remembered.words, branch=remembered.branch, head=remembered.head)
-    first = ranked(named, kept)[0]
+    first = rank_runs(named, kept)[0]
     assert (first.kept.run, first.tier) == (run, EXACT_ID)
 
 
 @given(REMEMBERED, st.lists(KEPT, max_size=8, unique_by=lambda each: each.run), KEPT)
 def test_another_run_never_changes_the_order_of_the_rest(remembered: Remembered, kept: list[Kept], more: Kept) -> None:
-    without = order(ranked(remembered, kept))
-    assert [run for run in order(ranked(remembered, [*kept, more])) if run != more.run] == without
+    without = order(rank_runs(remembered, kept))
+    assert [run for run in order(rank_runs(remembered, [*kept, more])) if run != more.run] == without
 
 
 @given(st.text(max_size=60), st.integers(3, 80))
@@ -75,7 +75,7 @@ def test_a_cut_text_fits_and_begins_as_the_whole_one(text: str, most: int) -> No
 
 @given(st.text(max_size=200))
 def test_any_query_is_words_at_most(text: str) -> None:
-    words = remembered_words(text)
+    words = query_words(text)
     assert len(words) == len(set(words)) <= 32
     assert set(words) <= set(words_in(text))
 

@@ -7,11 +7,11 @@ import pytest
 from handrail.engine.state.preferences import Wish
 from handrail.errors import UsageError
 from handrail.model.history.events import RunResumed, StepEnded
-from handrail.operations.driving.resume import resumable, resume_family
+from handrail.operations.driving.resume import list_resumable_runs, resume_family
 from handrail.operations.pull.take_over import hand_to_agent, handover
 from handrail.operations.runs import lifecycle as runs
 from handrail.operations.runs.prefer import prefer
-from handrail.operations.views.overview import one_line
+from handrail.operations.views.overview import line_for_run
 from handrail.operations.views.run_document import LoggedRuns
 from support.pull.room import Json, Pull, Said, definition, step
 
@@ -243,13 +243,13 @@ def test_the_list_of_runs_names_the_command_that_works_on_a_held_run(pull: Pull)
     blocked = pull.advance(pull.start(pull.add(TIDY, "tidy")))
     asks = pull.start(pull.add("name: NAME\nsteps:\n  - {name: ok, type: approval}\n", "asks"))
     walks = pull.start(definition(step("one")))
-    lines = {each.run: one_line(LoggedRuns(pull.log), each.run).next_step for each in (blocked, asks, walks)}
+    lines = {each.run: line_for_run(LoggedRuns(pull.log), each.run).next_step for each in (blocked, asks, walks)}
     assert lines == {
         blocked.run: f"handrail resume {blocked.run}",
         asks.run: f"handrail approve {asks.run}",
         walks.run: f"handrail release {walks.run}",
     }
-    assert blocked.run in resumable(pull.log)
+    assert blocked.run in list_resumable_runs(pull.log)
     with pytest.raises(UsageError, match="is held by connected agent"):
         resume_family(pull.writer, walks.run, "person:ann")
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handrail.operations.pull.desk import held_name, new_name
+from handrail.operations.pull.desk import holder_name, new_name
 from handrail.operations.runs import lifecycle as runs
 from handrail.store.signing_keys import rotate
 from support.pull.room import Json, Pull, Said, chain, control, definition, step
@@ -237,7 +237,7 @@ def test_who_does_not_hold_the_run_any_more_is_told_who_does(pull: Pull) -> None
         assert said.code == "HELD_BY_ANOTHER"
         assert f"handrail take {first.run}" in said.text
     holder = new_name()
-    runs.take(pull.writer, first.run, held_name(holder))
+    runs.take(pull.writer, first.run, holder_name(holder))
     pull.drive()
     assert pull.advance(second).code == "HELD_BY_ANOTHER"
     state = pull.state(first.run)

@@ -104,8 +104,8 @@ def test_nothing_of_an_untrusted_workflow_is_offered_or_written(pull: Pull) -> N
 def test_a_workflow_is_offered_once_it_is_trusted_and_no_more_when_it_changed(pull: Pull) -> None:
     path = in_repository(pull, "sly")
     store = TrustStore(here(pull.workspace, pull.environ).folders)
-    seen = pull.calls.desk.catalogue.seen(pull.calls.desk.place(pull.workspace))
-    snapshot_ = seen.checked(seen.find("sly")).opened.snapshot
+    seen = pull.calls.desk.catalogue.view_from(pull.calls.desk.place(pull.workspace))
+    snapshot_ = seen.check_workflow(seen.find("sly")).opened.snapshot
     assert snapshot_ is not None
     store.trust(snapshot_.contents)
     assert "sly" in names(pull, pull.workspace)

@@ -18,7 +18,7 @@ from handrail.operations.runs.prefer import prefer
 from handrail.operations.runs.tell import tell
 from handrail.operations.views.explain import explain
 from handrail.operations.views.history import history
-from handrail.operations.views.run_document import LoggedRuns, listed_document, run_document
+from handrail.operations.views.run_document import LoggedRuns, run_document, summary_document
 from handrail.operations.views.run_listing import list_runs
 from handrail.ports.log import Log
 from handrail.runtime.history import events_of, state_of
@@ -83,7 +83,7 @@ def _traces(log: Log) -> object:
 
 def _assert_everything_reads(log: Log, run: str) -> None:
     assert list_runs(LoggedRuns(log)).lines
-    assert listed_document(log, run)["run"] == run
+    assert summary_document(log, run)["run"] == run
     assert examine_runs(log) == ()
     for each in log.streams():
         assert events_of(log, each)

@@ -13,7 +13,7 @@ from handrail.errors import UsageError
 from handrail.model.history.events import MessageGiven, StepPassedOver
 from handrail.operations.runs import lifecycle as runs
 from handrail.operations.runs.tell import tell
-from handrail.operations.views.event_sentences import told
+from handrail.operations.views.event_sentences import event_sentence
 from handrail.operations.views.explain import explain
 from support.runtime.room import of_kind
 from support.runtime.steps_room import StepsRoom
@@ -170,7 +170,7 @@ def test_an_answer_stands_where_the_budget_allows_no_call_to_tell_its_agent_more
     assert (state.names["said"], state.names["read"]) == ("first", "first")
     assert (len(shop.calls(run, "one")), state.message) == (1, "no agent came any more that could be told: use tabs")
     (kept,) = of_kind(shop.log, run, StepPassedOver)
-    assert told(kept) == snapshot(
+    assert event_sentence(kept) == snapshot(
         "its answer stands: the budget is used up: $1.00 of $1.00; its agent was not told any more: use tabs"
     )
-    assert told(kept) in [reason.what for reason in explain(shop.log, run, "one")]
+    assert event_sentence(kept) in [reason.what for reason in explain(shop.log, run, "one")]

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.operations.scenarios.addresses import fits, lies_in
-from handrail.operations.scenarios.paths import difference, went
+from handrail.operations.scenarios.addresses import is_same_step, is_within_step
+from handrail.operations.scenarios.paths import difference, is_expected_path
 
 STEPS = st.lists(
     st.sampled_from(["a", "b", "checks", "checks/fix", "loop@1/a", "loop@2/a", "build[x]/do", "build[y]/do"]),
@@ -15,24 +15,24 @@ STEPS = st.lists(
 
 @given(STEPS)
 def test_every_way_fits_itself(walked: list[str]) -> None:
-    assert went(walked, walked)
+    assert is_expected_path(walked, walked)
     assert all(mark == " " for mark, _ in difference(walked, walked))
 
 
 @given(STEPS)
 def test_a_gap_is_any_steps_or_none(walked: list[str]) -> None:
-    assert went(["..."], walked)
-    assert went(["...", *walked, "..."], walked)
+    assert is_expected_path(["..."], walked)
+    assert is_expected_path(["...", *walked, "..."], walked)
 
 
 @given(STEPS, STEPS)
 def test_a_gap_between_takes_what_lies_between(first: list[str], last: list[str]) -> None:
-    assert went([*first, "...", *last], [*first, "b", "a", *last])
+    assert is_expected_path([*first, "...", *last], [*first, "b", "a", *last])
 
 
 @given(STEPS)
 def test_a_step_more_than_was_walked_does_not_fit(walked: list[str]) -> None:
-    assert not went([*walked, "never"], walked)
+    assert not is_expected_path([*walked, "never"], walked)
     assert ("-", "never") in difference([*walked, "never"], walked)
 
 
@@ -49,7 +49,7 @@ def test_a_step_more_than_was_walked_does_not_fit(walked: list[str]) -> None:
     ],
 )
 def test_a_step_takes_its_parts_along(expected: list[str], walked: list[str]) -> None:
-    assert went(expected, walked)
+    assert is_expected_path(expected, walked)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_a_step_takes_its_parts_along(expected: list[str], walked: list[str]) ->
     ],
 )
 def test_another_way_does_not_fit(expected: list[str], walked: list[str]) -> None:
-    assert not went(expected, walked)
+    assert not is_expected_path(expected, walked)
 
 
 def test_the_difference_speaks_in_the_words_of_the_test() -> None:
@@ -77,8 +77,8 @@ def test_the_difference_speaks_in_the_words_of_the_test() -> None:
 
 
 def test_a_key_without_round_and_item_means_all_of_them() -> None:
-    assert fits("review/reviewer", "review@3/reviewer")
-    assert fits("build[*]/do", "build[x]/do")
-    assert not fits("build", "build[x]/do")
-    assert lies_in("build", "build[x]/do")
-    assert not lies_in("bui", "build[x]/do")
+    assert is_same_step("review/reviewer", "review@3/reviewer")
+    assert is_same_step("build[*]/do", "build[x]/do")
+    assert not is_same_step("build", "build[x]/do")
+    assert is_within_step("build", "build[x]/do")
+    assert not is_within_step("bui", "build[x]/do")

@@ -96,11 +96,11 @@ def test_a_driver_that_is_killed_between_calls_records_each_of_them_once(tools: 
         tools.until(lambda count=count: len(tools.called()) >= count)
         tools.kill()
         tools.go_on()
-    tools.until(lambda: tools.state().over)
+    tools.until(lambda: tools.state().is_over)
     assert [each.arguments.get("message", each.tool) for each in tools.called()] == [*names, "create_child_run"]
     assert all(each.success for each in tools.called())
     assert (tools.state().status, tools.state().names["done"]) == ("succeeded", "all of it")
-    tools.until(lambda: tools.state(f"{next(iter(tools.state().children))}").over)
+    tools.until(lambda: tools.state(f"{next(iter(tools.state().children))}").is_over)
     assert len(tools.state().children) == 1
 
 
@@ -157,7 +157,7 @@ def test_what_cannot_be_done_is_a_failed_call_and_never_a_silent_one(at_work: To
     _require_bounds(at_work.state())
     old = at_work.token()
     (at_work.root / "go").touch()
-    at_work.until(lambda: at_work.state().over)
+    at_work.until(lambda: at_work.state().is_over)
     assert at_work.call("report_progress", token=old, message="late").text.startswith("step 'do' is over")
 
 

@@ -26,7 +26,7 @@ def stream(log: MemoryLog, data: bytes) -> AgentStream:
 
 
 def lines_of(log: MemoryLog, kept: AgentStream, after: int = 0) -> list[tuple[int, bytes]]:
-    read = reader(log)._kept_lines  # pyright: ignore[reportPrivateUsage] - the law is about lines, entries hide some
+    read = reader(log)._read_stored_lines  # pyright: ignore[reportPrivateUsage] - the law is about lines, entries hide some
     return list(read(kept.printed, after))
 
 

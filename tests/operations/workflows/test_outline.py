@@ -1,6 +1,6 @@
 """Outlines fold what routines put in, at every depth."""
 
-from handrail.model.parts import every_step, parts
+from handrail.model.parts import parts, walk_steps
 from handrail.model.workflow.actions import AgentAction, CallAction, GroupAction, LoopAction, Times
 from handrail.model.workflow.plan import Injected, Plan, Step
 from handrail.model.workflow.settings import AgentTask
@@ -49,7 +49,7 @@ def test_parts_of_a_step_do_not_reach_into_the_steps_inside_it() -> None:
 
 
 def test_every_step_has_its_address() -> None:
-    addresses = [address for address, _ in every_step(PLAN.steps)]
+    addresses = [address for address, _ in walk_steps(PLAN.steps)]
     assert addresses[-5:] == ["group/g1", "group/g2", "loop", "loop/l1", "loop/l2"]
 
 

@@ -8,7 +8,7 @@ from inline_snapshot import snapshot
 from handrail.authoring.read import read_bundle
 from handrail.model.diagnostics import Report
 from handrail.model.source import Bundle, Document, SourceText
-from handrail.operations.workflows.stamp_text import stamped
+from handrail.operations.workflows.stamp_text import insert_stamp
 
 
 def document(text: str, main: str = "workflow.yaml") -> Document:
@@ -18,11 +18,11 @@ def document(text: str, main: str = "workflow.yaml") -> Document:
 
 
 def yaml(text: str, version: int = 3) -> str | None:
-    return stamped(document(text), version)
+    return insert_stamp(document(text), version)
 
 
 def json(text: str, version: int = 3) -> str | None:
-    return stamped(document(text, "workflow.json"), version)
+    return insert_stamp(document(text, "workflow.json"), version)
 
 
 def test_a_new_stamp_stands_below_the_description() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from handrail.errors import NotFound, UsageError
 from handrail.model.diagnostics import Diagnostic, Report, Severity
-from handrail.operations.workflows.find_targets import one, several
+from handrail.operations.workflows.find_targets import find_one_workflow, find_workflows
 from handrail.operations.workflows.inspect import inspect_workflow
 from handrail.operations.workflows.list import list_workflows, workflow_names
 from handrail.operations.workflows.validate import CheckedFile, Validation, validate
@@ -59,9 +59,9 @@ NOTHING = {"long": "x" * 5000, "nul": "bad\0name", "blank": "", "none": "no/such
 def test_what_names_nothing_is_not_found(tmp_path: Path, target: str) -> None:
     (tmp_path / "work" / "empty").mkdir(parents=True)
     with pytest.raises(NotFound):
-        several(place(tmp_path / "work"), target, Report())
+        find_workflows(place(tmp_path / "work"), target, Report())
     with pytest.raises(NotFound):
-        one(place(tmp_path / "work"), target)
+        find_one_workflow(place(tmp_path / "work"), target)
 
 
 def test_without_a_repository_nothing_can_be_meant(tmp_path: Path) -> None:

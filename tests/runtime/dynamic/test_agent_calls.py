@@ -10,7 +10,7 @@ from handrail.operations.runs.prepare import Wanted
 from handrail.operations.views.costs import cost_of
 from handrail.operations.views.history import step_details
 from handrail.operations.views.run_tree import family
-from handrail.operations.views.step_addresses import shown_addresses
+from handrail.operations.views.step_addresses import list_addresses
 from handrail.runtime.history import events_of
 from handrail.sources.trust.store import TrustStore
 from handrail.sources.workflow_snapshot import take
@@ -80,7 +80,7 @@ def test_every_view_has_its_calls_once_and_under_their_names(flows: Flows) -> No
     run = develop(flows)
     flows.drive(run)
     log = flows.home.log
-    shown = [each for each in shown_addresses(log, run) if each.startswith("flow/")]
+    shown = [each for each in list_addresses(log, run) if each.startswith("flow/")]
     assert sorted(shown) == sorted([*ADDRESSES, "flow/checks/fix"])
     assert [each["address"] for each in step_details(log, run, "flow/coding")] == ["flow/coding"]
     cost = cost_of(log, run)
@@ -114,7 +114,7 @@ def test_going_back_to_a_call_pays_only_for_it_and_those_after_it(flows: Flows) 
     runs.rewind(flows.home.writer, run, "flow/verify#2", "me")
     assert flows.drive(run).reason == "approval"
     assert flows.calls() == [*CALLED, *CALLED[3:]]
-    shown = [each for each in shown_addresses(flows.home.log, run) if each.startswith("flow/verify")]
+    shown = [each for each in list_addresses(flows.home.log, run) if each.startswith("flow/verify")]
     assert shown == ["flow/verify", "flow/verify#2"]
 
 
@@ -258,7 +258,7 @@ def test_a_flow_asks_for_words_and_lets_time_pass(flows: Flows) -> None:
         """
     )
     assert flows.drive(run).message == "Which way?"
-    runs.say(flows.home.writer, run, "that way", "me")
+    runs.answer_in_words(flows.home.writer, run, "that way", "me")
     asleep = flows.drive(run)
     assert (asleep.status, asleep.reason) == ("waiting", "timer")
     copy = runs.fork(flows.home.writer, run, None, "me")

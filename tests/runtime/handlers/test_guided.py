@@ -12,7 +12,7 @@ from inline_snapshot import snapshot
 from handrail.engine.decide.complete_guided import MOST_REFUSALS
 from handrail.model.history.events import RunBlocked, StepBegan, StepEnded, StepRefused
 from handrail.model.workflow.settings import Budget
-from handrail.operations.pull.desk import held_name
+from handrail.operations.pull.desk import holder_name
 from handrail.operations.runs import lifecycle as runs
 from handrail.operations.views.history import prompt_of, step_details
 from handrail.runtime.ports import Pinned
@@ -169,7 +169,7 @@ def test_a_run_goes_back_into_a_loop_and_walks_it_again(shop: StepsRoom) -> None
 def test_a_run_changes_hands_in_a_loop_and_the_engine_goes_on_with_the_rest(shop: StepsRoom) -> None:
     script: Turns = {"again@3/decide": [control("stop")], "again/decide": {**control("continue"), "repeat": True}}
     run = shop.start(LOOPED, {**script, "default": {**notes("by the engine"), "repeat": True}})
-    holder = held_name("0a1b2c3d")
+    holder = holder_name("0a1b2c3d")
 
     def take() -> None:
         runs.take(shop.writer, run, holder)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from handrail.model.history.events import TimerFired
-from handrail.operations.driving.background_driver import AlreadyRunning, Started, ensure, who
+from handrail.operations.driving.background_driver import AlreadyRunning, Started, ensure, find_background_driver
 from handrail.operations.runs import lifecycle as runs
 from handrail.ports.log import Lease
 from handrail.processes.local_programs import LocalPrograms
@@ -46,9 +46,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
 
 
 def test_it_is_started_once_and_found_by_everybody(home: Home) -> None:
-    assert who(home.folders) is None
+    assert find_background_driver(home.folders) is None
     started = ensure(home.folders, LocalPrograms())
-    running = who(home.folders)
+    running = find_background_driver(home.folders)
     assert running is not None
     assert started == Started(running.pid)
     assert ensure(home.folders, LocalPrograms()) == AlreadyRunning(running.pid, running.since)
@@ -88,7 +88,7 @@ def test_it_ends_when_nothing_is_left_to_wait_for(home: Home, monkeypatch: pytes
     run = home.start("  - {name: hi, command: 'echo hi'}\n")
     ensure(home.folders, LocalPrograms())
     assert home.reaches(run, "succeeded").steps["hi"].attempts == 1
-    eventually(lambda: who(home.folders) is None)
+    eventually(lambda: find_background_driver(home.folders) is None)
     said = home.folders.data / "driver.log"
     eventually(lambda: "nothing is left to wait for" in said.read_text())
 
@@ -123,7 +123,7 @@ def test_a_time_that_was_waited_for_comes_without_a_terminal(home: Home, monkeyp
     assert isinstance(first, Started)
     assert home.reaches(run, "succeeded").steps["again"].attempts == 2
     assert of_kind(home.log, run, TimerFired)
-    eventually(lambda: who(home.folders) is None)
+    eventually(lambda: find_background_driver(home.folders) is None)
     assert f"process {first.pid}" in (home.folders.data / "driver.log").read_text()
 
 
@@ -158,7 +158,7 @@ def test_a_run_that_somebody_drives_is_left_to_them(home: Home) -> None:
     elsewhere = open_log(home.folders.data)
     assert isinstance(elsewhere.acquire(run, "terminal"), Lease)
     assert home.keep_going(run).pid == os.getpid()
-    assert who(home.folders) is None
+    assert find_background_driver(home.folders) is None
     elsewhere.close()
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from inline_snapshot import snapshot
 
-from handrail.model.history.run_state import RunState, changed
+from handrail.model.history.run_state import RunState, update_state
 from handrail.operations.pull.answers import Answer
-from handrail.serve.mcp.answer_text import answered
+from handrail.serve.mcp.answer_text import render_answer
 from support.pull.agent_reading import read
 from support.pull.room import Pull, definition, step
 
@@ -20,7 +20,7 @@ def test_the_end_tells_the_gaps_with_the_most_severe_first(pull: Pull) -> None:
 Run sample-flow-1 succeeded. There is nothing more to call.\
 """)
     assert said.data["nextCall"] is None
-    result = answered(over(pull.state(said.run)))
+    result = render_answer(over(pull.state(said.run)))
     assert result.texts[0] == snapshot("""\
 # The workflow is complete
 
@@ -42,7 +42,7 @@ def over(state: RunState) -> Answer:
         {"category": "contract_violation", "severity": "critical", "message": "no verdict", "address": "judge"},
         {"category": "unexpected", "severity": "critical", "message": "mended", "address": "", "resolved": True},
     )
-    return Answer(run=state.run, state=changed(state, gaps=gaps), lifecycle="advance")
+    return Answer(run=state.run, state=update_state(state, gaps=gaps), lifecycle="advance")
 
 
 def test_a_point_that_is_kept_shows_the_call_that_comes_back_to_it(pull: Pull) -> None:

@@ -92,7 +92,7 @@ class Wire:
                 return message["result"]
         return None
 
-    def said(self) -> Said | None:
+    def encode_message(self) -> Said | None:
         result = self.receive()
         if result is None:
             return None
@@ -101,7 +101,7 @@ class Wire:
 
     def call(self, tool: str, **arguments: Any) -> Said:
         self.send_call(tool, arguments)
-        said = self.said()
+        said = self.encode_message()
         assert said is not None
         return said
 
@@ -184,7 +184,7 @@ def at_once(one: Wire, other: Wire, said: Said) -> Said:
     """Complete a step on two servers at the same time, each in its own words."""
     for wire in (one, other):
         wire.send_call("continue_workflow", advancing(said.token, f"By {wire.process.pid}."))
-    first, second = one.said(), other.said()
+    first, second = one.encode_message(), other.encode_message()
     assert first is not None
     assert second is not None
     assert first.unwarned == second.unwarned

@@ -15,11 +15,11 @@ from handrail.model.workflow.settings import Project as Fixed
 from handrail.operations.init.config_text import (
     LeftOut,
     Settings,
-    added_text,
+    add_settings,
     assignment,
+    drop_failed_checks,
     is_put_aside,
-    new_text,
-    without_failed,
+    render_settings,
 )
 from handrail.sources.projects.detect import detect
 from support.sources.projects import PACKAGE, PYPROJECT, checks, project
@@ -100,7 +100,7 @@ def test_a_folder_of_any_name_stays_one_word_of_the_shell(tmp_path: Path, name: 
     command = next(iter(checks(found).values()))
     folder = shlex.split(command)[1]
     assert (tmp_path / folder).samefile(tmp_path / name)
-    assert tomllib.loads(new_text(Settings(checks=tuple(checks(found).items()))))["checks"] == checks(found)
+    assert tomllib.loads(render_settings(Settings(checks=tuple(checks(found).items()))))["checks"] == checks(found)
 
 
 def test_a_folder_with_a_line_break_in_its_name_is_not_looked_into(tmp_path: Path) -> None:
@@ -138,14 +138,14 @@ FRESH = Settings("claude/sonnet", (("lint", "make lint"),), ("npm ci",), (".env"
 
 def test_keys_are_added_at_the_end_of_their_table_and_nothing_else_changes() -> None:
     text = '# mine\n[checks] # all\ntest = "make test" # slow\n\n# about budgets\n[budget]\nusd = 3'
-    assert added_text(text, FRESH) == (
+    assert add_settings(text, FRESH) == (
         '# mine\n[checks] # all\ntest = "make test" # slow\nlint = "make lint"\n\n# about budgets\n[budget]\nusd = 3\n'
         '\n[agent]\ndefault = "claude/sonnet"\n\n[worktrees]\nsetup = ["npm ci"]\ncopy = [".env"]\n'
     )
 
 
 def test_line_endings_of_the_file_are_kept() -> None:
-    made = added_text('[checks]\r\ntest = "a"\r\n', Settings(checks=(("lint", "b"),)))
+    made = add_settings('[checks]\r\ntest = "a"\r\n', Settings(checks=(("lint", "b"),)))
     assert made == '[checks]\r\ntest = "a"\r\nlint = "b"\r\n'
 
 
@@ -159,22 +159,22 @@ def test_line_endings_of_the_file_are_kept() -> None:
 )
 def test_a_form_that_cannot_be_added_to_is_refused_with_what_to_add(text: str) -> None:
     with pytest.raises(UsageError) as caught:
-        added_text(text, Settings(checks=(("lint", "make lint"),)))
+        add_settings(text, Settings(checks=(("lint", "make lint"),)))
     assert caught.value.next_step == 'add by hand: [checks] lint = "make lint"'
 
 
 def test_a_check_that_was_left_out_comes_back_when_it_is_green() -> None:
     left = Settings(left_out=(LeftOut("checks", "lint", "make lint", "red on main"),))
-    first = added_text('[checks]\ntest = "t"\n', left)
+    first = add_settings('[checks]\ntest = "t"\n', left)
     assert first == '[checks]\ntest = "t"\n# left out by handrail init, red on main: lint = "make lint"\n'
-    assert added_text(first, left) == first
-    assert without_failed(first, FRESH).checks == ()
-    assert added_text(first, Settings(checks=FRESH.checks)) == '[checks]\ntest = "t"\nlint = "make lint"\n'
+    assert add_settings(first, left) == first
+    assert drop_failed_checks(first, FRESH).checks == ()
+    assert add_settings(first, Settings(checks=FRESH.checks)) == '[checks]\ntest = "t"\nlint = "make lint"\n'
 
 
 def test_what_a_person_commented_out_is_seen() -> None:
     assert is_put_aside('[checks]\n  #lint = "x"\n', "lint")
-    assert not is_put_aside(new_text(Settings()), "test")
+    assert not is_put_aside(render_settings(Settings()), "test")
 
 
 @given(st.text(min_size=1), st.text(), st.lists(st.text(), min_size=1))
@@ -182,10 +182,10 @@ def test_whatever_is_written_is_read_back_as_it_was(name: str, command: str, cop
     texts = ["".join(text).encode("utf-8", "replace").decode() for text in (name, command)]
     copies = tuple(text.encode("utf-8", "replace").decode() for text in copied)
     settings = Settings("a", ((texts[0], texts[1]),), (), copies, project=Fixed(default_branch="main"))
-    read = tomllib.loads(new_text(settings))
+    read = tomllib.loads(render_settings(settings))
     assert read["checks"] == {texts[0]: texts[1]}
     assert tuple(read["worktrees"]["copy"]) == copies
-    assert tomllib.loads(added_text("# old\n", settings)) == read
+    assert tomllib.loads(add_settings("# old\n", settings)) == read
 
 
 def test_a_key_that_is_not_plain_is_quoted() -> None:

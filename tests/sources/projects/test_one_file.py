@@ -109,8 +109,8 @@ def test_one_file_is_run_and_a_failing_test_is_told_from_a_broken_one(
     assert one is not None
     assert (one.command, one.failed) == (command, failed)
     if shows:
-        assert pattern_of(one.failed_when).found_in(shows)
-        assert not pattern_of(one.failed_when).found_in(hides)
+        assert pattern_of(one.failed_when).has_match(shows)
+        assert not pattern_of(one.failed_when).has_match(hides)
 
 
 @pytest.mark.parametrize(

@@ -29,17 +29,17 @@ def test_the_users_configuration_can_trust_a_repository_as_a_whole(
 ) -> None:
     write(work.home / "config.toml", f'[trust]\nrepositories = ["{work.repo}"]\n')
     assert store.status_of(take(main).contents).state == "repository"
-    assert store.status_of(take(main).contents).granted
+    assert store.status_of(take(main).contents).is_granted
     main.write_text("changed")
-    assert store.status_of(take(main).contents).granted
+    assert store.status_of(take(main).contents).is_granted
 
 
 def test_a_repository_inside_a_trusted_one_is_another(store: TrustStore, work: Workplace) -> None:
     write(work.home / "config.toml", f'[trust]\nrepositories = ["{work.repo}"]\n')
     inner = work.repository("vendor/x/.handrail/workflows/y.yaml", YAML.format(name="y"))
-    assert store.status_of(take(inner).contents).granted
+    assert store.status_of(take(inner).contents).is_granted
     (work.repo / "vendor" / "x" / ".git").mkdir()
-    assert not store.status_of(take(inner).contents).granted
+    assert not store.status_of(take(inner).contents).is_granted
 
 
 @pytest.mark.parametrize(
@@ -56,9 +56,9 @@ def test_a_workflow_outside_every_repository_is_in_no_trusted_one(
     store: TrustStore, work: Workplace, tmp_path: Path
 ) -> None:
     write(work.home / "config.toml", f'[trust]\nrepositories = ["{work.repo}"]\n')
-    assert not store.status_of(take(write(tmp_path / "x.yaml", YAML.format(name="x"))).contents).granted
+    assert not store.status_of(take(write(tmp_path / "x.yaml", YAML.format(name="x"))).contents).is_granted
 
 
 def test_a_repositorys_own_configuration_trusts_nothing(store: TrustStore, main: Path, work: Workplace) -> None:
     work.repository(".handrail/config.toml", f'[trust]\nrepositories = ["{work.repo}"]\n')
-    assert not store.status_of(take(main).contents).granted
+    assert not store.status_of(take(main).contents).is_granted

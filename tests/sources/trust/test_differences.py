@@ -56,7 +56,7 @@ def test_a_kept_content_that_is_gone_or_forged_is_said(store: TrustStore, main: 
     store.trust_snapshot(take(main))
     for blob in (work.folders.data / "trust").iterdir():
         blob.write_text("forged")
-    assert store.status_of(take(main).contents).granted
+    assert store.status_of(take(main).contents).is_granted
     main.write_text("new\n")
     shown = difference(store, main)
     assert shown.startswith("the content that was trusted is no longer kept\n")

@@ -133,4 +133,4 @@ def test_processes_that_trust_at_the_same_time_lose_nothing(work: Workplace, sto
         assert process.returncode == 0
     recorded = json.loads((work.folders.data / "trust.json").read_text())["repositories"][str(work.repo)]
     assert len(recorded) == 45
-    assert all(store.status_of(take(main).contents).granted for mains in groups for main in mains)
+    assert all(store.status_of(take(main).contents).is_granted for mains in groups for main in mains)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.sources.trust.store import TrustStore, may_hold_secrets
+from handrail.sources.trust.store import TrustStore, can_hold_secrets
 from handrail.sources.workflow_snapshot import take
 from support.sources.workplace import YAML, Workplace, difference, write
 
@@ -36,7 +36,7 @@ def test_files_outside_any_repository_are_recorded_by_their_whole_path(
     path = write(tmp_path / "x.yaml", YAML.format(name="x"))
     store.trust_snapshot(take(path))
     assert record(work)["files"] == {str(path): [digest(path.read_bytes())]}
-    assert store.status_of(take(path).contents).granted
+    assert store.status_of(take(path).contents).is_granted
 
 
 def test_a_path_may_have_several_trusted_contents(store: TrustStore, main: Path) -> None:
@@ -46,7 +46,7 @@ def test_a_path_may_have_several_trusted_contents(store: TrustStore, main: Path)
         store.trust_snapshot(take(main))
     for text in texts:
         main.write_text(text)
-        assert store.status_of(take(main).contents).granted
+        assert store.status_of(take(main).contents).is_granted
     main.write_text("four\n")
     assert "-three\n+four" in difference(store, main)
 
@@ -57,7 +57,7 @@ def test_only_the_newest_contents_of_a_path_are_remembered(store: TrustStore, ma
         store.trust_snapshot(take(main))
     assert len(record(work)["repositories"][str(work.repo)][".handrail/workflows/fix/workflow.py"]) == 16
     main.write_text("0\n")
-    assert not store.status_of(take(main).contents).granted
+    assert not store.status_of(take(main).contents).is_granted
 
 
 def test_one_changed_file_is_shown_alone(store: TrustStore, main: Path) -> None:
@@ -70,13 +70,13 @@ def test_one_changed_file_is_shown_alone(store: TrustStore, main: Path) -> None:
 
 @pytest.mark.parametrize("name", [".env", "prod.env", ".env.local", "id_rsa", "key.pem", "my-secrets.yaml"])
 def test_what_may_hold_secrets_is_neither_kept_nor_shown(store: TrustStore, work: Workplace, name: str) -> None:
-    assert may_hold_secrets(Path(name))
+    assert can_hold_secrets(Path(name))
     main = work.workflow("fix/workflow.yaml", YAML.format(name="fix"))
     secret = work.workflow(f"fix/lib/{name}", "TOKEN=abc\n")
     contents = (*take(main).contents, *take(secret).contents)
     assert "abc" not in store.difference_of(contents)
     store.trust(contents)
-    assert store.status_of(take(secret).contents).granted
+    assert store.status_of(take(secret).contents).is_granted
     assert all(b"abc" not in blob.read_bytes() for blob in (work.folders.data / "trust").iterdir())
     secret.write_text("TOKEN=other\n")
     shown = store.difference_of(store.status_of(take(secret).contents).missing)
@@ -89,7 +89,7 @@ def test_a_file_that_became_unusable_is_another_content(store: TrustStore, work:
     tool = work.workflow("fix/tool.sh", "echo harmless\n")
     store.trust_snapshot(take(main))
     tool.write_text("#" * (1 << 20) + "\nevil\n")
-    assert not store.status_of(take(main).contents).granted
+    assert not store.status_of(take(main).contents).is_granted
 
 
 def test_the_first_version_of_the_record_is_carried_over(store: TrustStore, main: Path, work: Workplace) -> None:
@@ -97,11 +97,11 @@ def test_the_first_version_of_the_record_is_carried_over(store: TrustStore, main
     old = {"version": 1, "trusted": {str(main): {"fingerprint": "0" * 64, "files": files}}}
     away = {"/gone/x.yaml": {"fingerprint": "1" * 64, "files": {"x.yaml": "2" * 64}}}
     write(work.folders.data / "trust.json", json.dumps({**old, "trusted": {**old["trusted"], **away}}))  # type: ignore[dict-item]
-    assert store.status_of(take(main).contents).granted
+    assert store.status_of(take(main).contents).is_granted
     other = work.workflow("other.yaml", YAML.format(name="other"))
     store.trust_snapshot(take(other))
     assert record(work)["version"] == 2
-    assert store.status_of(take(main).contents).granted
+    assert store.status_of(take(main).contents).is_granted
     assert record(work)["files"] == {"/gone/x.yaml": ["2" * 64]}
 
 
@@ -113,7 +113,7 @@ def test_trust_in_a_repository_that_was_away_is_found_again(store: TrustStore, w
     store.trust_snapshot(take(work.workflow("other.yaml", YAML.format(name="other"))))
     write(path, text)
     (tmp_path / "disk" / "repo" / ".git").mkdir()
-    assert store.status_of(take(path).contents).granted
+    assert store.status_of(take(path).contents).is_granted
 
 
 def test_forgetting_a_folder_forgets_what_is_below_it_alone(store: TrustStore, work: Workplace) -> None:
@@ -122,8 +122,8 @@ def test_forgetting_a_folder_forgets_what_is_below_it_alone(store: TrustStore, w
     for main in (one, two):
         store.trust_snapshot(take(main))
     assert store.forget([one.parent])
-    assert not store.status_of(take(one).contents).granted
-    assert store.status_of(take(two).contents).granted
+    assert not store.status_of(take(one).contents).is_granted
+    assert store.status_of(take(two).contents).is_granted
     assert store.forget([work.repo])
     assert record(work)["repositories"] == {}
 
@@ -167,16 +167,16 @@ def linked(work: Workplace, tmp_path: Path) -> Path:
 def test_a_linked_worktree_shares_the_trust_of_its_repository(store: TrustStore, work: Workplace, linked: Path) -> None:
     store.trust_snapshot(take(work.repo / ".handrail" / "workflows" / "x.yaml"))
     there = linked / ".handrail" / "workflows" / "x.yaml"
-    assert store.status_of(take(there).contents).granted
+    assert store.status_of(take(there).contents).is_granted
     there.write_text("name: x\nsteps: [{name: s, command: evil}]\n")
-    assert not store.status_of(take(there).contents).granted
+    assert not store.status_of(take(there).contents).is_granted
 
 
 def test_a_linked_worktree_is_no_part_of_a_repository_trusted_as_a_whole(
     store: TrustStore, work: Workplace, linked: Path
 ) -> None:
     write(work.home / "config.toml", f'[trust]\nrepositories = ["{work.repo}"]\n')
-    assert not store.status_of(take(linked / ".handrail" / "workflows" / "x.yaml").contents).granted
+    assert not store.status_of(take(linked / ".handrail" / "workflows" / "x.yaml").contents).is_granted
 
 
 def test_a_folder_cannot_pretend_to_be_a_worktree(
@@ -186,8 +186,8 @@ def test_a_folder_cannot_pretend_to_be_a_worktree(
     forged = tmp_path / "forged"
     copy = write(forged / ".handrail" / "workflows" / "x.yaml", YAML.format(name="x"))
     write(forged / ".git", (linked / ".git").read_text())
-    assert not store.status_of(take(copy).contents).granted
+    assert not store.status_of(take(copy).contents).is_granted
     write(forged / "meta" / "commondir", str(work.repo / ".git"))
     write(forged / "meta" / "gitdir", str(forged / ".git"))
     write(forged / ".git", "gitdir: meta")
-    assert not store.status_of(take(copy).contents).granted
+    assert not store.status_of(take(copy).contents).is_granted

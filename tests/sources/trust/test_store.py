@@ -15,14 +15,14 @@ from support.sources.workplace import YAML, Workplace, difference, write
 
 def test_a_repositorys_workflow_is_not_trusted_by_itself(store: TrustStore, main: Path, work: Workplace) -> None:
     assert store.status_of(take(main).contents).state == "never"
-    assert not store.status_of(take(main).contents).granted
+    assert not store.status_of(take(main).contents).is_granted
     assert not work.folders.data.exists()
 
 
 def test_trusted_content_stays_trusted(store: TrustStore, main: Path, work: Workplace) -> None:
     store.trust_snapshot(take(main))
     assert store.status_of(take(main).contents).state == "trusted"
-    assert TrustStore(work.folders).status_of(take(main).contents).granted
+    assert TrustStore(work.folders).status_of(take(main).contents).is_granted
 
 
 @pytest.mark.parametrize(
@@ -41,14 +41,14 @@ def test_any_change_of_what_can_matter_needs_trust_again(store: TrustStore, main
     store.trust_snapshot(take(main))
     write(main.parent / path, text)
     assert store.status_of(take(main).contents).state == "changed"
-    assert not store.status_of(take(main).contents).granted
+    assert not store.status_of(take(main).contents).is_granted
 
 
 @pytest.mark.parametrize("path", ["tests/test_x.yaml", "__pycache__/workflow.cpython-311.pyc", ".x"])
 def test_what_cannot_matter_does_not_change_trust(store: TrustStore, main: Path, path: str) -> None:
     store.trust_snapshot(take(main))
     write(main.parent / path, "new")
-    assert store.status_of(take(main).contents).granted
+    assert store.status_of(take(main).contents).is_granted
 
 
 def test_a_renamed_file_needs_trust_again_and_a_removed_one_does_not(store: TrustStore, main: Path) -> None:
@@ -56,16 +56,16 @@ def test_a_renamed_file_needs_trust_again_and_a_removed_one_does_not(store: Trus
     (main.parent / "prompts" / "10-a.md").rename(main.parent / "prompts" / "10-b.md")
     assert store.status_of(take(main).contents).state == "changed"
     (main.parent / "prompts" / "10-b.md").unlink()
-    assert store.status_of(take(main).contents).granted
+    assert store.status_of(take(main).contents).is_granted
 
 
 def test_going_back_to_the_trusted_content_is_trusted_again(store: TrustStore, main: Path) -> None:
     before = main.read_text()
     store.trust_snapshot(take(main))
     main.write_text("")
-    assert not store.status_of(take(main).contents).granted
+    assert not store.status_of(take(main).contents).is_granted
     main.write_text(before)
-    assert store.status_of(take(main).contents).granted
+    assert store.status_of(take(main).contents).is_granted
 
 
 def test_a_prompt_turned_into_an_escaping_link_needs_trust_again(store: TrustStore, main: Path, tmp_path: Path) -> None:
@@ -90,14 +90,14 @@ def test_a_link_to_a_trusted_workflow_is_that_workflow(store: TrustStore, main: 
     store.trust_snapshot(take(main))
     link = work.repo / "link"
     link.symlink_to(main.parent)
-    assert store.status_of(take(link / "workflow.py").contents).granted
+    assert store.status_of(take(link / "workflow.py").contents).is_granted
 
 
 def test_a_single_file_is_trusted_with_its_prompts(store: TrustStore, work: Workplace) -> None:
     main = work.workflow("fix.yaml", YAML.format(name="fix"))
     store.trust_snapshot(take(main))
     work.workflow("other.yaml", "name: other")
-    assert store.status_of(take(main).contents).granted
+    assert store.status_of(take(main).contents).is_granted
     work.workflow("prompts/10-a.md", "new")
     assert store.status_of(take(main).contents).state == "changed"
 
@@ -105,7 +105,7 @@ def test_a_single_file_is_trusted_with_its_prompts(store: TrustStore, work: Work
 def test_a_configuration_with_commands_can_be_trusted_too(store: TrustStore, work: Workplace) -> None:
     config = work.repository(".handrail/config.toml", '[checks]\ntest = "make"\n')
     store.trust_snapshot(take(config))
-    assert store.status_of(take(config).contents).granted
+    assert store.status_of(take(config).contents).is_granted
     config.write_text('[checks]\ntest = "rm -rf ~"\n')
     assert store.status_of(take(config).contents).state == "changed"
 
@@ -130,7 +130,7 @@ def test_trust_is_given_to_the_bytes_that_were_shown(store: TrustStore, main: Pa
     shown = take(main)
     main.write_text("import os; os.system('evil')\n")
     store.trust_snapshot(shown)
-    assert store.status_of(shown.contents).granted
+    assert store.status_of(shown.contents).is_granted
     assert store.status_of(take(main).contents).state == "changed"
 
 

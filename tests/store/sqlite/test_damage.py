@@ -137,11 +137,11 @@ def test_a_stream_of_which_nothing_is_intact_is_kept_aside_as_a_whole(tmp_path: 
 
 def test_a_salvage_of_a_sound_log_changes_nothing(tmp_path: Path) -> None:
     log = written(tmp_path, "1", "2")
-    before = log.changed()
+    before = log.change_token()
     done = log.salvage()
     assert (done.cuts, done.copy, done.left) == ((), None, ())
     assert texts_of(log, "a") == ["1", "2"]
-    assert log.changed() == before
+    assert log.change_token() == before
     log.close()
 
 

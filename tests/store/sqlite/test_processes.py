@@ -138,10 +138,10 @@ def test_a_holder_from_before_a_crash_is_shut_out_by_its_epoch(tmp_path: Path) -
 
 def test_workrail_second_server_knows_at_once_what_the_first_wrote(tmp_path: Path) -> None:
     log = open_log(tmp_path)
-    before = log.changed()
+    before = log.change_token()
     worker = start("append", tmp_path, "a", "100000")
     seq = int(said(worker))
-    assert log.changed() != before
+    assert log.change_token() != before
     assert log.last("a").seq >= seq
     kill(worker)
     log.close()

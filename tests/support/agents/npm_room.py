@@ -79,7 +79,7 @@ class NpmRoom:
 
     def escaped(self) -> tuple[int, ...]:
         """The processes of the newest call that still live."""
-        return tuple(self.processes.escaped(self.started[-1].mark))
+        return tuple(self.processes.find_by_marker(self.started[-1].mark))
 
 
 async def _appears(path: Path) -> None:

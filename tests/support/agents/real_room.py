@@ -16,7 +16,7 @@ from handrail.model.history.trees import TreeSource
 from handrail.operations.runs import lifecycle as runs
 from handrail.ports.log import Log
 from handrail.processes.local import LocalProcesses
-from handrail.runtime.event_records import from_log
+from handrail.runtime.event_records import decode_event
 from handrail.runtime.history import state_of
 from handrail.runtime.ports import Pinned
 from handrail.runtime.run_writer import RunWriter
@@ -158,13 +158,13 @@ class RealRoom:
 
     def marked(self, run: str) -> dict[int, str]:
         """The live processes of a run's newest call, each with its program."""
-        seq = [stored.seq for stored in self.log.read(run) if isinstance(from_log(stored), StepBegan)][-1]
+        seq = [stored.seq for stored in self.log.read(run) if isinstance(decode_event(stored), StepBegan)][-1]
         # By its folder too: a test beside this one may have a run of the same name.
         folder = self.root / "data" / "runs" / run / str(seq) / "agent.0"
-        return {pid: _program(pid) for pid in self.processes.escaped(f"{run}:{seq}:agent.0@{folder}")}
+        return {pid: _program(pid) for pid in self.processes.find_by_marker(f"{run}:{seq}:agent.0@{folder}")}
 
     def _events(self, run: str, kind: type[T]) -> list[T]:
-        return [event for stored in self.log.read(run) if isinstance(event := from_log(stored), kind)]
+        return [event for stored in self.log.read(run) if isinstance(event := decode_event(stored), kind)]
 
     def _system(self) -> System:
         return System(self.log, self.root / "data", _nothing, lambda: self.now)

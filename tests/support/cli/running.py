@@ -14,7 +14,7 @@ from typing import Any
 
 from click.testing import Result
 
-from handrail.operations.driving.background_driver import who
+from handrail.operations.driving.background_driver import find_background_driver
 from handrail.sources.folders import user_folders
 from support.cli.shop import Shop
 
@@ -111,10 +111,10 @@ class Runs:
 
     def end_driver(self) -> None:
         """End the background driver of this home, if there is one."""
-        running = who(user_folders(self.environ()))
+        running = find_background_driver(user_folders(self.environ()))
         if running is not None:
             os.kill(running.pid, signal.SIGTERM)
-            until(lambda: who(user_folders(self.environ())) is None)
+            until(lambda: find_background_driver(user_folders(self.environ())) is None)
 
     def trace(self) -> list[str]:
         """Give what the steps wrote into the file `trace`."""

@@ -97,7 +97,7 @@ def _value(draw: st.DrawFn, shape: Shape, depth: int) -> JsonValue:
 
 def _record(draw: st.DrawFn, shape: Record, depth: int) -> dict[str, JsonValue]:
     """Every key that must stand there, one of each group, and a few others."""
-    chosen = [*shape.required, *(draw(st.sampled_from(group)) for group in shape.one_of)]
+    chosen = [*shape.mandatory_keys, *(draw(st.sampled_from(group)) for group in shape.one_of)]
     excluded = {name for group in shape.one_of for name in group}
     excluded |= {name for group in shape.at_most_one for name in group[1:]}
     others = [name for name in shape.keys if name not in chosen and name not in excluded]

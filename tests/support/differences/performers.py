@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from handrail.agents.registry import BuiltInCatalog, KnownAgents
-from handrail.engine.contracts.example import minimal
+from handrail.engine.contracts.example import minimal_example
 from handrail.ports.agent_definitions import Defined
 from handrail.ports.agents import Abilities, Agent, AgentCall, AgentOutcome, Launch, OutcomeStatus, Usage
 from handrail.ports.processes import Ended, Gone, ProcessSpec
@@ -82,7 +82,7 @@ class Performer:
         call = self.calls[int(spec.argv[-1])]
         play = self.play(call.address)
         if self.willing and play is DONE and call.schema is not None:
-            play = Play(output=minimal(call.schema), artifacts=tuple(_wanted(call.schema)))
+            play = Play(output=minimal_example(call.schema), artifacts=tuple(_wanted(call.schema)))
         self.pass_time(play.seconds)
         write_files(Path(spec.cwd), play.files)
         said = {"text": play.say, "output": _result(play, call), "cost": play.cost, "tokens": play.tokens}
@@ -108,7 +108,7 @@ def _wanted(schema: Any) -> Iterator[Any]:
     items = asked.get("artifacts", {}).get("items") if "result" in asked else None
     forms: list[Any] = [] if items is None else items.get("anyOf", [items])
     for form in forms:
-        made: Any = minimal(form)
+        made: Any = minimal_example(form)
         for name, each in made.get("dimensions", {}).items():
             levels = form["properties"]["dimensions"]["properties"][name]["properties"]["level"]["enum"]
             each["level"] = levels[-1]
@@ -122,7 +122,7 @@ def _result(play: Play, call: AgentCall) -> Any:
         return guided_output(play)
     if not play.artifacts or "wr." not in told:
         return play.output
-    result: Any = minimal(asked["properties"]["result"])
+    result: Any = minimal_example(asked["properties"]["result"])
     return {"result": result, "artifacts": list(play.artifacts)}
 
 
@@ -179,7 +179,7 @@ class PlayedAgent:
         """Make a reader for one call."""
         return PlayedLines()
 
-    def glimpse(self, line: bytes) -> str | None:  # noqa: ARG002 - nobody looks
+    def describe_line(self, line: bytes) -> str | None:  # noqa: ARG002 - nobody looks
         """Show nothing."""
         return None
 
@@ -198,7 +198,7 @@ class PlayedCatalog(BuiltInCatalog):
         """Give these and the defined ones."""
         return self._table(tuple(each.name for each in definitions))
 
-    def missing_login(self, name: str, argv: tuple[str, ...], environ: Mapping[str, str]) -> str:  # noqa: ARG002
+    def login_hint(self, name: str, argv: tuple[str, ...], environ: Mapping[str, str]) -> str:  # noqa: ARG002
         """Everybody is logged in."""
         return ""
 

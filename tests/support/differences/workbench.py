@@ -26,10 +26,10 @@ from handrail.operations.driving.notices import Notices
 from handrail.operations.pull.desk import Desk
 from handrail.operations.runs import lifecycle as runs
 from handrail.operations.runs.prepare import Wanted, prepare, workflows_seen_from
-from handrail.operations.views.event_sentences import address_of, told
+from handrail.operations.views.event_sentences import address_of, event_sentence
 from handrail.operations.views.explain import explain
 from handrail.operations.views.history import history, step_details
-from handrail.operations.views.questions import asked_by
+from handrail.operations.views.questions import find_question
 from handrail.operations.views.run_document import run_document
 from handrail.ports.agents import AgentCall
 from handrail.ports.machine import Machine
@@ -37,7 +37,7 @@ from handrail.ports.notices import Notice, Target
 from handrail.runtime.driver import Handlers
 from handrail.runtime.handlers.agents.handler import AgentHandler
 from handrail.runtime.handlers.agents.host import AgentHost
-from handrail.runtime.handlers.agents.live_messages import said_since
+from handrail.runtime.handlers.agents.live_messages import messages_since
 from handrail.runtime.handlers.agents.step_tools import Tooling
 from handrail.runtime.handlers.children import ChildHandler
 from handrail.runtime.handlers.commands.handler import CommandHandler
@@ -127,12 +127,12 @@ class Trace:
         happened = [
             f"{address_of(event)}: {said}"
             for _, _, event in history(bench.log, self.run)
-            if (said := told(event)) is not None
+            if (said := event_sentence(event)) is not None
         ]
         reasons = [f"{each.address}: {each.what}" for each in explain(bench.log, self.run)]
         end = final_lines(bench.session, self.run, run_document(bench.log, self.run))
         shown = [line for name in self.state.steps for line in self.show(name).splitlines()]
-        asks = asked_by(bench.log, self.run)
+        asks = find_question(bench.log, self.run)
         asked = [] if asks is None else Question(bench.session, *asks).lines(WIDTH)
         return [*happened, *reasons, *shown, *end, *asked]
 
@@ -357,7 +357,7 @@ class Workbench:
         commands = CommandHandler(starts, folder, self.clock, trees.restore)
         tooling = Tooling(system.log, lambda: KEYS, {})
         host = AgentHost(self.sandbox, self.windows, self.machine.agents.config_folders)
-        said = partial(said_since, system.log)
+        said = partial(messages_since, system.log)
         agents = AgentHandler(
             *(starts, system.agents, system.log, folder, self.clock, trees.restore, host, tooling, said)
         )

@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from handrail.operations.driving.background_driver import who
+from handrail.operations.driving.background_driver import find_background_driver
 from handrail.sources.folders import user_folders
 
 FILES = {
@@ -134,6 +134,6 @@ class DocShop:
 
     def end(self) -> None:
         """End the background driver, if a command started one."""
-        running = who(user_folders(self.environ()))
+        running = find_background_driver(user_folders(self.environ()))
         if running is not None:
             os.kill(running.pid, signal.SIGTERM)

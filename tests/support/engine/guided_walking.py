@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from handrail.engine.contracts.example import minimal
+from handrail.engine.contracts.example import minimal_example
 from handrail.engine.decide.advance import advance
 from handrail.engine.decide.complete_guided import Completion, Given, complete_guided
-from handrail.engine.guided.texts import confirmed_example
+from handrail.engine.guided.texts import confirmation_example
 from handrail.model.history.events import RunStarted, RunTaken, Shortfall, StepBegan, StepRefused
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import JsonValue
@@ -71,9 +71,9 @@ def valid(began: StepBegan, shortfalls: Shortfalls = (), context: Mapping[str, J
     spec: Any = began.spec
     artifacts: list[JsonValue] = [best(each) for each in spec.get("assessments", [])]
     if "contract" in spec:
-        artifacts.append(minimal(spec["contract"]["schema"]))
+        artifacts.append(minimal_example(spec["contract"]["schema"]))
     if spec.get("confirmation") or any(each.code == "not_confirmed" for each in shortfalls):
-        artifacts.append(confirmed_example())
+        artifacts.append(confirmation_example())
     sent = dict(context or {})
     for each in shortfalls:
         if each.code == "missing_context":

@@ -31,14 +31,14 @@ START = begun()
 def loop(reviewer: Reviewer, arbiter: Arbiter | None = None, ledger: JsonValue = START) -> tuple[str, JsonValue]:
     """The loop as the kernel drives it; the ledger goes through JSON at each stop, as it does in a run's state."""
     for number in range(1, MAX + 1):
-        ledger = kept(convergence.reviewed(ledger, reviewer(number)))
+        ledger = kept(convergence.record_review(ledger, reviewer(number)))
         stopped = convergence.verdict(ledger)
         if stopped is None and arbiter is not None:
-            ledger = kept(convergence.judged(ledger, arbiter(number, convergence.open_findings(ledger))))
+            ledger = kept(convergence.record_judgement(ledger, arbiter(number, convergence.open_findings(ledger))))
             stopped = convergence.verdict(ledger)
         if stopped is not None:
             return stopped, ledger
-        ledger = kept(convergence.fixed(ledger))
+        ledger = kept(convergence.record_fix(ledger))
     return "max", ledger
 
 

@@ -3,7 +3,7 @@
 from functools import cache
 from pathlib import Path
 
-from handrail.operations.workflows.simulate import Simulation, simulated
+from handrail.operations.workflows.simulate import Simulation, simulate_plan
 from support.compiler.native_case import compile_text, shown
 from support.places import CORPUS
 
@@ -17,7 +17,7 @@ def simulation_of(text: str, main: str = "workflow.yaml") -> Simulation:
     """Compile a text and walk all of it."""
     compiled, _, catalog = compile_text(text, main=main)
     assert compiled.plan is not None, shown(compiled.diagnostics)
-    return simulated(compiled.plan, catalog, compiled.places)
+    return simulate_plan(compiled.plan, catalog, compiled.places)
 
 
 def case(path: Path) -> Simulation:

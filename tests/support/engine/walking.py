@@ -9,7 +9,7 @@ from handrail.engine.decide.advance import advance
 from handrail.engine.decide.from_outside import Answer, decide_approval
 from handrail.engine.fold.apply import apply
 from handrail.engine.state.codec import encode_state
-from handrail.engine.state.fork import begins_at, taken_over
+from handrail.engine.state.fork import carry_over_events, fork_point
 from handrail.model.history.events import ChildStarted, Event, RunForked, RunRewound, RunStarted, StepBegan, StepEnded
 from handrail.model.history.run_state import RunState
 from handrail.model.workflow.plan import Plan
@@ -149,10 +149,10 @@ class Walk:
 
 def copy_of(source: Walk, copy: Walk) -> None:
     """Begin a copy of a run as it is."""
-    seq = begins_at(source.state)
+    seq = fork_point(source.state)
     state = copy.blob(encode_state(source.states[seq - 2]))
     copy.record(RunForked(run="r-2", source="r-1", seq=seq, state=state, at=source.now))
-    copy.record(*taken_over(source.state, source.events[seq - 1 :]))
+    copy.record(*carry_over_events(source.state, source.events[seq - 1 :]))
 
 
 def values_of(event: Event) -> Any:

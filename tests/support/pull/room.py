@@ -15,7 +15,7 @@ from handrail.model.history.run_state import RunState
 from handrail.operations.pull.desk import Desk
 from handrail.operations.runs.prepare import workflows_seen_from
 from handrail.ports.log import OnPoint
-from handrail.runtime.event_records import from_log
+from handrail.runtime.event_records import decode_event
 from handrail.runtime.history import events_of, state_of
 from handrail.runtime.run_writer import RunWriter
 from handrail.serve.mcp.calls import Calls
@@ -259,7 +259,7 @@ class Pull:
         for run in self.system.log.streams():
             state: RunState | None = None
             for stored in self.system.log.read(run):
-                state = apply(state, from_log(stored), stored.seq, self.system.log.get_blob)
+                state = apply(state, decode_event(stored), stored.seq, self.system.log.get_blob)
             assert state == self.state(run)
             ended = [event.began for event in self.events(run) if event.kind == "step_ended"]
             assert len(ended) == len(set(ended)), f"{run} has an outcome twice"

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from handrail.model.history.run_state import RunState
-from handrail.operations.driving.background_driver import who
+from handrail.operations.driving.background_driver import find_background_driver
 from handrail.operations.driving.handover import GoesOn, Handover, keep_going
 from handrail.operations.runs import lifecycle as runs
 from handrail.ports.log import Log
-from handrail.processes.environment import handed_environment
+from handrail.processes.environment import build_run_environment
 from handrail.processes.local_programs import LocalPrograms
 from handrail.runtime.history import state_of
 from handrail.runtime.ports import Pinned
@@ -67,7 +67,7 @@ class Home:
     def keep_going(self, run: str) -> GoesOn:
         """Leave a run to whoever drives it, else to the background driver, in the environment of this process."""
         held = driver_environments(self.folders.data)
-        over = Handover(self.folders, LocalPrograms(), self.log, held, lambda _: handed_environment(os.environ, ()))
+        over = Handover(self.folders, LocalPrograms(), self.log, held, lambda _: build_run_environment(os.environ, ()))
         return keep_going(over, run)
 
     def shows(self, name: str) -> None:
@@ -76,16 +76,16 @@ class Home:
 
     def driver(self) -> int:
         """Give the process of the background driver."""
-        running = who(self.folders)
+        running = find_background_driver(self.folders)
         assert running is not None
         return running.pid
 
     def end_driver(self, number: int = signal.SIGTERM) -> None:
         """End the background driver, and wait until its lock is free."""
-        running = who(self.folders)
+        running = find_background_driver(self.folders)
         if running is not None:
             os.kill(running.pid, number)
-            eventually(lambda: who(self.folders) is None)
+            eventually(lambda: find_background_driver(self.folders) is None)
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from handrail.engine.fold.apply import apply
 from handrail.model.history.events import Event
 from handrail.ports.log import Append, Lease, Log
-from handrail.runtime.event_records import to_log
+from handrail.runtime.event_records import encode_event
 from handrail.runtime.history import state_of
 from handrail.runtime.run_summary import summary_of
 
@@ -16,5 +16,5 @@ def end_run(log: Log, run: str, *events: Event) -> None:
         state = apply(state, event, state.seq + 1, log.get_blob)
     lease = log.acquire(run, "test")
     assert isinstance(lease, Lease)
-    log.append([Append(run, before, tuple(map(to_log, events)), summary=summary_of(state))], [lease])
+    log.append([Append(run, before, tuple(map(encode_event, events)), summary=summary_of(state))], [lease])
     log.release(lease)

@@ -19,7 +19,7 @@ from handrail.model.workflow.values import JsonValue
 from handrail.operations.runs import lifecycle as runs
 from handrail.ports.log import Holder, Log, OnPoint
 from handrail.runtime.driver import Handlers
-from handrail.runtime.event_records import from_log
+from handrail.runtime.event_records import decode_event
 from handrail.runtime.handlers.children import ChildHandler
 from handrail.runtime.handlers.commands.handler import CommandHandler
 from handrail.runtime.history import events_of, state_of
@@ -81,7 +81,7 @@ def fold_from_zero(log: Log, run: str) -> RunState:
     """Fold all events of a run, without a checkpoint."""
     state: RunState | None = None
     for stored in log.read(run):
-        state = apply(state, from_log(stored), stored.seq, log.get_blob)
+        state = apply(state, decode_event(stored), stored.seq, log.get_blob)
     assert state is not None
     return state
 

@@ -132,7 +132,7 @@ def _die_during(points: Points, point: str) -> None:
             self.process.stdin.close()
         points.die(point)
 
-    UnderWay.ended = ended
+    UnderWay.wait = ended
 
 
 def supervisor_of(log: Log, data: Path, processes: LocalProcesses) -> Supervisor:

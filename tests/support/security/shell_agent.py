@@ -24,7 +24,7 @@ class ShellAgent:
         return f"env HANDRAIL_HOME={shlex.quote(str(self.box.home))} {shlex.quote(PROGRAM)}"
 
     @property
-    def said(self) -> Path:
+    def encode_message(self) -> Path:
         """A folder for what the commands of the script print."""
         return self.box.base / "said"
 
@@ -38,18 +38,18 @@ class ShellAgent:
 
     def calls(self, *words: str, before: str = "", after: str = "") -> str:
         """Give a line of a script that calls the program and keeps what it says and how it ends."""
-        name = shlex.quote(str(self.said / "-".join(words).replace("/", "_")))
+        name = shlex.quote(str(self.encode_message / "-".join(words).replace("/", "_")))
         call = f"{before} {self.program} {shlex.join(words)} {after}".strip()
         return f"{call} > {name} 2>&1; echo $? > {name}.code\n"
 
     def code(self, *words: str) -> int:
         """Say how a call of the script ended; -1 where it never did."""
-        path = self.said / f"{'-'.join(words).replace('/', '_')}.code"
+        path = self.encode_message / f"{'-'.join(words).replace('/', '_')}.code"
         return int(path.read_text()) if path.exists() else -1
 
     def told(self, *words: str) -> str:
         """Give what a call of the script printed."""
-        return (self.said / "-".join(words).replace("/", "_")).read_text()
+        return (self.encode_message / "-".join(words).replace("/", "_")).read_text()
 
     def still_waits(self) -> bool:
         """Whether `deploy-1` waits for the person, and nothing was shipped."""
@@ -62,5 +62,5 @@ def make_shell_agent(box: BlackBox) -> ShellAgent:
     box.write_own("workflows/deploy/workflow.yaml", DEPLOY.replace("MARK", box.mark("shipped")))
     assert box.call("run", "deploy").exit_code == 3
     agent = ShellAgent(box)
-    agent.said.mkdir()
+    agent.encode_message.mkdir()
     return agent

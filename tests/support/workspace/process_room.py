@@ -10,7 +10,7 @@ from pathlib import Path
 from handrail.ports.processes import Ended, Gone, ProcessSpec, Running, TimedOut
 from handrail.processes.local import LocalProcesses
 from handrail.processes.process_folder import read_record
-from handrail.processes.wait import until_dead
+from handrail.processes.wait import wait_until_dead
 from handrail.testing.memory_processes import Scripted
 
 LONG = 60.0
@@ -51,7 +51,7 @@ class Room:
         outcome = asyncio.run(self.processes.wait(spec.folder, seconds))
         if isinstance(outcome, Ended) and (record := read_record(Path(spec.folder))):
             # It goes a moment after it has said that all is over; what is done to its files then is not its doing.
-            assert asyncio.run(until_dead(record.pid, record.started, LONG))
+            assert asyncio.run(wait_until_dead(record.pid, record.started, LONG))
         return outcome
 
     def end(self, spec: ProcessSpec, grace: tuple[float, float] = (LONG, LONG)) -> Ended | Gone:

@@ -105,7 +105,7 @@ def test_snapshots_keep_and_give_back_the_very_bytes(locked: GitRoom) -> None:
 def test_it_is_said_when_a_run_is_set_up(locked: GitRoom) -> None:
     tree, _ = locked.prepare()
     locked.spaces.record_settings(tree)
-    (said,) = locked.spaces.unused_filters(tree)
+    (said,) = locked.spaces.list_unused_filters(tree)
     assert said.startswith("the filter 'crypt' (*.key) is configured in the repository alone")
 
 
@@ -114,7 +114,7 @@ def test_a_filter_of_the_persons_own_runs_and_nothing_is_refused(locked: GitRoom
         git(locked.repo, "config", "--global", f"filter.crypt.{name}", ROT)
     tree, path = locked.prepare()
     locked.spaces.record_settings(tree)
-    assert locked.spaces.unused_filters(tree) == ()
+    assert locked.spaces.list_unused_filters(tree) == ()
     assert (path / "old.key").read_text() == "secret"
     fill(path, {"new.key": "password"})
     locked.spaces.commit(tree, "work")
@@ -125,6 +125,6 @@ def test_a_filter_that_nobody_configured_is_none(shop: GitRoom) -> None:
     commit(shop.repo, _gitattributes="*.key filter=crypt\n")
     tree, path = shop.prepare()
     shop.spaces.record_settings(tree)
-    assert shop.spaces.unused_filters(tree) == ()
+    assert shop.spaces.list_unused_filters(tree) == ()
     fill(path, {"new.key": "n"})
     shop.spaces.commit(tree, "work")

@@ -154,9 +154,9 @@ def test_another_run_is_not_applied_over_one_that_was_cut_off(shop_root: GitRoom
         with pytest.raises(WorkspaceFault, match=r"applying the changes of r1 to .* was cut off") as caught:
             call(shop.spaces.places, other, "r2")
         assert caught.value.next_step == "handrail apply r1 finishes it, handrail apply r1 --undo takes it back"
-    (unfinished,) = shop.spaces.unfinished_applies()
+    (unfinished,) = shop.spaces.list_unfinished_applies()
     assert (unfinished.run, unfinished.checkout, unfinished.undo) == ("r1", str(shop.repo), False)
-    assert shop.spaces.applied_last(shop.repo, ["r1", "r2"]) == "r1"
+    assert shop.spaces.find_last_applied(shop.repo, ["r1", "r2"]) == "r1"
 
 
 def test_a_link_in_the_checkout_is_not_written_through(shop_root: GitRoom) -> None:
@@ -170,7 +170,7 @@ def test_a_link_in_the_checkout_is_not_written_through(shop_root: GitRoom) -> No
     with pytest.raises(WorkspaceFault, match=r"stand where the run has files of its own: out\.log/file\.txt"):
         apply_to_checkout(shop.spaces.places, tree, "r1")
     assert list(outside.iterdir()) == []
-    assert shop.spaces.unfinished_applies() == ()
+    assert shop.spaces.list_unfinished_applies() == ()
 
 
 def test_a_folder_with_ignored_files_is_not_replaced_by_a_file(shop_root: GitRoom) -> None:

@@ -297,7 +297,7 @@ def test_the_janitor_leaves_a_branch_that_no_record_says_was_made_for_a_run(shop
 def test_the_janitor_removes_locks_that_nobody_holds(shop: GitRoom) -> None:
     shop.prepare()
     (shop.data / "locks/stale.lock").touch()
-    with shop.spaces.places.locked(shop.repo):
+    with shop.spaces.places.lock(shop.repo):
         found = [one for one in survey(shop.spaces.places, _alive, (), KEEP) if one.kind == "lock"]
         assert sorted(bool(one.reasons) for one in found) == [False, True]
         clean(shop.spaces.places, found)

@@ -22,7 +22,7 @@ def ready(shop: GitRoom) -> tuple[GitRoom, str, str]:
 
 def begun(shop: GitRoom, old: str, new: str) -> None:
     """Note a move that a killed process had begun."""
-    note = shop.spaces.places.private(shop.repo) / "fast-forward.json"
+    note = shop.spaces.places.private_folder(shop.repo) / "fast-forward.json"
     note.write_text(json.dumps({"branch": "main", "old": old, "new": new}))
 
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.workspace.git.checkout_state import observed
+from handrail.workspace.git.checkout_state import observe_checkout
 
 
 def git(folder: Path, *words: str) -> str:
@@ -29,9 +29,9 @@ def test_what_is_observed_needs_no_git_and_knows_worktrees_packed_and_detached_h
     monkeypatch.setenv("PATH", "")
     repository = str(main / ".git")
     seen = {"root": str(main), "repository": repository, "branch": "work/login", "head": commit}
-    assert observed(inner) == seen
-    assert observed(side) == {"root": str(side), "repository": repository, "branch": "side", "head": commit}
-    assert observed(detached) == {"root": str(detached), "repository": repository, "head": commit}
+    assert observe_checkout(inner) == seen
+    assert observe_checkout(side) == {"root": str(side), "repository": repository, "branch": "side", "head": commit}
+    assert observe_checkout(detached) == {"root": str(detached), "repository": repository, "head": commit}
 
 
 @pytest.mark.parametrize(
@@ -40,9 +40,9 @@ def test_what_is_observed_needs_no_git_and_knows_worktrees_packed_and_detached_h
 def test_a_strange_head_is_observed_as_nothing(head: bytes, tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "HEAD").write_bytes(head)
-    assert set(observed(tmp_path)) <= {"root", "repository"}
+    assert set(observe_checkout(tmp_path)) <= {"root", "repository"}
 
 
 def test_no_repository_is_observed_as_nothing(tmp_path: Path) -> None:
     (tmp_path / ".git").write_text("gitdir: nowhere\n", "utf-8")
-    assert observed(tmp_path) == {}
+    assert observe_checkout(tmp_path) == {}

@@ -38,11 +38,11 @@ def _reads(room: GitRoom) -> None:
     assert known.is_repository(room.repo)
     assert known.head(room.repo).branch == known.current_branch(room.repo) == known.default_branch(room.repo) == "main"
     fill(room.repo, {"src/app.py": "mine\n"})
-    assert known.uncommitted(room.repo) == ("src/app.py",)
+    assert known.list_uncommitted(room.repo) == ("src/app.py",)
     assert known.commit_of(room.repo, "theirs") == known.branch_commit(room.repo, "theirs")
     assert known.count_commits(room.repo, "main~1", "theirs") == 1
-    assert known.ignored_folders(room.repo, ["build", "src"]) == ("build",)
-    assert known.ignored_files(room.repo, ["*.log"]) == ()
+    assert known.filter_ignored_folders(room.repo, ["build", "src"]) == ("build",)
+    assert known.list_ignored_files(room.repo, ["*.log"]) == ()
 
 
 def _steps(room: GitRoom) -> None:
@@ -67,7 +67,7 @@ def _delivers(room: GitRoom) -> None:
     room.spaces.snapshot(tree, "r1")
     fill(path, {"src/app.py": "changed\n", "new.py": "n\n"})
     assert room.spaces.apply_to_checkout(tree, "r1")
-    assert room.spaces.applied_last(room.repo, ["r1"]) == "r1"
+    assert room.spaces.find_last_applied(room.repo, ["r1"]) == "r1"
     undo_apply(room.spaces.places, tree, "r1")
     room.spaces.commit(tree, "work")
     git(room.repo, "-c", "core.hooksPath=/dev/null", "symbolic-ref", "HEAD", "refs/heads/theirs")

@@ -66,13 +66,13 @@ def test_what_others_do_meanwhile_is_seen(shop: GitRoom, happening: Happening) -
 def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The git commands that are started."""
     words: list[str] = []
-    real = Git.started
+    real = Git.start
 
     def noted(self: Git, *given: str, stdin: bytes = b"") -> object:
         words.append(given[0])
         return real(self, *given, stdin=stdin)
 
-    monkeypatch.setattr(Git, "started", noted)
+    monkeypatch.setattr(Git, "start", noted)
     return words
 
 

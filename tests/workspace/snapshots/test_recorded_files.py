@@ -26,7 +26,7 @@ class Step:
         self.record = room.spaces.record_files(self.tree, self.chosen)
 
     def differing(self) -> tuple[str, ...]:
-        return self.room.spaces.differing_files(self.tree, self.chosen, self.record)
+        return self.room.spaces.list_differing_files(self.tree, self.chosen, self.record)
 
 
 def _link(path: Path, target: str) -> None:
@@ -95,9 +95,9 @@ def test_a_link_that_points_elsewhere_is_named_and_what_it_points_to_is_not_read
     chosen = FileRange(since=shop.spaces.snapshot(tree, "r1").id, below=("",), wanted=lambda _: True)
     record = shop.spaces.record_files(tree, chosen)
     fill(outside, {"f": "2", "g": "3"})
-    assert shop.spaces.differing_files(tree, chosen, record) == ()
+    assert shop.spaces.list_differing_files(tree, chosen, record) == ()
     _link(where / "l.log", "README.md")
-    assert shop.spaces.differing_files(tree, chosen, record) == ("l.log",)
+    assert shop.spaces.list_differing_files(tree, chosen, record) == ("l.log",)
 
 
 def test_only_what_lies_below_and_is_wanted_is_looked_at(shop: GitRoom) -> None:
@@ -170,7 +170,7 @@ def test_a_record_that_is_gone_proves_nothing(shop: GitRoom) -> None:
 
 def test_a_torn_record_proves_nothing(shop: GitRoom) -> None:
     step = Step(shop)
-    path = shop.spaces.places.private(Path(step.tree.path)) / "recorded" / f"{step.record}.json"
+    path = shop.spaces.places.private_folder(Path(step.tree.path)) / "recorded" / f"{step.record}.json"
     path.write_text(path.read_text()[:-5])
     with pytest.raises(WorkspaceFault, match=r"nothing was recorded"):
         step.differing()
@@ -183,7 +183,7 @@ def test_old_records_are_removed(shop: GitRoom, monkeypatch: pytest.MonkeyPatch)
     for number in range(3):
         (step.where / "a.log").write_text(f"{number}-\n")
         made.append(shop.spaces.record_files(step.tree, step.chosen))
-    folder = shop.spaces.places.private(Path(step.tree.path)) / "recorded"
+    folder = shop.spaces.places.private_folder(Path(step.tree.path)) / "recorded"
     assert {path.stem for path in folder.iterdir()} == set(made[-2:])
 
 

@@ -39,7 +39,7 @@ def begin(room: GitRoom, run: str = "r1") -> tuple[Tree, Path]:
 
 
 def names(room: GitRoom, tree: Tree) -> list[str]:
-    return [change.partition(" = ")[0].partition(" (")[0] for change in room.spaces.changed_settings(tree)]
+    return [change.partition(" = ")[0].partition(" (")[0] for change in room.spaces.find_changed_settings(tree)]
 
 
 def test_every_key_that_executes_is_seen(shop: GitRoom) -> None:
@@ -58,7 +58,7 @@ def test_ordinary_settings_are_not(shop: GitRoom) -> None:
         git(shop.repo, "config", *line.split(" ", 1))
     git(path, "switch", "-qc", "another")
     shop.prepare("r2")
-    assert shop.spaces.changed_settings(tree) == ()
+    assert shop.spaces.find_changed_settings(tree) == ()
 
 
 @pytest.mark.parametrize("key", ["branch.main.remote", "branch.main.pushRemote", "remote.pushDefault"])
@@ -161,12 +161,12 @@ def rich(shop: GitRoom) -> GitRoom:
 @pytest.mark.parametrize("place", PLACES)
 def test_every_place_is_looked_at(rich: GitRoom, place: str) -> None:
     tree, path = begin(rich)
-    assert rich.spaces.changed_settings(tree) == ()
+    assert rich.spaces.find_changed_settings(tree) == ()
     change, expected = PLACES[place]
     change(rich, path)
     assert names(rich, tree) == expected
     rich.spaces.accept_settings(tree)
-    assert rich.spaces.changed_settings(tree) == ()
+    assert rich.spaces.find_changed_settings(tree) == ()
 
 
 def test_a_configuration_that_git_cannot_read_is_a_change(shop: GitRoom) -> None:
@@ -180,7 +180,7 @@ def test_a_worktree_that_is_made_again_keeps_its_record(shop: GitRoom) -> None:
     git(shop.repo, "config", "core.pager", "evil")
     path.rename(path.with_name("elsewhere"))
     begin(shop)
-    assert shop.spaces.changed_settings(tree) == ("core.pager = evil (new)",)
+    assert shop.spaces.find_changed_settings(tree) == ("core.pager = evil (new)",)
 
 
 def test_hooks_that_were_applied_are_known_and_others_are_not(rich: GitRoom) -> None:
@@ -193,9 +193,9 @@ def test_hooks_that_were_applied_are_known_and_others_are_not(rich: GitRoom) -> 
 def test_a_worktree_without_a_record_has_nothing_to_compare_with(shop: GitRoom) -> None:
     tree, _ = shop.prepare()
     git(shop.repo, "config", "core.pager", "evil")
-    assert shop.spaces.changed_settings(tree) == ()
+    assert shop.spaces.find_changed_settings(tree) == ()
     shop.spaces.accept_settings(tree)
-    assert shop.spaces.changed_settings(tree) == ()
+    assert shop.spaces.find_changed_settings(tree) == ()
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -203,8 +203,8 @@ def test_a_look_after_a_step_sees_what_a_comparison_sees(rich: GitRoom, place: s
     tree, path = begin(rich)
     assert rich.spaces.look_at_settings(tree) == ()
     PLACES[place][0](rich, path)
-    assert rich.spaces.look_at_settings(tree) == rich.spaces.changed_settings(tree) != ()
-    assert rich.spaces.look_at_settings(tree) == rich.spaces.changed_settings(tree)
+    assert rich.spaces.look_at_settings(tree) == rich.spaces.find_changed_settings(tree) != ()
+    assert rich.spaces.look_at_settings(tree) == rich.spaces.find_changed_settings(tree)
 
 
 def test_a_look_sees_a_file_that_was_rewritten_at_the_same_time_and_size(rich: GitRoom) -> None:
@@ -235,7 +235,7 @@ def test_what_a_step_changed_and_nobody_accepted_is_no_known_setting_of_a_later_
     found = ("core.editor (removed)", "core.pager = evil (new)")
     assert shop.spaces.look_at_settings(tree) == found
     later = begin(shop, "r2")[0]
-    assert shop.spaces.changed_settings(later) == shop.spaces.look_at_settings(later) == found
+    assert shop.spaces.find_changed_settings(later) == shop.spaces.look_at_settings(later) == found
     shop.spaces.accept_settings(later)
     assert shop.spaces.look_at_settings(later) == ()
     assert shop.spaces.look_at_settings(begin(shop, "r3")[0]) == ()
@@ -287,7 +287,7 @@ def test_values_are_printable_and_short(shop: GitRoom) -> None:
     git(shop.repo, "config", "core.pager", "\x1b[2J" + "x" * 200)
     git(shop.repo, "config", "core.sshCommand", "fetch https://ann:secret@example.org")
     git(shop.repo, "config", "credential.helper", "!echo secret")
-    found = " ".join(shop.spaces.changed_settings(tree))
+    found = " ".join(shop.spaces.find_changed_settings(tree))
     assert found.isprintable()
     assert "secret" not in found
     assert "x" * 100 not in found

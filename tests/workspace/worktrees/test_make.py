@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from handrail.errors import WorkspaceFault
-from handrail.workspace.git.repositories import default_branch, find_root, head, uncommitted
+from handrail.workspace.git.repositories import default_branch, find_root, head, list_uncommitted
 from handrail.workspace.git_workspaces import GitWorkspaces
 from support.workspace.git_room import GitRoom, commit, fill, git, listing, prepare_three
 
@@ -38,7 +38,7 @@ def test_a_dirty_checkout_stays_as_it_is_and_is_not_copied(shop: GitRoom) -> Non
     assert (path / "README.md").read_text() == "hello\n"
     assert not (path / "untracked.txt").exists()
     assert (listing(shop.repo), git(shop.repo, "status", "--porcelain")) == before[:2]
-    assert uncommitted(shop.spaces.places.git(shop.repo)) == ("README.md", "untracked.txt")
+    assert list_uncommitted(shop.spaces.places.git(shop.repo)) == ("README.md", "untracked.txt")
 
 
 def test_a_user_on_another_branch_stays_there(shop: GitRoom) -> None:

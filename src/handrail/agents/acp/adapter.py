@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import handrail
-from handrail.agents.acp.lines import AcpLines, glimpse_of
+from handrail.agents.acp.lines import AcpLines, describe_line
 from handrail.agents.acp.permissions import Message
 from handrail.agents.acp.program import Task
 from handrail.agents.programs import find_described_program
@@ -82,9 +82,9 @@ class AcpAgent:
         """Return a reader for one call."""
         return AcpLines()
 
-    def glimpse(self, line: bytes) -> str | None:
+    def describe_line(self, line: bytes) -> str | None:
         """Describe what a line shows it doing: the title of a tool, or its text."""
-        return glimpse_of(line)
+        return describe_line(line)
 
 
 def _servers(call: AgentCall) -> list[Message]:

@@ -1,6 +1,6 @@
 """Reads the JSON lines of the bridge to an agent of the Agent Client Protocol, and how the call ended."""
 
-from handrail.agents.json_lines import Line, amount, count, part, skim, text, without_result
+from handrail.agents.json_lines import Line, amount, count, explain_no_result, part, skim, text
 from handrail.agents.service_errors import status_of
 from handrail.ports.agents import AgentOutcome, OutcomeStatus, SoFar, Usage
 from handrail.ports.processes import Ended, Gone
@@ -38,7 +38,7 @@ class AcpLines:
                 self._session = text(said, "session") or None
                 self._resumed = said.get("resumed") is True
             case "update":
-                return self._updated(part(said, "update"))
+                return self._read_update(part(said, "update"))
             case "permission" if said.get("granted") is not True:
                 name = text(said, "title")
                 self._denials += [name] if len(self._denials) < MOST_DENIALS and name not in self._denials else []
@@ -59,16 +59,16 @@ class AcpLines:
             text=self._words,
             session=self._session,
             usage=_usage(part(self._final or {}, "usage")),
-            cost=self.so_far().cost,
+            cost=self.read_progress().cost,
             message=message,
         )
 
-    def so_far(self) -> SoFar:
+    def read_progress(self) -> SoFar:
         """Return what the call has cost so far, where the agent reports that, and whether a tool is running."""
         # The agent counts over the whole conversation.
         return SoFar(cost=None if self._resumed else self._cost, at_work=bool(self._tools) and self._final is None)
 
-    def _updated(self, update: Line) -> str:
+    def _read_update(self, update: Line) -> str:
         self._follow_tool(update)
         match update.get("sessionUpdate"):
             case "agent_message_chunk":
@@ -96,7 +96,7 @@ class AcpLines:
     def _status(self, ended: Ended | Gone) -> tuple[OutcomeStatus, str]:
         final = self._final
         if final is None:
-            return "crashed", self._trouble or without_result(ended)
+            return "crashed", self._trouble or explain_no_result(ended)
         if final.get("type") == "failed":
             error = part(final, "error")
             return _kind(error), f"{text(final, 'during')}: {_message(error)}"
@@ -108,7 +108,7 @@ class AcpLines:
         return status, message or denied
 
 
-def glimpse_of(line: bytes) -> str | None:
+def describe_line(line: bytes) -> str | None:
     """Describe in a few words what a line shows the agent doing; None for lines that show nothing."""
     said = skim(line)
     update = part(said, "update") if said.get("type") == "update" else {}

@@ -2,7 +2,7 @@
 
 from typing import Any, cast
 
-from handrail.agents.claude.guard import outside
+from handrail.agents.claude.guard import explain_outside
 
 READING = frozenset({"read", "search", "think", "fetch"})
 CHANGING = frozenset({"edit", "delete", "move"})
@@ -23,7 +23,7 @@ def refusal(access: str, workspace: str, call: Message) -> str:
         return ""
     if access == "read":
         return f"this step may only read (`access: read`), and this is of the kind '{kind}'"
-    return _outside(workspace, call) if kind in CHANGING else ""
+    return _explain_outside(workspace, call) if kind in CHANGING else ""
 
 
 def answer(params: Message, why: str, access: str) -> Message:
@@ -38,7 +38,7 @@ def answer(params: Message, why: str, access: str) -> Message:
     return {"outcome": {"outcome": "selected", "optionId": options[0].get("optionId")}}
 
 
-def _outside(workspace: str, call: Message) -> str:
+def _explain_outside(workspace: str, call: Message) -> str:
     """Return why a change is not granted: it is outside the workspace, or the agent does not say where it is."""
     places = [str(each.get("path") or "") for each in _maps(call.get("locations"))]
     places += [
@@ -46,7 +46,7 @@ def _outside(workspace: str, call: Message) -> str:
     ]
     if not places:
         return "the agent does not say which file it changes"
-    return next((why for place in places if (why := outside(place, workspace, workspace))), "")
+    return next((why for place in places if (why := explain_outside(place, workspace, workspace))), "")
 
 
 def _maps(value: object) -> list[Message]:

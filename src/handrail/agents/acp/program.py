@@ -92,7 +92,7 @@ class Bridge:
         while True:
             said = self._next()
             if "method" in said:
-                self._asked(said)
+                self._handle_request(said)
             elif said.get("id") == number:
                 if "error" in said:
                     raise _Failed(method, said["error"])
@@ -109,17 +109,17 @@ class Bridge:
                 return cast("Message", said)
         raise _Ended
 
-    def _asked(self, said: Message) -> None:
+    def _handle_request(self, said: Message) -> None:
         params = _part(said, "params")
         if said["method"] == "session/update":
-            self._updated(_part(params, "update"))
+            self._handle_update(_part(params, "update"))
         elif "id" in said and said["method"] == "session/request_permission":
             self._send({"id": said["id"], "result": self._permit(params)})
         elif "id" in said:
             error = {"code": UNKNOWN_METHOD, "message": f"{said['method']} is not offered here"}
             self._send({"id": said["id"], "error": error})
 
-    def _updated(self, update: Message) -> None:
+    def _handle_update(self, update: Message) -> None:
         if update.get("sessionUpdate") in ("tool_call", "tool_call_update"):
             self._remember(update)
         if self._prompting:  # earlier updates are the history of a continued conversation

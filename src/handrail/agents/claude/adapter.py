@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from handrail.agents.claude import guard as claude_guard
-from handrail.agents.claude.lines import ClaudeLines, glimpse_of
+from handrail.agents.claude.lines import ClaudeLines, describe_line
 from handrail.agents.claude.profile import PROFILE
 from handrail.agents.instructions import read_instructions
 from handrail.agents.programs import find_program
@@ -104,10 +104,10 @@ class ClaudeAgent:
         prompt = f"\n{call.prompt}" if call.prompt.startswith("/") else call.prompt
         env = (*_OURS, *_environment(call))
         if call.listens:
-            return Launch((*argv, *_LISTENS), env, self.said(prompt, ""), _DONE)
+            return Launch((*argv, *_LISTENS), env, self.encode_message(prompt, ""), _DONE)
         return Launch(argv, env, prompt.encode(errors="replace"))
 
-    def said(self, text: str, mark: str) -> bytes:
+    def encode_message(self, text: str, mark: str) -> bytes:
         """Format a line of its input: it reads that after the running tool, or else when its answer is done."""
         message = {"role": "user", "content": text.encode(errors="replace").decode()}
         line = {"type": "user", "message": message, "parent_tool_use_id": None, **({"uuid": mark} if mark else {})}
@@ -123,9 +123,9 @@ class ClaudeAgent:
 
         return ClaudeTranscript()
 
-    def glimpse(self, line: bytes) -> str | None:
+    def describe_line(self, line: bytes) -> str | None:
         """Describe what a line shows it doing: a tool with its argument, or its text."""
-        return glimpse_of(line)
+        return describe_line(line)
 
 
 def _words(call: AgentCall) -> tuple[str, ...]:
@@ -139,7 +139,7 @@ def _words(call: AgentCall) -> tuple[str, ...]:
         ("--max-turns", "1" if call.single_turn else None),
         ("--json-schema", json.dumps(call.schema) if _is_object(call.schema) else None),
         ("--disallowedTools", ",".join(denied)),
-        ("--tools", None if call.allowed_tools is None else ",".join(_built_in(call.allowed_tools))),
+        ("--tools", None if call.allowed_tools is None else ",".join(_builtin_tools(call.allowed_tools))),
         ("--allowedTools", ",".join(_partly(call)) or None),
     )
     return tuple(f"{name}={value}" for name, value in options if value is not None)
@@ -189,7 +189,7 @@ def _name(tool: str) -> str:
     return tool.partition("(")[0].strip()
 
 
-def _built_in(tools: tuple[str, ...]) -> list[str]:
+def _builtin_tools(tools: tuple[str, ...]) -> list[str]:
     return sorted({_name(each) for each in tools if not each.startswith("mcp__")})
 
 
@@ -220,11 +220,11 @@ def _settings(call: AgentCall, folder: Path) -> tuple[str, ...]:
     hook = {"type": "command", "command": command, "timeout": HOOK_TIMEOUT}
     # Settings of the repository could disable all hooks; these take precedence.
     hooks = {"disableAllHooks": False, "hooks": {"PreToolUse": [{"matcher": "", "hooks": [hook]}]}}
-    _write(folder / "settings.json", {**hooks, **_of_skills(call)})
+    _write(folder / "settings.json", {**hooks, **_skill_settings(call)})
     return (f"--settings={folder / 'settings.json'}",)
 
 
-def _of_skills(call: AgentCall) -> dict[str, bool]:
+def _skill_settings(call: AgentCall) -> dict[str, bool]:
     """Disable commands in skills: Claude Code also finds skills in folders below, whoever wrote them."""
     return {} if call.project.files == "trusted" else {"disableSkillShellExecution": True}
 

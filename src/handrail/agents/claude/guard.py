@@ -53,7 +53,7 @@ Given = dict[str, "Any"]
 def verdict(rules: Given, asked: Given) -> tuple[str, str]:
     """Decide `allow`, `deny` or `pass` (Claude Code's own rules decide) for one tool call, and why."""
     tool, given = str(asked["tool_name"]), asked["tool_input"]
-    listed = _listed(rules, tool)
+    listed = _check_tool_lists(rules, tool)
     if listed:
         return "deny", listed
     if tool in SKILLS:
@@ -66,7 +66,7 @@ def verdict(rules: Given, asked: Given) -> tuple[str, str]:
     return ("pass", "") if tool in rules["partly"] else ("allow", "")
 
 
-def _listed(rules: Given, tool: str) -> str:
+def _check_tool_lists(rules: Given, tool: str) -> str:
     """Return why the step's lists of tools forbid a tool; empty where they allow it."""
     if tool in rules["disallowed"]:
         return f"this step does not allow the tool {tool}"
@@ -85,9 +85,9 @@ def _refusal(rules: Given, tool: str, given: Given, cwd: str) -> str:
     if given.get("isolation"):
         return "a sub-agent of this step works in the same work tree: leave `isolation` out"
     if rules["access"] == "edit":
-        return outside(_target(given), cwd, rules["workspace"]) if _writes(tool, given) else ""
+        return explain_outside(_target(given), cwd, rules["workspace"]) if _is_write(tool, given) else ""
     if tool == "Bash":
-        return unread(str(given.get("command", "")))
+        return explain_not_read_only(str(given.get("command", "")))
     if tool in READING or (tool.startswith("mcp__") and tool in (rules["allowed"] or ())):
         return ""
     return f"this step may only read (`access: read`), and {tool} can do more"
@@ -100,14 +100,14 @@ def conflicting_skill(wanted: str, workspace: str) -> str:
     text contains the name, or when its front matter could spell the name in another way.
     """
     name = wanted.lstrip("/").split(None, 1)[0].rpartition(":")[2].casefold() if wanted.strip("/ ") else ""
-    for path in _nested_files(workspace):
+    for path in _find_nested_files(workspace):
         real = os.path.join(workspace, path)  # noqa: PTH118 - pathlib takes twice as long to load
-        if name in path.casefold() or _may_name(real, name):
+        if name in path.casefold() or _can_mention(real, name):
             return path
     return ""
 
 
-def _nested_files(workspace: str) -> "Iterator[str]":
+def _find_nested_files(workspace: str) -> "Iterator[str]":
     """Yield the files of skills and commands below the root, as relative paths; a link is not followed but yielded."""
     own = os.path.join(workspace, ".claude")  # noqa: PTH118
     for folder, folders, files in os.walk(workspace):
@@ -120,7 +120,7 @@ def _nested_files(workspace: str) -> "Iterator[str]":
             yield from (os.path.join(inner, each) for each in links)  # noqa: PTH118
 
 
-def _may_name(path: str, name: str) -> bool:
+def _can_mention(path: str, name: str) -> bool:
     """Whether a file contains a name, or cannot be read, or escapes characters in its front matter."""
     try:
         with open(path, encoding="utf-8") as file:  # noqa: PTH123 - pathlib takes twice as long to load
@@ -131,7 +131,7 @@ def _may_name(path: str, name: str) -> bool:
     return name in text.casefold() or "\\" in front
 
 
-def _writes(tool: str, given: Given) -> bool:
+def _is_write(tool: str, given: Given) -> bool:
     """Whether a tool writes a file; an unknown tool that names a file is assumed to."""
     return tool in WRITING or (tool not in READING and not tool.startswith("mcp__") and bool(_target(given)))
 
@@ -140,7 +140,7 @@ def _target(given: Given) -> str:
     return next((str(given[name]) for name in PATHS if given.get(name)), "")
 
 
-def outside(path: str, cwd: str, workspace: str) -> str:
+def explain_outside(path: str, cwd: str, workspace: str) -> str:
     """Return why a file may not be written: it is outside the worktree, or belongs to git; empty where it may."""
     if not path or "\0" in path:
         return "no path of a file was given"
@@ -159,7 +159,7 @@ def _parts(path: str) -> list[str]:
     return re.split(r"/+", path)
 
 
-def unread(command: str) -> str:
+def explain_not_read_only(command: str) -> str:
     """Return why a command is not known to only read; empty where it is."""
     hint = f"this step may only read (`access: read`): use one of {', '.join(COMMANDS)}"
     words = _words(command)
@@ -168,7 +168,7 @@ def unread(command: str) -> str:
     name = " ".join(words[:2]) if words[:1] == ["git"] else "".join(words[:1])
     if name not in COMMANDS:
         return hint
-    taken = next((each for each in words[1:] if any(_means(each, bad) for bad in COMMANDS[name])), None)
+    taken = next((each for each in words[1:] if any(_is_option(each, bad) for bad in COMMANDS[name])), None)
     if name == "rg" and taken is None:
         taken = next((each for each in words[1:] if re.match(r"-[A-Za-z0-9]*z", each)), None)
     return "" if taken is None else f"{hint}; {name} with {taken} can do more than read"
@@ -189,7 +189,7 @@ def _words(command: str) -> list[str] | None:
     return words
 
 
-def _means(word: str, option: str) -> bool:
+def _is_option(word: str, option: str) -> bool:
     """Whether a word is an option, in full, with a value, or abbreviated as git and GNU programs allow."""
     name = word.partition("=")[0]
     return name.startswith(option) or (len(name) > 3 and option.startswith(name))

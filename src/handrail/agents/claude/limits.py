@@ -20,12 +20,12 @@ _RESET = re.compile(
 _HALF_YEAR = timedelta(days=183)
 
 
-def names_a_limit(text: str) -> bool:
+def is_limit_message(text: str) -> bool:
     """Whether the text of an error names a limit of the account, which only time lifts."""
     return _LIMIT.search(text) is not None
 
 
-def ends_at(text: str, said: float) -> float | None:
+def limit_end(text: str, said: float) -> float | None:
     """Parse the time at which a limit ends, in seconds since 1970, from a text of the time `said`; None without one."""
     epoch = _EPOCH.search(text)
     if epoch is not None:

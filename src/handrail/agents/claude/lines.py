@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import cast
 
-from handrail.agents.claude.limits import ends_at, names_a_limit
+from handrail.agents.claude.limits import is_limit_message, limit_end
 from handrail.agents.claude.usage import Took
-from handrail.agents.json_lines import Line, number, part, read_line, skim, text, without_result
+from handrail.agents.json_lines import Line, explain_no_result, number, part, read_line, skim, text
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.agents import AgentOutcome, OutcomeStatus, SoFar
 from handrail.ports.processes import Ended, Gone
@@ -74,7 +74,7 @@ class ClaudeLines:
                 self._resets = number(info.get("resetsAt")) if info.get("status") == "rejected" else None
             case "result":
                 self._result = (read_line(line) or None) if "structured_output" in said else said
-                self._took.settled(said)
+                self._took.settle(said)
             case _:
                 pass
         return ""
@@ -83,9 +83,9 @@ class ClaudeLines:
         """Return how the call ended."""
         result = self._result
         if result is None:
-            return self._unfinished(ended)
+            return self._outcome_without_result(ended)
         status, message = self._status(result)
-        unknown = status == "api_error" and _unknown_session(result)
+        unknown = status == "api_error" and _is_unknown_session(result)
         return AgentOutcome(
             status=status,
             text=text(result, "result") if status == "ok" and "result" in result else self._words,
@@ -95,11 +95,11 @@ class ClaudeLines:
             usage=self._took.usage,
             cost=self._took.cost,
             message=message,
-            retry_after=self._after(status, message),
+            retry_after=self._retry_seconds(status, message),
             heard=tuple(self._heard),
         )
 
-    def so_far(self) -> SoFar:
+    def read_progress(self) -> SoFar:
         """Return what the call has used at least, and whether a tool is running."""
         return SoFar(self._took.usage, self._took.cost, self._model, at_work=bool(self._tools))
 
@@ -131,7 +131,7 @@ class ClaudeLines:
             self._error = text(said, "error")
             return spoken
         self._model = text(message, "model") or self._model
-        self._took.answered(message)
+        self._took.add_answer(message)
         self._words = spoken or self._words
         return "\n".join([*([spoken] if spoken else ()), *map(tool_words, uses)])
 
@@ -147,14 +147,14 @@ class ClaudeLines:
         failed = [text(each, "content") for each in blocks(said, "tool_result") if each.get("is_error") is True]
         return "\n".join(f"failed: {each.strip().partition(chr(10))[0]}" for each in failed if each.strip())
 
-    def _unfinished(self, ended: Ended | Gone) -> AgentOutcome:
+    def _outcome_without_result(self, ended: Ended | Gone) -> AgentOutcome:
         """Return how a call without a result ended; a signal may end it with 0 and without one."""
         return AgentOutcome(
             status="cancelled" if self._interrupted else "crashed",
             text=self._words,
             session=self._session,
             usage=self._took.usage,
-            message=STOPPED if self._interrupted else without_result(ended),
+            message=STOPPED if self._interrupted else explain_no_result(ended),
             heard=tuple(self._heard),
         )
 
@@ -173,14 +173,14 @@ class ClaudeLines:
                 return "limit", errors or "it used all the money it may spend"
             case _ if text(result, "terminal_reason").startswith("aborted"):
                 return "cancelled", STOPPED
-            case _ if _unknown_session(result):
+            case _ if _is_unknown_session(result):
                 return "api_error", f"{errors}: Claude Code does not know this conversation here, begin a new one"
             case subtype:
                 return "api_error", errors or f"Claude Code ended with {subtype or 'no reason'}"
 
     def _api_error(self, result: Line) -> OutcomeStatus:
         words, code = text(result, "result"), number(result.get("api_error_status"))
-        if self._resets is not None or names_a_limit(words):
+        if self._resets is not None or is_limit_message(words):
             return "quota"
         if self._error == "billing_error" or "credit balance" in words.lower():
             return "auth"
@@ -192,10 +192,10 @@ class ClaudeLines:
             return "api_error"
         return "auth" if _LOGIN.search(words) else "network"
 
-    def _after(self, status: OutcomeStatus, message: str) -> float | None:
+    def _retry_seconds(self, status: OutcomeStatus, message: str) -> float | None:
         """Return the seconds until another try is worth it, as far as Claude Code reports them."""
         if status == "quota":
-            ends = self._resets or ends_at(message, _moment(self._said) or self._clock())
+            ends = self._resets or limit_end(message, _moment(self._said) or self._clock())
             return None if ends is None else max(0.0, ends - self._clock())
         return self._delay if status == "rate_limited" else None
 
@@ -210,7 +210,7 @@ def _is_plain(line: bytes) -> bool:
     return True
 
 
-def glimpse_of(line: bytes) -> str | None:
+def describe_line(line: bytes) -> str | None:
     """Describe in a few words what a line shows the agent doing; None for lines that show nothing."""
     said = {} if _TOLD.match(line) else read_line(line)
     if said.get("type") != "assistant":
@@ -255,7 +255,7 @@ def _wordless(result: Line) -> str:
     return f"the service answered with {kind}, without a word"
 
 
-def _unknown_session(result: Line) -> bool:
+def _is_unknown_session(result: Line) -> bool:
     errors = [each for each in _list(result, "errors") if isinstance(each, str)]
     return any(each.startswith("No conversation found") for each in errors)
 

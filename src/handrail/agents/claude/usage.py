@@ -29,11 +29,11 @@ class Took:
             total = _sum(total, each, _OF_MESSAGE)
         return total
 
-    def answered(self, message: Line) -> None:
+    def add_answer(self, message: Line) -> None:
         """Add an answer of the model, which comes in several lines of one id, each with the same usage."""
         self._open[text(message, "id")] = part(message, "usage")
 
-    def settled(self, result: Line) -> None:
+    def settle(self, result: Line) -> None:
         """Add a result, which includes all answers before it."""
         self._open.clear()
         if "model_usage_since_last_result" not in result:

@@ -4,9 +4,9 @@ import json
 import os
 from pathlib import Path
 
-from handrail.agents.codex.lines import CodexLines, glimpse_of
+from handrail.agents.codex.lines import CodexLines, describe_line
 from handrail.agents.codex.profile import PROFILE
-from handrail.agents.codex.schema import strict
+from handrail.agents.codex.schema import make_strict
 from handrail.agents.instructions import read_instructions
 from handrail.agents.programs import PROXY, find_program
 from handrail.model.workflow.settings import Access
@@ -85,9 +85,9 @@ class CodexAgent:
 
         return CodexTranscript()
 
-    def glimpse(self, line: bytes) -> str | None:
+    def describe_line(self, line: bytes) -> str | None:
         """Describe what a line shows it doing: a command, an edit, or its text."""
-        return glimpse_of(line)
+        return describe_line(line)
 
 
 def _trust(call: AgentCall) -> str:
@@ -140,7 +140,7 @@ def _toml(value: object) -> str:
 
 def _schema(call: AgentCall, folder: Path) -> tuple[str, ...]:
     """Write the schema of the result, where OpenAI accepts it; any other is only in the prompt, and checked by us."""
-    schema = strict(call.schema)
+    schema = make_strict(call.schema)
     if schema is None:
         return ()
     folder.mkdir(parents=True, exist_ok=True)

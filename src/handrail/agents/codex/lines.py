@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from handrail.agents.codex.errors import kind_of, seconds_left
-from handrail.agents.json_lines import Line, count, part, skim, text, without_result
+from handrail.agents.json_lines import Line, count, explain_no_result, part, skim, text
 from handrail.ports.agents import AgentOutcome, SoFar, Usage
 from handrail.ports.processes import Ended, Gone
 
@@ -65,17 +65,17 @@ class CodexLines:
         """Return how the call ended, from the lines first, then from the exit status."""
         match self._final.get("type"):
             case "turn.completed":
-                return self._completed()
+                return self._success_outcome()
             case "turn.failed":
                 said = text(part(self._final, "error"), "message") or self._trouble
-                return self._failed(said or "Codex ended the turn without saying why")
+                return self._failure_outcome(said or "Codex ended the turn without saying why")
             case _ if self._trouble.startswith(_AGAIN):
-                return self._failed(self._trouble)
+                return self._failure_outcome(self._trouble)
             case _:
-                message = self._trouble or without_result(ended)
+                message = self._trouble or explain_no_result(ended)
                 return AgentOutcome(status="crashed", text=self._words, session=self._session, message=message)
 
-    def so_far(self) -> SoFar:
+    def read_progress(self) -> SoFar:
         """Return whether a tool is running; usage is reported at the end only."""
         return SoFar(at_work=bool(self._items))
 
@@ -87,10 +87,10 @@ class CodexLines:
             return self._words
         if kind == "command_execution":
             self._ran = self._ran or item.get("exit_code") == 0
-            return _ran(item)
+            return _describe_command(item)
         return doing(item) or ""
 
-    def _completed(self) -> AgentOutcome:
+    def _success_outcome(self) -> AgentOutcome:
         used = _usage(part(self._final, "usage"))
         base = AgentOutcome(status="ok", text=self._words, session=self._session, usage=used, total=used)
         if not self._confined and not self._ran:
@@ -99,13 +99,13 @@ class CodexLines:
             return replace(base, status="no_output", message="the agent ended without a word and without work")
         return base
 
-    def _failed(self, message: str) -> AgentOutcome:
+    def _failure_outcome(self, message: str) -> AgentOutcome:
         kind = kind_of(message)
         after = seconds_left(message, datetime.now()) if kind in ("quota", "rate_limited") else None  # noqa: DTZ005
         return AgentOutcome(status=kind, text=self._words, session=self._session, message=message, retry_after=after)
 
 
-def glimpse_of(line: bytes) -> str | None:
+def describe_line(line: bytes) -> str | None:
     """Describe in a few words what a line shows the agent doing; None for lines that show nothing."""
     said = skim(line)
     match said.get("type"):
@@ -153,7 +153,7 @@ def _files(item: Line) -> list[str]:
     return [text(change, "path").rstrip("/").rpartition("/")[2] for change in each]
 
 
-def _ran(item: Line) -> str:
+def _describe_command(item: Line) -> str:
     """Format a command, with its exit code and output if it failed."""
     shown, code = f"$ {_command(item)}", item.get("exit_code")
     if not isinstance(code, int) or code == 0:

@@ -6,7 +6,7 @@ Nothing is known of such a program: its definition states which access levels th
 import re
 from pathlib import Path
 
-from handrail.agents.described.lines import CommandLines, shown
+from handrail.agents.described.lines import CommandLines, display_text
 from handrail.agents.programs import find_described_program
 from handrail.errors import UsageError
 from handrail.model.workflow.settings import Access
@@ -64,9 +64,9 @@ class CommandAgent:
         given = self._definition
         values = {"prompt": call.prompt.replace("\0", ""), "workspace": call.workspace, "folder": folder}
         if any("{prompt_file}" in word for word in given.command):
-            values["prompt_file"] = _written(call.prompt, Path(folder))
+            values["prompt_file"] = _write_prompt(call.prompt, Path(folder))
         program = find_described_program(given, call.path)
-        argv = (program, *_filled(_spliced(given.command[1:], _options(given, call)), values))
+        argv = (program, *_fill_places(_splice_options(given.command[1:], _options(given, call)), values))
         _require_short(given, argv)
         prompt = call.prompt.encode(errors="replace") if given.on_stdin else b""
         return Launch(argv, given.env, prompt)
@@ -75,9 +75,9 @@ class CommandAgent:
         """Return a reader for one call."""
         return CommandLines(self._definition)
 
-    def glimpse(self, line: bytes) -> str | None:
+    def describe_line(self, line: bytes) -> str | None:
         """Return the first line of text in a line, where there is any."""
-        return next((each.strip() for each in shown(self._definition, line).splitlines() if each.strip()), None)
+        return next((each.strip() for each in display_text(self._definition, line).splitlines() if each.strip()), None)
 
 
 def _options(given: AgentDefinition, call: AgentCall) -> Words:
@@ -87,14 +87,14 @@ def _options(given: AgentDefinition, call: AgentCall) -> Words:
         (given.resume, "session", call.session),
         (given.system_prompt, "system_prompt", call.system_prompt),
     )
-    filled = (_filled(words, {name: value}) for words, name, value in asked if value)
+    filled = (_fill_places(words, {name: value}) for words, name, value in asked if value)
     return (
         *given.words_for(call.access, bare=call.project.files == "untrusted"),
         *(word for words in filled for word in words),
     )
 
 
-def _spliced(words: Words, options: Words) -> tuple[str | tuple[str], ...]:
+def _splice_options(words: Words, options: Words) -> tuple[str | tuple[str], ...]:
     """Insert the options at their place in the command, else at its end; they are complete, hence wrapped."""
     whole = tuple((word,) for word in options)
     if "{options}" not in words:
@@ -103,14 +103,14 @@ def _spliced(words: Words, options: Words) -> tuple[str | tuple[str], ...]:
     return (*words[:at], *whole, *(word for word in words[at + 1 :] if word != "{options}"))
 
 
-def _filled(words: tuple[str | tuple[str], ...], values: dict[str, str]) -> Words:
+def _fill_places(words: tuple[str | tuple[str], ...], values: dict[str, str]) -> Words:
     def fill(word: str) -> str:
         return _PLACE.sub(lambda found: values.get(found[1], found[0]), word)
 
     return tuple(word[0] if isinstance(word, tuple) else fill(word) for word in words)
 
 
-def _written(prompt: str, folder: Path) -> str:
+def _write_prompt(prompt: str, folder: Path) -> str:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "prompt.md"
     path.write_text(prompt, encoding="utf-8", errors="replace")

@@ -1,6 +1,6 @@
 """Reads the output of a program: text, one JSON document, or JSON lines, as its definition says."""
 
-from handrail.agents.json_lines import Line, amount, count, read_line, without_result
+from handrail.agents.json_lines import Line, amount, count, explain_no_result, read_line
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.agent_definitions import AgentDefinition, JsonPath, Mapped, Where
 from handrail.ports.agents import AgentOutcome, OutcomeStatus, SoFar, Usage
@@ -23,10 +23,10 @@ class CommandLines:
         if self._definition.output == "jsonl":
             said = read_line(line)
             self._take(said)
-            self._complete = self._complete or (bool(said) and matches(said, self._definition.final or ()))
+            self._complete = self._complete or (bool(said) and is_match(said, self._definition.final or ()))
         else:
             self._lines.append(line)
-        return shown(self._definition, line)
+        return display_text(self._definition, line)
 
     def outcome(self, ended: Ended | Gone) -> AgentOutcome:
         """Return how the call ended, from the answer first, then from the exit status."""
@@ -39,12 +39,12 @@ class CommandLines:
             output=self._found.get("output"),
             has_output="output" in self._found,
             session=_plain(self._found.get("session")) or None,
-            usage=self.so_far().usage,
-            cost=self.so_far().cost,
+            usage=self.read_progress().usage,
+            cost=self.read_progress().cost,
             message=message,
         )
 
-    def so_far(self) -> SoFar:
+    def read_progress(self) -> SoFar:
         """Return the tokens and the cost in the lines so far."""
         usage = Usage(*(count(self._found.get(name)) for name in TOKENS))
         return SoFar(usage, amount(self._found.get("cost")))
@@ -56,9 +56,9 @@ class CommandLines:
 
     def _take(self, said: Line) -> None:
         for each in self._definition.mapped:
-            value = valued(said, each)
+            value = read_value(said, each)
             if value is not None:
-                self._found[each.name] = _added(self._found.get(each.name), value) if each.add else value
+                self._found[each.name] = _add_values(self._found.get(each.name), value) if each.add else value
 
     def _status(self, ended: Ended | Gone) -> tuple[OutcomeStatus, str]:
         trouble = _trouble(self._found.get("error"))
@@ -68,7 +68,7 @@ class CommandLines:
         if trouble:
             return "api_error", trouble
         if code != 0 or not self._complete:
-            return "crashed", without_result(ended)
+            return "crashed", explain_no_result(ended)
         if self._definition.output == "text":
             return ("ok", "") if self._text() else ("no_output", "the agent ended well, but printed nothing")
         if not {"text", "output"} & self._found.keys():
@@ -76,7 +76,7 @@ class CommandLines:
         return "ok", ""
 
 
-def shown(definition: AgentDefinition, line: bytes) -> str:
+def display_text(definition: AgentDefinition, line: bytes) -> str:
     """Return what a line says to a person."""
     match definition.output:
         case "text":
@@ -85,21 +85,21 @@ def shown(definition: AgentDefinition, line: bytes) -> str:
             return ""
         case "jsonl":
             said = read_line(line)
-            texts = (valued(said, each) for each in definition.mapped if each.name == "text")
+            texts = (read_value(said, each) for each in definition.mapped if each.name == "text")
             return "".join(_plain(value) for value in texts)
 
 
-def valued(said: Line, mapped: Mapped) -> JsonValue:
+def read_value(said: Line, mapped: Mapped) -> JsonValue:
     """Return the value at the place that a definition names; None where there is none."""
-    return at(said, mapped.path) if said and matches(said, mapped.where) else None
+    return follow_path(said, mapped.path) if said and is_match(said, mapped.where) else None
 
 
-def matches(said: Line, where: Where) -> bool:
+def is_match(said: Line, where: Where) -> bool:
     """Whether a line is of a kind."""
-    return all(at(said, path) == text for path, text in where)
+    return all(follow_path(said, path) == text for path, text in where)
 
 
-def at(value: JsonValue, path: JsonPath) -> JsonValue:
+def follow_path(value: JsonValue, path: JsonPath) -> JsonValue:
     """Follow a path; None where it leads nowhere."""
     for key in path:
         if isinstance(key, str) and isinstance(value, dict):
@@ -117,7 +117,7 @@ def _document(lines: list[bytes]) -> Line:
     return read_line(b"\n".join(lines[begin:]))
 
 
-def _added(before: JsonValue, value: JsonValue) -> JsonValue:
+def _add_values(before: JsonValue, value: JsonValue) -> JsonValue:
     match before, value:
         case (str(), str()):
             return before + value

@@ -3,10 +3,10 @@
 import json
 from pathlib import Path
 
-from handrail.agents.gemini.lines import GeminiLines, glimpse_of
+from handrail.agents.gemini.lines import GeminiLines, describe_line
 from handrail.agents.gemini.profile import PROFILE
 from handrail.agents.programs import PROXY, find_program
-from handrail.agents.tool_names import own_names
+from handrail.agents.tool_names import resolve_tool_names
 from handrail.errors import UsageError
 from handrail.model.workflow.settings import Access
 from handrail.ports.agent_profiles import ProjectFiles
@@ -94,9 +94,9 @@ class GeminiAgent:
         """Return a reader for one call."""
         return GeminiLines()
 
-    def glimpse(self, line: bytes) -> str | None:
+    def describe_line(self, line: bytes) -> str | None:
         """Describe what a line shows it doing: a tool with its argument, or its text."""
-        return glimpse_of(line)
+        return describe_line(line)
 
     def _policy(self, call: AgentCall, folder: Path) -> str | None:
         rules = _rules(call)
@@ -105,20 +105,20 @@ class GeminiAgent:
         if any((self._system / "policies").glob("*.toml")):
             message = f"gemini: the policies in {self._system / 'policies'} switch off those of a single call"
             raise UsageError(message, next_step="give the step `access: edit` and no lists of tools, or another agent")
-        return _written(folder / "policy.toml", "\n".join(rules))
+        return _write_file(folder / "policy.toml", "\n".join(rules))
 
     def _defaults(self, folder: Path) -> tuple[tuple[str, str], ...]:
         """Return settings with the lowest precedence; those of the machine, where there are any, stay in place."""
         if (self._system / "system-defaults.json").exists():
             return ()
         settings = json.dumps({"general": {"maxAttempts": TRIES, "enableAutoUpdate": False}})
-        return (("GEMINI_CLI_SYSTEM_DEFAULTS_PATH", _written(folder / "defaults.json", settings)),)
+        return (("GEMINI_CLI_SYSTEM_DEFAULTS_PATH", _write_file(folder / "defaults.json", settings)),)
 
 
 def _rules(call: AgentCall) -> list[str]:
     """Build the rules for a call's access and tool lists, the strongest first; Gemini itself enforces `edit`."""
-    denied = own_names(PROFILE.name, call.disallowed_tools, COMMON)
-    allowed = None if call.allowed_tools is None else own_names(PROFILE.name, call.allowed_tools, COMMON)
+    denied = resolve_tool_names(PROFILE.name, call.disallowed_tools, COMMON)
+    allowed = None if call.allowed_tools is None else resolve_tool_names(PROFILE.name, call.allowed_tools, COMMON)
     if call.access == "read":
         granted = READING if allowed is None else allowed
         allowed = tuple(each for each in granted if each in READING or (each.startswith("mcp_") and granted is allowed))
@@ -132,7 +132,7 @@ def _rule(tools: tuple[str, ...], decision: str, priority: int) -> str:
     return f'[[rule]]\ntoolName = {json.dumps(tools)}\ndecision = "{decision}"\npriority = {priority}\n'
 
 
-def _written(path: Path, text: str) -> str:
+def _write_file(path: Path, text: str) -> str:
     """Write a file atomically: a process of this call that survived a crash may be reading it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f"{path.name}.tmp")

@@ -2,7 +2,7 @@
 
 import re
 
-from handrail.agents.json_lines import Line, count, part, skim, text, without_result
+from handrail.agents.json_lines import Line, count, explain_no_result, part, skim, text
 from handrail.agents.service_errors import status_of
 from handrail.ports.agents import AgentOutcome, OutcomeStatus, SoFar, Usage
 from handrail.ports.processes import Ended, Gone
@@ -61,7 +61,7 @@ class GeminiLines:
                 self._running.add(text(said, "tool_id"))
                 return _tool(said)
             case "tool_result":
-                self._ended(said)
+                self._end_tool(said)
             case "error" if said.get("severity") != "warning":
                 self._trouble = text(said, "message")
             case "error" if _STOPPED.search(text(said, "message")):
@@ -81,15 +81,15 @@ class GeminiLines:
             text="".join(self._words),
             session=self._session,
             usage=_usage(part(self._result or {}, "stats")),
-            message=_unwrapped(message),
+            message=_unwrap_message(message),
             retry_after=float(delay[1]) if delay else None,
         )
 
-    def so_far(self) -> SoFar:
+    def read_progress(self) -> SoFar:
         """Return whether a tool is running; usage is reported at the end only."""
         return SoFar(at_work=bool(self._running))
 
-    def _ended(self, said: Line) -> None:
+    def _end_tool(self, said: Line) -> None:
         self._running.discard(text(said, "tool_id"))
         error = part(said, "error")
         kept = text(error, "type") in _DENIED or text(error, "message").startswith(_OUTSIDE)
@@ -100,16 +100,16 @@ class GeminiLines:
     def _status(self, ended: Ended | Gone) -> tuple[OutcomeStatus, str]:
         if self._result is None:
             code = ended.code if isinstance(ended, Ended) else -1
-            return _EXITS.get(code, ("crashed", self._trouble or without_result(ended)))
+            return _EXITS.get(code, ("crashed", self._trouble or explain_no_result(ended)))
         if self._result.get("status") == "success":
-            return self._succeeded()
+            return self._success_status()
         told = text(part(self._result, "error"), "message") or self._trouble or "Gemini CLI gave no reason"
         message = told.partition(_ADVICE)[0]
         number = _CODE.search(message)
         left = _NUMBERS.get(ended.code) if isinstance(ended, Ended) else None
         return status_of(int(number[1]) if number else left, message), message
 
-    def _succeeded(self) -> tuple[OutcomeStatus, str]:
+    def _success_status(self) -> tuple[OutcomeStatus, str]:
         """Check a reported success: it may have been broken off, or have come to nothing."""
         if self._stopped:
             return "limit", self._stopped
@@ -118,7 +118,7 @@ class GeminiLines:
         return "ok", f"denied: {', '.join(self._denials)}" if self._denials else ""
 
 
-def glimpse_of(line: bytes) -> str | None:
+def describe_line(line: bytes) -> str | None:
     """Describe in a few words what a line shows the agent doing; None for lines that show nothing."""
     said = skim(line)
     match said.get("type"):
@@ -130,7 +130,7 @@ def glimpse_of(line: bytes) -> str | None:
             return None
 
 
-def _unwrapped(message: str) -> str:
+def _unwrap_message(message: str) -> str:
     """Extract the message of the service from its wrapping."""
     inner, wrapped = _INNER.search(message), _WRAPPED.search(message)
     return inner[1] if inner else wrapped[1] if wrapped else message

@@ -4,10 +4,10 @@ import json
 import secrets
 from typing import Any, cast
 
-from handrail.agents.opencode.lines import OpencodeLines, glimpse_of
+from handrail.agents.opencode.lines import OpencodeLines, describe_line
 from handrail.agents.opencode.profile import PROFILE, XDG_VARIABLES
 from handrail.agents.programs import PROXY, find_program
-from handrail.agents.tool_names import own_names
+from handrail.agents.tool_names import resolve_tool_names
 from handrail.errors import UsageError
 from handrail.model.workflow.settings import Access
 from handrail.ports.agent_profiles import ProjectFiles
@@ -70,7 +70,7 @@ class OpencodeAgent:
         """Build the command that starts it, with the prompt on its input."""
         options = (("--model", call.model), ("--session", call.session))
         asked = tuple(f"{name}={value}" for name, value in options if value)
-        how, env = _held(call)
+        how, env = _restrict_access(call)
         home = call.options.get("home")
         private = tuple((name, f"{home}/{name.lower()}") for name in XDG_VARIABLES) if home else ()
         argv = (find_program(PROFILE, self.program, call.path), "run", "--format=json", *how, *asked)
@@ -82,22 +82,22 @@ class OpencodeAgent:
         """Return a reader for one call."""
         return OpencodeLines()
 
-    def glimpse(self, line: bytes) -> str | None:
+    def describe_line(self, line: bytes) -> str | None:
         """Describe what a line shows it doing: a tool with its argument, or its text."""
-        return glimpse_of(line)
+        return describe_line(line)
 
 
-def _held(call: AgentCall) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+def _restrict_access(call: AgentCall) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
     """Return the options and variables that enforce a call's access; without `--pure`, plugins could bypass them."""
-    denied = own_names(PROFILE.name, call.disallowed_tools, COMMON)
-    allowed = None if call.allowed_tools is None else own_names(PROFILE.name, call.allowed_tools, COMMON)
+    denied = resolve_tool_names(PROFILE.name, call.disallowed_tools, COMMON)
+    allowed = None if call.allowed_tools is None else resolve_tool_names(PROFILE.name, call.allowed_tools, COMMON)
     if call.access == "full" and allowed is None and not denied:
-        return ("--auto",), ((CONTENT, json.dumps({**_given(call), **_server(call)})),) if call.server else ()
+        return ("--auto",), ((CONTENT, json.dumps({**_user_settings(call), **_server(call)})),) if call.server else ()
     own = {} if call.server is None else {f"{SERVER}_{each}": "allow" for each in call.server.tools}
     permissions = {**_permissions(call, allowed, denied), **own}
     # The name cannot be predicted, so no file of a repository can grant this agent more.
     agent = f"handrail-{secrets.token_hex(4)}"
-    given = _given(call)
+    given = _user_settings(call)
     settings = {**given, **_server(call), "agent": {**given.get("agent", {}), agent: _agent(permissions)}}
     env = ((CONTENT, json.dumps(settings)), ("OPENCODE_PERMISSION", json.dumps(permissions)))
     return ("--pure", f"--agent={agent}"), env
@@ -123,14 +123,14 @@ def _server(call: AgentCall) -> dict[str, Any]:
     if call.server is None:
         return {}
     started = {"type": "local", "command": list(call.server.command), "environment": dict(call.server.env)}
-    return {"mcp": {**_given(call).get("mcp", {}), SERVER: {**started, "enabled": True}}}
+    return {"mcp": {**_user_settings(call).get("mcp", {}), SERVER: {**started, "enabled": True}}}
 
 
 def _agent(permissions: dict[str, str]) -> dict[str, Any]:
     return {"mode": "primary", "description": "one step of a workflow", "permission": permissions}
 
 
-def _given(call: AgentCall) -> dict[str, Any]:
+def _user_settings(call: AgentCall) -> dict[str, Any]:
     """Return the settings that the user passes in the same variable."""
     try:
         given = json.loads(call.environ.get(CONTENT) or "{}")

@@ -5,7 +5,7 @@ It has no event for the end: the last step is the one that finished for another 
 
 import re
 
-from handrail.agents.json_lines import Line, amount, count, part, skim, text, without_result
+from handrail.agents.json_lines import Line, amount, count, explain_no_result, part, skim, text
 from handrail.agents.service_errors import status_of
 from handrail.ports.agents import AgentOutcome, OutcomeStatus, SoFar, Usage
 from handrail.ports.processes import Ended, Gone
@@ -61,7 +61,7 @@ class OpencodeLines:
     def outcome(self, ended: Ended | Gone) -> AgentOutcome:
         """Return how the call ended, from the lines first, then from the exit status."""
         status, message = self._status(ended)
-        took = self.so_far()
+        took = self.read_progress()
         return AgentOutcome(
             status=status,
             text=self._words,
@@ -72,7 +72,7 @@ class OpencodeLines:
             retry_after=_retry_after(self._error or {}),
         )
 
-    def so_far(self) -> SoFar:
+    def read_progress(self) -> SoFar:
         """Return what the finished steps used; tools are reported when they end, so no running one is known."""
         used = Usage(self._input, self._output, self._cached)
         # For a model without a price it reports a cost of 0.
@@ -85,7 +85,7 @@ class OpencodeLines:
         name = text(given, "tool") or text(used, "tool")
         if _DENIED.search(text(state, "error") or text(given, "error")):
             self._denials += [name] if len(self._denials) < MOST_DENIALS and name not in self._denials else []
-        return _doing(used)
+        return _describe_tool(used)
 
     def _count(self, finished: Line) -> None:
         self._reason = text(finished, "reason")
@@ -102,18 +102,18 @@ class OpencodeLines:
             return _kind(self._error), words or "it told an error without words"
         code = ended.code if isinstance(ended, Ended) else None
         if code != 0 or self._reason in ("", "tool-calls"):
-            return "crashed", without_result(ended)
+            return "crashed", explain_no_result(ended)
         if self._reason == "stop":
             return "ok", f"denied: {', '.join(self._denials)}" if self._denials else ""
         return _REASONS.get(self._reason, ("network", f"the answer of the model broke off ({self._reason})"))
 
 
-def glimpse_of(line: bytes) -> str | None:
+def describe_line(line: bytes) -> str | None:
     """Describe in a few words what a line shows the agent doing; None for lines that show nothing."""
     said = skim(line)
     match said.get("type"):
         case "tool_use":
-            return _doing(part(said, "part")) or None
+            return _describe_tool(part(said, "part")) or None
         case "text":
             lines = text(part(said, "part"), "text").splitlines()
             return next((each.strip() for each in lines if each.strip()), None)
@@ -121,7 +121,7 @@ def glimpse_of(line: bytes) -> str | None:
             return None
 
 
-def _doing(used: Line) -> str:
+def _describe_tool(used: Line) -> str:
     given = part(part(used, "state"), "input")
     words = next((text(given, name) for name in SHOWN if text(given, name)), "")
     return f"{text(used, 'tool')} {words}".strip()

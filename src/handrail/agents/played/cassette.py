@@ -7,7 +7,7 @@ from handrail.agents.played.files import read_cassette
 from handrail.agents.played.launch import EVERYTHING, play
 from handrail.authoring.scripts.cassette import HEAD, RecordedCall, comparable, drift
 from handrail.errors import UsageError
-from handrail.ports.agents import CASSETTE, Abilities, Agent, AgentCall, AgentOutcome, Launch, Lines, SoFar, so_far
+from handrail.ports.agents import CASSETTE, Abilities, Agent, AgentCall, AgentOutcome, Launch, Lines, SoFar, progress_of
 from handrail.ports.processes import Ended, Gone
 
 
@@ -45,9 +45,9 @@ class CassetteAgent:
         """Return a reader for one call."""
         return CassetteLines()
 
-    def glimpse(self, line: bytes) -> str | None:
+    def describe_line(self, line: bytes) -> str | None:
         """Describe what a line shows, by whichever agent understands it."""
-        return next((said for each in _recordable() if (said := each.glimpse(line)) is not None), None)
+        return next((said for each in _recordable() if (said := each.describe_line(line)) is not None), None)
 
 
 class CassetteLines:
@@ -76,9 +76,9 @@ class CassetteLines:
             return AgentOutcome(status="crashed", message="the recorded call could not be played; see its stderr")
         return replace(self._reader.outcome(ended), drift=self._drift)
 
-    def so_far(self) -> SoFar:
+    def read_progress(self) -> SoFar:
         """Return what the recorded agent's lines show."""
-        return SoFar() if self._reader is None else so_far(self._reader)
+        return SoFar() if self._reader is None else progress_of(self._reader)
 
 
 def _task(recorded: RecordedCall, head: dict[str, object]) -> dict[str, object]:

@@ -47,4 +47,4 @@ def load_cassette(path: str, *, strict: bool) -> bytes:
     """Read and check a cassette, in the form that is stored with its run; a strict one refuses other prompts."""
     read_cassette(path)
     data = Path(path).read_bytes()
-    return cassette.as_strict(data) if strict else data
+    return cassette.make_strict(data) if strict else data

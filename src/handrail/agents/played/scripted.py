@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from handrail.agents.played.files import read_script
 from handrail.agents.played.launch import EVERYTHING, play
-from handrail.agents.played.scripted_lines import ScriptedLines, glimpse_of
+from handrail.agents.played.scripted_lines import ScriptedLines, describe_line
 from handrail.errors import UsageError
 from handrail.ports.agents import SCRIPTED, Abilities, AgentCall, Launch, TranscriptReader
 
@@ -56,9 +56,9 @@ class ScriptedAgent:
 
         return ScriptedTranscript()
 
-    def glimpse(self, line: bytes) -> str | None:
+    def describe_line(self, line: bytes) -> str | None:
         """Describe what a line shows it doing: a tool with its argument, or its text."""
-        return glimpse_of(line)
+        return describe_line(line)
 
 
 def session_of(call: AgentCall) -> str:

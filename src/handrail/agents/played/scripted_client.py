@@ -60,10 +60,10 @@ class ToolClient:
         writing.flush()
 
 
-def filled(value: "JsonValue", known: "dict[str, dict[str, JsonValue]]") -> "JsonValue":
+def fill_placeholders(value: "JsonValue", known: "dict[str, dict[str, JsonValue]]") -> "JsonValue":
     """Replace texts such as `{child.run}` by the results of earlier calls."""
     if isinstance(value, dict):
-        return {name: filled(each, known) for name, each in value.items()}
+        return {name: fill_placeholders(each, known) for name, each in value.items()}
     if isinstance(value, str):
         for name, data in known.items():
             for key, found in data.items():

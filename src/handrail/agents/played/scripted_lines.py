@@ -2,7 +2,7 @@
 
 from typing import cast, get_args
 
-from handrail.agents.json_lines import Line, amount, count, read_line, skim, text, without_result
+from handrail.agents.json_lines import Line, amount, count, explain_no_result, read_line, skim, text
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.agents import AgentOutcome, OutcomeStatus, SoFar, Usage
 from handrail.ports.processes import Ended, Gone
@@ -47,7 +47,7 @@ class ScriptedLines:
         """Return how the call ended, from the lines first, then from the exit status."""
         result = self._result
         if result is None:
-            message = self._trouble or without_result(ended)
+            message = self._trouble or explain_no_result(ended)
             took = self._took
             return AgentOutcome(
                 status="crashed", session=self._session, usage=took.usage, cost=took.cost, message=message
@@ -66,12 +66,12 @@ class ScriptedLines:
             question=text(result, "question"),
         )
 
-    def so_far(self) -> SoFar:
+    def read_progress(self) -> SoFar:
         """Return what the call reports to have used, and whether a command is running."""
         return SoFar(self._took.usage, self._took.cost, at_work=self._runs)
 
 
-def glimpse_of(line: bytes) -> str | None:
+def describe_line(line: bytes) -> str | None:
     """Describe in a few words what a line shows the agent doing; None for lines that show nothing."""
     said = read_line(line)
     match said.get("type"):

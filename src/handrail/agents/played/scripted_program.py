@@ -159,9 +159,9 @@ def _client(task: "Task", name: str) -> "ToolClient":
 
 def _call(client: "ToolClient", call: "ToolCall", known: "dict[str, dict[str, JsonValue]]") -> None:
     """Call a tool of Handrail; a failure is shown, and the turn goes on."""
-    from handrail.agents.played.scripted_client import filled  # noqa: PLC0415 (few turns call such a tool)
+    from handrail.agents.played.scripted_client import fill_placeholders  # noqa: PLC0415 (few turns call such a tool)
 
-    given = filled(call.get("input"), known)
+    given = fill_placeholders(call.get("input"), known)
     _tell("doing", name=call["name"], input=given)
     try:
         words, data, good = client.call(call["name"].removeprefix(PREFIX), given)

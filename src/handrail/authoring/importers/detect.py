@@ -35,10 +35,10 @@ def import_files(files: Mapping[str, str], kind: SourceKind | None = None) -> Im
     clean = clean_paths(files)
     for path in files:
         if not clean_paths({path: ""}):
-            notes.lost(path, 1, "the file was not carried over: its path leaves the folder")
+            notes.add_lost(path, 1, "the file was not carried over: its path leaves the folder")
     made = _IMPORTERS[kind](clean, notes)
     if not made:
         found = next((note for note in notes if note.severity == "lost"), None)
         reason = f": {found.file} line {found.line}: {found.message}" if found else ""
         raise UsageError(f"no workflow could be imported{reason}", next_step=UNDERSTOOD)
-    return Imported(kind, made, notes.kept())
+    return Imported(kind, made, notes.list_notes())

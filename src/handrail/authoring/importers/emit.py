@@ -65,7 +65,7 @@ def _item(item: JsonValue, indent: int) -> Iterator[str]:
 
 def _key(key: str) -> str:
     text = SURROGATE.sub("\ufffd", key)
-    return text if _is_plain(text) else _quoted(text)
+    return text if _is_plain(text) else _quote(text)
 
 
 def _leaf(value: JsonValue, indent: int) -> str:
@@ -83,15 +83,15 @@ def _leaf(value: JsonValue, indent: int) -> str:
 
 
 def _text(text: str, indent: int) -> str:
-    if "\n" in text and _fits_block(text):
+    if "\n" in text and _can_be_block(text):
         margin = " " * indent
         body = text.removesuffix("\n")
         lines = "\n".join(margin + line if line else "" for line in body.split("\n"))
         return ("|" if text.endswith("\n") else "|-") + "\n" + lines
-    return text if _is_plain(text) else _quoted(text)
+    return text if _is_plain(text) else _quote(text)
 
 
-def _fits_block(text: str) -> bool:
+def _can_be_block(text: str) -> bool:
     # An empty or indented first line would need an indentation indicator, and several trailing line breaks `|+`.
     return (
         text[0] not in " \t\n"
@@ -107,13 +107,13 @@ def _is_plain(text: str) -> bool:
     )
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     if ('"' in text or "\\" in text) and text.isprintable() and text.isascii():
         return "'" + text.replace("'", "''") + "'"
-    return '"' + "".join(_escaped(char) for char in text) + '"'
+    return '"' + "".join(_escape(char) for char in text) + '"'
 
 
-def _escaped(char: str) -> str:
+def _escape(char: str) -> str:
     if char in '"\\':
         return "\\" + char
     if char == "\n":

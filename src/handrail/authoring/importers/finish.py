@@ -28,7 +28,7 @@ def check_native(text: str, origin: str, notes: Notes) -> None:
         if found.is_error:
             hint = f" ({found.hint})" if found.hint else ""
             message = f"workflow.yaml line {found.line} does not fit the format: {found.message}{hint}"
-            notes.lost(origin, 1, message)
+            notes.add_lost(origin, 1, message)
 
 
 def find_misfit(data: JsonValue, shape: Shape) -> str:

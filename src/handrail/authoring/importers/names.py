@@ -37,7 +37,7 @@ def value_name(text: str) -> str:
     return f"{clean[: LONGEST - 7]}_result" if clean in _RESERVED else clean
 
 
-def spoken(name: str) -> str:
+def make_identifier(name: str) -> str:
     """Convert a step's name to its form in expressions."""
     return name.replace("-", "_")
 
@@ -56,11 +56,11 @@ class Taken:
     def take(self, wanted: str) -> str:
         """Return the name, or the next free variant of it."""
         name, number = wanted, 2
-        while spoken(name).lower() in self._names:
+        while make_identifier(name).lower() in self._names:
             ending = f"-{number}" if "-" in wanted or "_" not in wanted else f"_{number}"
             name = wanted[: LONGEST - len(ending)] + ending
             number += 1
-        self._names.add(spoken(name).lower())
+        self._names.add(make_identifier(name).lower())
         return name
 
 

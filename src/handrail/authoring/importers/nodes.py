@@ -16,7 +16,7 @@ def flag_of(node: Node | None) -> bool | None:
     return node.value if isinstance(node, Scalar) and isinstance(node.value, bool) else None
 
 
-def whole_of(node: Node | None) -> int | None:
+def int_of(node: Node | None) -> int | None:
     """Return an integer; None for anything else."""
     value = node.value if isinstance(node, Scalar) else None
     return value if isinstance(value, int) and not isinstance(value, bool) else None

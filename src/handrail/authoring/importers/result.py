@@ -37,18 +37,18 @@ class Notes:
     def __iter__(self):
         return iter(self._notes)
 
-    def translated(self, file: str, line: int, message: str) -> None:
+    def add_translated(self, file: str, line: int, message: str) -> None:
         """Note something that means the same in other words."""
         self._notes[ImportNote("translated", file, line, message)] = None
 
-    def changed(self, file: str, line: int, message: str) -> None:
+    def add_changed(self, file: str, line: int, message: str) -> None:
         """Note something that now behaves slightly differently."""
         self._notes[ImportNote("changed", file, line, message)] = None
 
-    def lost(self, file: str, line: int, message: str) -> None:
+    def add_lost(self, file: str, line: int, message: str) -> None:
         """Note something that was not carried over."""
         self._notes[ImportNote("lost", file, line, message)] = None
 
-    def kept(self) -> tuple[ImportNote, ...]:
+    def list_notes(self) -> tuple[ImportNote, ...]:
         """Return all notes, sorted by file and line."""
         return tuple(sorted(self._notes, key=lambda note: (note.file, note.line)))

@@ -10,7 +10,7 @@ from math import isfinite
 from typing import Any, TypeAlias, cast
 
 from handrail.authoring.python.steps import Agent, Approval, Call, Gate, Script, Step
-from handrail.authoring.python.tree import to_document
+from handrail.authoring.python.tree import build_document
 from handrail.authoring.python.workflow import Workflow
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
@@ -138,7 +138,7 @@ class FlowContext:
         if command is not None:
             keys = {"command": command, **keys}
         try:
-            return _ask(_step(step, self._with_prompts(keys)), values or {})
+            return _ask(_step(step, self._resolve_prompts(keys)), values or {})
         except TypeError as error:
             raise FlowError(f"run_step('{step}'): {error}") from error
 
@@ -167,7 +167,7 @@ class FlowContext:
 
         That function receives `worktree`, `issue_id`, `labels` and `context`.
         """
-        found = await self._hooked("resolve_prompt", self._request(name, default_path, about))
+        found = await self._call_hook("resolve_prompt", self._request(name, default_path, about))
         return self._prompt(default_path if found is None else found)
 
     async def resolve_system_prompt(
@@ -178,7 +178,7 @@ class FlowContext:
         `prompts` maps labels, regardless of case, to files. None where nothing matches and there is no default.
         """
         request = self._request("system", default_path, about)
-        found = await self._hooked("resolve_system_prompt", request)
+        found = await self._call_hook("resolve_system_prompt", request)
         if found is None:
             labels = {label.casefold() for label in request.labels}
             fitting = (path for label, path in (prompts or {}).items() if label.casefold() in labels)
@@ -200,7 +200,7 @@ class FlowContext:
             context=dict(about.get("context", {})),
         )
 
-    async def _hooked(self, name: str, request: PromptRequest) -> str | None:
+    async def _call_hook(self, name: str, request: PromptRequest) -> str | None:
         hook = self._hooks.get(name)
         if not callable(hook):
             return None
@@ -219,7 +219,7 @@ class FlowContext:
             )
         return ResolvedPrompt(found)
 
-    def _with_prompts(self, keys: dict[str, Any]) -> dict[str, Any]:
+    def _resolve_prompts(self, keys: dict[str, Any]) -> dict[str, Any]:
         """Convert file paths and resolved prompts in the keys of a step to the keys of the format."""
         found = {
             key: (value.path or value.text) if type(value) is ResolvedPrompt else value for key, value in keys.items()
@@ -265,7 +265,7 @@ def _ask(made: "Step | Mapping[str, Any]", values: Values) -> Ask:
         raise FlowError(f"step '{name}' says {', '.join(said)}: in a flow write that in Python")
     report = Report()
     nowhere = Bundle("call", {"call": SourceText("call", "")})
-    document = to_document(Workflow("call", steps=[made]), nowhere, report)
+    document = build_document(Workflow("call", steps=[made]), nowhere, report)
     steps = document.root.get("steps") if document is not None else None
     if steps is None:
         raise FlowError("; ".join(each.message for each in report))

@@ -42,7 +42,7 @@ from handrail.authoring.python.steps import (
     Step,
     Use,
 )
-from handrail.authoring.python.tree import to_document
+from handrail.authoring.python.tree import build_document
 from handrail.authoring.python.workflow import Procedure, ResolveContext, Subroutine, Workflow
 
 __all__ = [
@@ -96,5 +96,5 @@ __all__ = [
     "Unchanged",
     "Use",
     "Workflow",
-    "to_document",
+    "build_document",
 ]

@@ -32,7 +32,7 @@ KEYS = {
 """Fields that have a different name as a key in YAML."""
 
 
-def written_at() -> int | None:
+def find_author_line() -> int | None:
     """Return the line of the author's file that is being executed, or None outside of one."""
     frame = currentframe()
     while frame is not None:
@@ -64,7 +64,7 @@ class Part:
 
     def __post_init__(self) -> None:
         if self.line is None:
-            object.__setattr__(self, "line", written_at())
+            object.__setattr__(self, "line", find_author_line())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from typing import cast
 
 from handrail.authoring.python.parts import KEYS, Part
 from handrail.authoring.python.workflow import Procedure, Workflow
-from handrail.authoring.readers.limits import MAX_BYTES, MAX_DEPTH, MAX_INT, MAX_NODES, SURROGATE, Refused, shown
+from handrail.authoring.readers.limits import MAX_BYTES, MAX_DEPTH, MAX_INT, MAX_NODES, SURROGATE, Refused, shorten
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
 from handrail.model.source import (
@@ -43,11 +43,11 @@ _NAMES = {"NoneType": "nothing", "bytes": "bytes", "str": "text", "int": "a numb
 _HOLDS = "use text, numbers, True, False, None, lists, dicts and the objects of handrail"
 
 
-def to_document(workflow: object, bundle: Bundle, report: Report) -> Document | None:
+def build_document(workflow: object, bundle: Bundle, report: Report) -> Document | None:
     """Convert a Workflow, a Procedure or a dict to a Document; None when something in it was refused and reported."""
     source = bundle.source
     if not _is(workflow, (Workflow, Procedure, dict)):
-        _not_a_workflow(workflow, source, report)
+        _report_not_workflow(workflow, source, report)
         return None
     builder = _Builder(source, report)
     try:
@@ -59,7 +59,7 @@ def to_document(workflow: object, bundle: Bundle, report: Report) -> Document | 
     return Document("python", "native", root, bundle)
 
 
-def _not_a_workflow(value: object, source: SourceText, report: Report) -> None:
+def _report_not_workflow(value: object, source: SourceText, report: Report) -> None:
     found = _RESOLVE.search(source.text)
     at = Span(source, found.start(), found.end()) if found else Span(source, 0, 0)
     hint = _HINTS.get(_type_name(value), 'return Workflow("NAME", steps=[...]), or a dict in the shape of the YAML')
@@ -76,13 +76,13 @@ class _Place:
     key: str | int = ""
     depth: int = 0
 
-    def below(self, value: object, key: str | int) -> "_Place":
+    def make_child(self, value: object, key: str | int) -> "_Place":
         return _Place(value, self.span, self, key, self.depth + 1)
 
     def __str__(self) -> str:
         if self.above is None:
             return "the workflow"
-        own = f"[{self.key}]" if isinstance(self.key, int) else f".{shown(self.key)}"
+        own = f"[{self.key}]" if isinstance(self.key, int) else f".{shorten(self.key)}"
         return own.lstrip(".") if self.above.above is None else f"{self.above}{own}"
 
     def is_within_itself(self) -> bool:
@@ -132,7 +132,7 @@ class _Builder:
     def _sequence(self, value: object, place: _Place) -> Sequence:
         iterate = vars(list if _is(value, list) else tuple)["__iter__"]
         items: list[object] = list(iterate(value))
-        return Sequence(tuple(self.node(place.below(item, at)) for at, item in enumerate(items)), place.span)
+        return Sequence(tuple(self.node(place.make_child(item, at)) for at, item in enumerate(items)), place.span)
 
     def _mapping(self, items: list[tuple[object, object]], place: _Place) -> Mapping:
         entries: dict[str, Entry] = {}
@@ -142,7 +142,7 @@ class _Builder:
                 self._refuse(place, message, 'write the key in quotes: {"name": ...}')
                 continue
             name = self._text(cast("str", key), place)
-            entries[name] = Entry(self._scalar(name, place), self.node(place.below(value, name)))
+            entries[name] = Entry(self._scalar(name, place), self.node(place.make_child(value, name)))
         return Mapping(entries, place.span)
 
     def _part(self, part: Part, place: _Place) -> Node:
@@ -248,5 +248,5 @@ def _thing(value: object) -> str:
     name = _type_name(value)
     if name in _NAMES:
         return _NAMES[name]
-    name = shown(name)
+    name = shorten(name)
     return f"an {name}" if name[:1] in "AEIOUaeiou" else f"a {name}"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import TypeAlias
 
-from handrail.authoring.readers.limits import Finding, shown
+from handrail.authoring.readers.limits import Finding, shorten
 from handrail.model.diagnostics import Report
 from handrail.model.source import SourceText, Span
 
@@ -37,10 +37,10 @@ def explain(source: SourceText, at: int, wanted: str, in_object: bool | None) ->
             found = make(source, at)
             if found is not None:
                 return found
-    return _unexpected(source, at, wanted, in_object)
+    return _explain_unexpected(source, at, wanted, in_object)
 
 
-def missing(source: SourceText, opened: int | None) -> Finding:
+def explain_missing(source: SourceText, opened: int | None) -> Finding:
     """Explain what is missing at the end of the text."""
     if opened is None:
         return Finding("the file is empty", Span(source, 0, 0), 'a workflow starts with `{` and has "steps"')
@@ -70,7 +70,7 @@ def _string(source: SourceText, at: int) -> Finding | None:
     stop = found.end() if found else at
     sign = source.text[stop : stop + 1]
     if sign == "\\":
-        written = shown(source.text[stop : stop + 2])
+        written = shorten(source.text[stop : stop + 2])
         hint = "write `\\\\` for a backslash; `\\u` needs 4 digits"
         return Finding(f"`{written}` is not an escape that JSON knows", Span(source, stop, stop + 2), hint)
     if sign in {"", "\n", "\r"}:
@@ -93,7 +93,7 @@ def _word(source: SourceText, at: int) -> Finding | None:
         return Finding(f"`{word}` is not a JSON word", span, f"write {_LITERALS[word]}")
     if word in {"true", "false", "null"}:
         return None
-    return Finding(f"`{shown(word)}` needs double quotes", span, f'write "{shown(word)}"')
+    return Finding(f"`{shorten(word)}` needs double quotes", span, f'write "{shorten(word)}"')
 
 
 def _bad_number(source: SourceText, at: int) -> Finding | None:
@@ -104,21 +104,21 @@ def _bad_number(source: SourceText, at: int) -> Finding | None:
     if written in _NOT_FINITE:
         return Finding(f"`{written}` is not a JSON number", span, "write a finite number, or null")
     hint = "write it like 1, -0.5 or 2e3, without leading `+` or zeros"
-    return Finding(f"`{shown(written)}` is not a JSON number", span, hint)
+    return Finding(f"`{shorten(written)}` is not a JSON number", span, hint)
 
 
 _GOOD_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 
 
-def _unexpected(source: SourceText, at: int, wanted: str, in_object: bool | None) -> Finding:
+def _explain_unexpected(source: SourceText, at: int, wanted: str, in_object: bool | None) -> Finding:
     sign = source.text[at]
     span = Span(source, at, at + 1)
     if wanted == "," and in_object is not None:
         closing = "}" if in_object else "]"
         hint = "put a comma between two values" if sign not in "]}" else f"close with `{closing}` first"
-        return Finding(f"expected `,` or `{closing}`, found `{shown(sign)}`", span, hint)
+        return Finding(f"expected `,` or `{closing}`, found `{shorten(sign)}`", span, hint)
     expected, hint = _WANTED.get(wanted, _WANTED["value"])
-    return Finding(f"expected {expected}, found `{shown(sign)}`", span, "remove the comma" if sign == "," else hint)
+    return Finding(f"expected {expected}, found `{shorten(sign)}`", span, "remove the comma" if sign == "," else hint)
 
 
 _Explain: TypeAlias = Callable[[SourceText, int], Finding | None]

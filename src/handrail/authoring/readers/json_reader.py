@@ -4,7 +4,7 @@ import json
 import re
 from typing import NoReturn
 
-from handrail.authoring.readers.json_errors import explain, missing, trailing_comma
+from handrail.authoring.readers.json_errors import explain, explain_missing, trailing_comma
 from handrail.authoring.readers.limits import (
     BOM,
     MAX_DEPTH,
@@ -12,11 +12,11 @@ from handrail.authoring.readers.limits import (
     MAX_NODES,
     SURROGATE,
     Refused,
+    check_size,
     duplicate_key,
-    fits,
     inexact_number,
-    too_deep,
-    too_many,
+    report_too_deep,
+    report_too_many,
 )
 from handrail.model.diagnostics import Report
 from handrail.model.source import Entry, Mapping, Node, Scalar, ScalarValue, Sequence, SourceText, Span
@@ -41,7 +41,7 @@ _INFINITY = float("inf")
 
 def read_json(source: SourceText, report: Report) -> Node | None:
     """Parse one JSON value; None when nothing usable could be read, which is then reported."""
-    if not fits(source, report):
+    if not check_size(source, report):
         return None
     try:
         return _Reader(source, report).run()
@@ -91,7 +91,7 @@ class _Reader:
         if at < len(text):
             self._stop_at(at)
         if self._root is None or self._stack:
-            self._unfinished()
+            self._refuse_unfinished()
         return self._root
 
     def _text(self, raw: str, start: int, end: int) -> None:
@@ -132,7 +132,7 @@ class _Reader:
         if self._wants != "value":
             self._stop_at(start)
         if len(self._stack) >= MAX_DEPTH:
-            raise too_deep(self._source, start, self._report)
+            raise report_too_deep(self._source, start, self._report)
         self._stack.append(_Frame(start, {} if sign == "{" else None))
         self._wants = "key" if sign == "{" else "value"
         self._may_close = True
@@ -153,7 +153,7 @@ class _Reader:
         self._value(node)
 
     def _key(self, key: Scalar) -> None:
-        self._counted(key)
+        self._count_node(key)
         self._stack[-1].key = key
         self._wants = ":"
         self._may_close = False
@@ -161,7 +161,7 @@ class _Reader:
     def _value(self, node: Node) -> None:
         if self._wants != "value":
             self._stop_at(node.span.start)
-        self._counted(node)
+        self._count_node(node)
         self._may_close = False
         self._wants = "," if self._stack else "nothing"
         if not self._stack:
@@ -181,22 +181,22 @@ class _Reader:
         else:
             entries[name] = Entry(key, node)
 
-    def _counted(self, node: Node) -> None:
+    def _count_node(self, node: Node) -> None:
         self._count += 1
         if self._report.dropped:
             # Each further finding would copy its line again, which is expensive in a file of a single line.
             raise Refused
         if self._count > MAX_NODES:
-            raise too_many(self._source, node.span.start, self._report)
+            raise report_too_many(self._source, node.span.start, self._report)
 
     def _stop_at(self, at: int) -> NoReturn:
         found = explain(self._source, at, self._wants, self._stack[-1].entries is not None if self._stack else None)
         self._report.error("json-syntax", found.message, found.at, found.hint)
         raise Refused
 
-    def _unfinished(self) -> NoReturn:
+    def _refuse_unfinished(self) -> NoReturn:
         opened = self._stack[-1].start if self._stack else None
-        found = missing(self._source, opened)
+        found = explain_missing(self._source, opened)
         self._report.error("json-syntax", found.message, found.at, found.hint)
         raise Refused
 

@@ -33,7 +33,7 @@ class Refused(Exception):
     """Reading cannot continue; the problem has been reported."""
 
 
-def fits(source: SourceText, report: Report) -> bool:
+def check_size(source: SourceText, report: Report) -> bool:
     """Whether the file is small enough to be read; one that is not is reported."""
     text = source.text
     if len(text) <= MAX_BYTES // 4 or (len(text) <= MAX_BYTES and _bytes(text) <= MAX_BYTES):
@@ -43,27 +43,27 @@ def fits(source: SourceText, report: Report) -> bool:
     return False
 
 
-def shown(text: str) -> str:
+def shorten(text: str) -> str:
     """Format a text for a message: on one line, printable, not too long."""
     clean = "".join(char if char.isprintable() else _escape(char) for char in text[: LONGEST_SHOWN + 1])
     return clean if len(clean) <= LONGEST_SHOWN else clean[: LONGEST_SHOWN - 1] + "…"
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """Quote a text with the quotes that need the least escaping."""
     if '"' not in text and "\\" not in text:
         return f'"{text}"'
     return "'" + text.replace("'", "''") + "'"
 
 
-def too_deep(source: SourceText, at: int, report: Report) -> Refused:
+def report_too_deep(source: SourceText, at: int, report: Report) -> Refused:
     """Report a collection that is nested too deeply."""
     hint = "flatten the file; no part of the format nests that far"
     report.error("too-deep", f"the file nests deeper than {MAX_DEPTH} levels", Span(source, at, at + 1), hint)
     return Refused()
 
 
-def too_many(source: SourceText, at: int, report: Report) -> Refused:
+def report_too_many(source: SourceText, at: int, report: Report) -> Refused:
     """Report that a file contains too many values."""
     report.error("too-many-nodes", f"the file holds more than {MAX_NODES:,} values", Span(source, at, at + 1))
     return Refused()
@@ -72,14 +72,14 @@ def too_many(source: SourceText, at: int, report: Report) -> Refused:
 def duplicate_key(name: str, first: Span, again: Span, report: Report) -> None:
     """Report a duplicate key, with both places."""
     line = first.source.position(first.start).line
-    message = f"duplicate key '{shown(name)}', first at line {line}"
+    message = f"duplicate key '{shorten(name)}', first at line {line}"
     report.error("duplicate-key", message, again, "remove one of them, or rename it")
 
 
 def inexact_number(text: str, at: Span, report: Report) -> None:
     """Report a number that would lose precision."""
-    hint = f'write "{shown(text)}" in quotes to keep it as text'
-    report.error("bad-value", f"the number {shown(text)} is too large to be kept exactly", at, hint)
+    hint = f'write "{shorten(text)}" in quotes to keep it as text'
+    report.error("bad-value", f"the number {shorten(text)} is too large to be kept exactly", at, hint)
 
 
 def _bytes(text: str) -> int:

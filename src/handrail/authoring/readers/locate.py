@@ -19,10 +19,10 @@ def span_at(scalar: Scalar, start: int, end: int) -> Span:
     if span.end - span.start - 2 * margin == len(value) and span.source.text.startswith(value, span.start + margin):
         return Span(span.source, span.start + margin + start, span.start + margin + end)
     trace = _trace(scalar)
-    return _mapped(trace, span, start, end) if trace is not None else span
+    return _map_span(trace, span, start, end) if trace is not None else span
 
 
-def _mapped(trace: Trace, span: Span, start: int, end: int) -> Span:
+def _map_span(trace: Trace, span: Span, start: int, end: int) -> Span:
     after = trace.ends[-1] if trace.ends else span.start
     first = trace.starts[start] if start < len(trace.starts) else after
     return Span(span.source, first, trace.ends[end - 1] if end > start else first)

@@ -74,13 +74,13 @@ def trace_flow(pattern: re.Pattern[str], text: str, start: int, end: int) -> Tra
             case "fold":
                 _fold(trace, text, at, to)
             case "join":
-                _kept_breaks(trace, [each.span() for each in _ONE_BREAK.finditer(text, at, to)][1:], text)
+                _keep_breaks(trace, [each.span() for each in _ONE_BREAK.finditer(text, at, to)][1:], text)
             case "twin":
                 trace.char("'", at, to)
             case "escape":
-                trace.char(_escaped(found[0]), at, to)
+                trace.char(_unescape(found[0]), at, to)
             case "pair":
-                trace.char(_paired(found[0]), at, to)
+                trace.char(_join_surrogates(found[0]), at, to)
             case _:
                 trace.run(found[0], at)
     return trace
@@ -104,24 +104,24 @@ def trace_block(text: str, start: int, end: int, value: str) -> Trace:
         trace.run(text[content:to], content)
         pending = [(to, after)]
         was_indented = is_indented
-    _kept_breaks(trace, pending, text)
+    _keep_breaks(trace, pending, text)
     return trace
 
 
 def _join(trace: Trace, breaks: list[tuple[int, int]], text: str, *, folds: bool) -> None:
     if not folds or not breaks or text[breaks[0][0]] in "\u2028\u2029":
-        _kept_breaks(trace, breaks, text)
+        _keep_breaks(trace, breaks, text)
     elif len(breaks) == 1:
         trace.char(" ", *breaks[0])
     else:
-        _kept_breaks(trace, breaks[1:], text)
+        _keep_breaks(trace, breaks[1:], text)
 
 
 def _fold(trace: Trace, text: str, start: int, end: int) -> None:
     _join(trace, [found.span() for found in _ONE_BREAK.finditer(text, start, end)], text, folds=True)
 
 
-def _kept_breaks(trace: Trace, breaks: list[tuple[int, int]], text: str) -> None:
+def _keep_breaks(trace: Trace, breaks: list[tuple[int, int]], text: str) -> None:
     for at, to in breaks:
         if to > at:
             trace.char(text[at] if text[at] in "\u2028\u2029" else "\n", at, to)
@@ -149,7 +149,7 @@ def _indent(text: str, lines: list[tuple[int, int, int]], value: str) -> int:
     return 0
 
 
-def _escaped(written: str) -> str:
+def _unescape(written: str) -> str:
     sign = written[1]
     if sign in "xuU" and len(written) > 2:
         number = int(written[2:], 16)
@@ -157,6 +157,6 @@ def _escaped(written: str) -> str:
     return _ESCAPES.get(sign, sign)
 
 
-def _paired(written: str) -> str:
+def _join_surrogates(written: str) -> str:
     high, low = int(written[2:6], 16), int(written[8:12], 16)
     return chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))

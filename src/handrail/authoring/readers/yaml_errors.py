@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import TypeAlias
 
-from handrail.authoring.readers.limits import BOM, Finding, quoted, shown
+from handrail.authoring.readers.limits import BOM, Finding, quote, shorten
 from handrail.authoring.readers.yaml_events import Broken
 from handrail.authoring.readers.yaml_repair import LONGEST_LINE, negation, quote_placeholders, quote_value, value_at
 from handrail.frozen import frozen
@@ -47,64 +47,64 @@ def explain(source: SourceText, broken: Broken, last: Scalar | None) -> Finding:
     at = min(at, len(source.text))
     opened = broken.context_at + shift if broken.context_at is not None else at
     case = _Case(source, broken.problem, broken.context, at, opened, last)
-    placeholder = _flow_placeholder(case)
+    placeholder = _explain_flow_placeholder(case)
     if placeholder is not None:
         return placeholder
     for words, make in _EXPLANATIONS:
         if words in case.context or words in case.problem:
             return make(case)
-    return Finding(f"this is not valid YAML: {shown(case.problem)}", case.span(at))
+    return Finding(f"this is not valid YAML: {shorten(case.problem)}", case.span(at))
 
 
-def _flow_placeholder(case: _Case) -> Finding | None:
+def _explain_flow_placeholder(case: _Case) -> Finding | None:
     text = case.source.text
     start = case.at - 1 if case.char == "{" else case.at
     found = _PLACEHOLDER.match(text, start) if start >= 0 and "flow" in case.context else None
     if found is None:
         return None
     line = case.source.line(case.line_of(start))
-    hint = f"write {quote_placeholders(line)}" if len(line) <= LONGEST_LINE else f'write "{shown(found[0])}"'
-    message = f"`{shown(found[0])}` in flow style needs quotes"
+    hint = f"write {quote_placeholders(line)}" if len(line) <= LONGEST_LINE else f'write "{shorten(found[0])}"'
+    message = f"`{shorten(found[0])}` in flow style needs quotes"
     return Finding(message, Span(case.source, start, found.end()), hint, "flow-placeholder")
 
 
-def _bad_start(case: _Case) -> Finding:
+def _explain_bad_start(case: _Case) -> Finding:
     if case.char == "\t":
-        return _tab(case)
+        return _explain_tab(case)
     value = value_at(case.source, case.at)
     sign = "a backtick" if case.char == "`" else f"`{case.char}`"
-    return Finding(f"a value cannot start with {sign}", case.span(case.at), f"put it in quotes: {quoted(value)}")
+    return Finding(f"a value cannot start with {sign}", case.span(case.at), f"put it in quotes: {quote(value)}")
 
 
-def _tab(case: _Case) -> Finding:
+def _explain_tab(case: _Case) -> Finding:
     return Finding("a tab stands where YAML needs spaces", case.span(case.at), "indent with spaces only")
 
 
-def _mark(case: _Case) -> Finding:
+def _explain_mark(case: _Case) -> Finding:
     sign, name = ("*", "alias") if "alias" in case.context else ("&", "anchor")
-    hint = f"a text that starts with `{sign}` needs quotes: {quoted(value_at(case.source, case.opened))}"
+    hint = f"a text that starts with `{sign}` needs quotes: {quote(value_at(case.source, case.opened))}"
     return Finding(f"a value that starts with `{sign}` is read as a YAML {name}", case.span(case.opened), hint)
 
 
-def _unclosed_quote(case: _Case) -> Finding:
+def _explain_unclosed_quote(case: _Case) -> Finding:
     sign = case.source.text[case.opened : case.opened + 1]
     hint = f"add the closing {sign} at the end of the text"
     return Finding(f"the quote {sign} is never closed", case.span(case.opened), hint)
 
 
-def _escape(case: _Case) -> Finding:
+def _explain_escape(case: _Case) -> Finding:
     start = case.source.text.rfind("\\", case.opened, case.at + 1)
     start = start if start >= 0 else case.at
     number = _NUMBERED_ESCAPE.match(case.source.text, start)
     if number is not None:
         hint = 'write the character itself, or its number with 8 digits, such as "\\U0001f600"'
         return Finding(f"`{number[0]}` is not the number of a character", case.span(start, len(number[0])), hint)
-    sign = shown(case.source.text[start : start + 2])
+    sign = shorten(case.source.text[start : start + 2])
     hint = "in double quotes write `\\\\` for a backslash, or use single quotes"
     return Finding(f"`{sign}` is not an escape that YAML knows", case.span(start, 2), hint)
 
 
-def _second_colon(case: _Case) -> Finding:
+def _explain_second_colon(case: _Case) -> Finding:
     here = case.line_of(case.at)
     first = case.line_of(case.last.span.start) if case.last is not None else here
     glued = _GLUED.match(case.source.line(first)) if first < here else None
@@ -122,7 +122,7 @@ def _second_colon(case: _Case) -> Finding:
     return Finding("a second `:` in one value", case.span(case.at), hint)
 
 
-def _no_colon(case: _Case) -> Finding:
+def _explain_no_colon(case: _Case) -> Finding:
     here = case.line_of(case.opened)
     glued = _GLUED.match(case.source.line(here))
     if glued is not None:
@@ -135,7 +135,7 @@ def _no_colon(case: _Case) -> Finding:
     return Finding("a key without a `:`", case.span(case.opened), hint)
 
 
-def _bracket(case: _Case) -> Finding:
+def _explain_bracket(case: _Case) -> Finding:
     sign = case.source.text[case.opened : case.opened + 1]
     closing = "]" if sign == "[" else "}"
     hint = f"add the missing `{closing}`"
@@ -144,11 +144,11 @@ def _bracket(case: _Case) -> Finding:
     return Finding(f"expected `,` or `{closing}` here", case.span(case.at), f"{hint}, or quote the text")
 
 
-def _indentation(case: _Case) -> Finding:
+def _explain_indentation(case: _Case) -> Finding:
     last = case.last
     line_number = case.line_of(case.at)
     if last is not None and last.style in {"single", "double"} and case.line_of(last.span.end) == line_number:
-        return _after_quote(case, last)
+        return _explain_text_after_quote(case, last)
     line = case.source.line(line_number)
     before = line[: case.at - case.source.offset(line_number, 1)]
     if case.char == ":":
@@ -164,7 +164,7 @@ def _indentation(case: _Case) -> Finding:
     return Finding("the indentation fits nothing above", case.span(case.at), hint)
 
 
-def _after_quote(case: _Case, last: Scalar) -> Finding:
+def _explain_text_after_quote(case: _Case, last: Scalar) -> Finding:
     sign = case.source.text[last.span.start : last.span.start + 1]
     first = case.line_of(last.span.start)
     if first < case.line_of(case.at):
@@ -176,7 +176,7 @@ def _after_quote(case: _Case, last: Scalar) -> Finding:
     return Finding("text after the closing quote", case.span(case.at), hint)
 
 
-def _no_content(case: _Case) -> Finding:
+def _explain_no_content(case: _Case) -> Finding:
     if case.char in {"]", "}"}:
         opening = "[" if case.char == "]" else "{"
         hint = f"remove it, or quote the text that holds it; no `{opening}` is open here"
@@ -184,56 +184,56 @@ def _no_content(case: _Case) -> Finding:
     return Finding("a value is missing here", case.span(case.at), "write a value, or quote the text that stands here")
 
 
-def _not_here(case: _Case) -> Finding:
-    hint = f"put lists and mappings on the next line; text that starts with `{shown(case.char)}` needs quotes"
-    return Finding(f"`{shown(case.char)}` cannot start a value on this line", case.span(case.at), hint)
+def _explain_misplaced(case: _Case) -> Finding:
+    hint = f"put lists and mappings on the next line; text that starts with `{shorten(case.char)}` needs quotes"
+    return Finding(f"`{shorten(case.char)}` cannot start a value on this line", case.span(case.at), hint)
 
 
-def _block_header(case: _Case) -> Finding:
+def _explain_block_header(case: _Case) -> Finding:
     sign = case.source.text[case.opened : case.opened + 1]
     hint = f"start the text on the next line, indented; text that starts with `{sign}` needs quotes"
     return Finding(f"unexpected text after `{sign}`", case.span(case.at), hint)
 
 
-def _directive(case: _Case) -> Finding:
+def _explain_directive(case: _Case) -> Finding:
     return Finding("a line that starts with `%` is a YAML directive", case.span(case.opened), "remove it or quote it")
 
 
-def _tag(case: _Case) -> Finding:
+def _explain_tag(case: _Case) -> Finding:
     negated = negation(case.source, case.opened)
-    hint = "remove it; text that starts with `!` needs quotes: " + quoted(value_at(case.source, case.opened))
+    hint = "remove it; text that starts with `!` needs quotes: " + quote(value_at(case.source, case.opened))
     hint = f"write `{negated}`" if negated is not None else hint
     return Finding("YAML tags are not part of the format", case.span(case.opened), hint, "tag-refused")
 
 
-def _document(case: _Case) -> Finding:
+def _explain_document(case: _Case) -> Finding:
     return Finding("text after the end of the document", case.span(case.at), "the whole file must be one mapping")
 
 
 _Explain: TypeAlias = Callable[[_Case], Finding]
 
 _EXPLANATIONS: tuple[tuple[str, _Explain], ...] = (
-    ("cannot start any token", _bad_start),
-    ("found a tab character", _tab),
-    ("scanning an alias", _mark),
-    ("scanning an anchor", _mark),
-    ("unexpected end of stream", _unclosed_quote),
-    ("unexpected document", _unclosed_quote),
-    ("escape", _escape),
-    ("hexdecimal", _escape),
-    ("hexadecimal", _escape),
-    ("chr() arg", _escape),
-    ("mapping values are not allowed", _second_colon),
-    ("could not find expected ':'", _no_colon),
-    ("expected ',' or", _bracket),
-    ("scanning a block scalar", _block_header),
-    ("node content", _no_content),
-    ("are not allowed in this context", _not_here),
-    ("not allowed here", _not_here),
-    ("document start", _document),
-    ("directive", _directive),
-    ("incompatible YAML document", _directive),
-    ("tag", _tag),
-    ("parsing a block", _indentation),
+    ("cannot start any token", _explain_bad_start),
+    ("found a tab character", _explain_tab),
+    ("scanning an alias", _explain_mark),
+    ("scanning an anchor", _explain_mark),
+    ("unexpected end of stream", _explain_unclosed_quote),
+    ("unexpected document", _explain_unclosed_quote),
+    ("escape", _explain_escape),
+    ("hexdecimal", _explain_escape),
+    ("hexadecimal", _explain_escape),
+    ("chr() arg", _explain_escape),
+    ("mapping values are not allowed", _explain_second_colon),
+    ("could not find expected ':'", _explain_no_colon),
+    ("expected ',' or", _explain_bracket),
+    ("scanning a block scalar", _explain_block_header),
+    ("node content", _explain_no_content),
+    ("are not allowed in this context", _explain_misplaced),
+    ("not allowed here", _explain_misplaced),
+    ("document start", _explain_document),
+    ("directive", _explain_directive),
+    ("incompatible YAML document", _explain_directive),
+    ("tag", _explain_tag),
+    ("parsing a block", _explain_indentation),
 )
 """Words in the parser's problem or context, and the function that explains them; the first match is used."""

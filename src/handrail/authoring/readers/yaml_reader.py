@@ -15,10 +15,10 @@ from handrail.authoring.readers.limits import (
     SURROGATE,
     Finding,
     Refused,
+    check_size,
     duplicate_key,
-    fits,
-    too_deep,
-    too_many,
+    report_too_deep,
+    report_too_many,
 )
 from handrail.authoring.readers.yaml_events import Broken, Event, events
 from handrail.authoring.readers.yaml_scalars import NOT_ALWAYS_TEXT, plain_value
@@ -46,7 +46,7 @@ _PROPERTIES = re.compile(r"(?:(?:&[^\s,\[\]{}]*|!<[^>\s]*>|![^\s,\[\]{}]*)(?:\s+
 
 def read_yaml(source: SourceText, report: Report) -> Node | None:
     """Parse one YAML document; None when nothing usable could be read, which is then reported."""
-    if not fits(source, report) or not _is_text(source, report):
+    if not check_size(source, report) or not _is_text(source, report):
         return None
     shift = 1 if source.text.startswith(BOM) else 0
     return build_tree(source, report, events(source.text[shift:]))
@@ -162,18 +162,18 @@ class _Builder:
         start, end = event.start_mark.index + self._shift, event.end_mark.index + self._shift
         text = event.value
         style = _STYLES[event.style]
-        if event.tag is not None and yaml_refusals.tag_refused(self.source, start, self.report):
+        if event.tag is not None and yaml_refusals.refuse_tag(self.source, start, self.report):
             # A condition after a `!` has been reported; a value that matches avoids a second message about it.
             text, style = "true", "plain"
         elif event.tag is not None or event.anchor is not None:
-            start = self._after_properties(start, end)
+            start = self._skip_properties(start, end)
         span = Span(self.source, start, end)
         value: ScalarValue = text
         if style == "plain":
             if not text or text[0] in NOT_ALWAYS_TEXT:
                 value = plain_value(text, span, self.report)
         elif style == "double" and not text.isascii():
-            value = self._whole_characters(text, span)
+            value = self._replace_surrogates(text, span)
         node = Scalar(value, span, style)
         self.last = node
         self._end = end
@@ -190,10 +190,10 @@ class _Builder:
     def _open(self, event: Event, entries: dict[str, Entry] | None) -> None:
         start = event.start_mark.index + self._shift
         if len(self._stack) > MAX_DEPTH:
-            raise too_deep(self.source, start, self.report)
+            raise report_too_deep(self.source, start, self.report)
         if event.tag is not None or event.anchor is not None:
             if event.tag is not None:
-                yaml_refusals.tag_refused(self.source, start, self.report)
+                yaml_refusals.refuse_tag(self.source, start, self.report)
             start = event.end_mark.index + self._shift - (1 if event.flow_style else 0)
         frame = _Frame(start, entries, flow=event.flow_style)
         frame.anchor = event.anchor
@@ -230,7 +230,7 @@ class _Builder:
 
     def _reuse(self, known: _Known, span: Span) -> None:
         if len(self._stack) - 1 + known.height > MAX_DEPTH:
-            raise too_deep(self.source, span.start, self.report)
+            raise report_too_deep(self.source, span.start, self.report)
         self._count += known.size - 1
         if self._count >= MAX_NODES:
             message = f"aliases expand the file to more than {MAX_NODES:,} values"
@@ -244,7 +244,7 @@ class _Builder:
             # Each further finding would copy its line again, which is expensive in a file of a single line.
             raise Refused
         if self._count > MAX_NODES:
-            raise too_many(self.source, node.span.start, self.report)
+            raise report_too_many(self.source, node.span.start, self.report)
         frame = self._stack[-1]
         frame.size += size
         if height:
@@ -273,11 +273,11 @@ class _Builder:
             return self._dropped
         return key
 
-    def _after_properties(self, start: int, end: int) -> int:
+    def _skip_properties(self, start: int, end: int) -> int:
         found = _PROPERTIES.match(self.source.text, start)
         return min(found.end(), end) if found else start
 
-    def _whole_characters(self, text: str, span: Span) -> str:
+    def _replace_surrogates(self, text: str, span: Span) -> str:
         if not SURROGATE.search(text):
             return text
         message = "the text holds half of a character (a lone surrogate)"

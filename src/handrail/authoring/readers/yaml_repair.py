@@ -2,7 +2,7 @@
 
 import re
 
-from handrail.authoring.readers.limits import quoted
+from handrail.authoring.readers.limits import quote
 from handrail.model.source import SourceText
 
 LONGEST_LINE = 200
@@ -56,11 +56,11 @@ def quote_value(line: str) -> str | None:
     found = _KEYED.match(_COMMENT.sub("", line)) if len(line) <= LONGEST_LINE else None
     if found is None:
         return None
-    return found[1].strip() + " " + quoted(found[2].strip())
+    return found[1].strip() + " " + quote(found[2].strip())
 
 
 def _quote_token(found: re.Match[str]) -> str:
     token = found[0]
     if token[0] in " \t":
         return ""
-    return quoted(token) if found["plain"] and "${" in token else token
+    return quote(token) if found["plain"] and "${" in token else token

@@ -31,9 +31,9 @@ def plain_value(text: str, at: Span, report: Report) -> ScalarValue:
     if text in _WORDS:
         return _WORDS[text]
     if _INT.fullmatch(text):
-        return _whole(text, int(text) if len(text) <= _LONGEST_INT else None, at, report)
+        return _check_int(text, int(text) if len(text) <= _LONGEST_INT else None, at, report)
     if _BASED.fullmatch(text):
-        return _whole(text, int(text[2:], 8 if text[1] == "o" else 16), at, report)
+        return _check_int(text, int(text[2:], 8 if text[1] == "o" else 16), at, report)
     if _FLOAT.fullmatch(text):
         return _float(text, at, report)
     if _NOT_FINITE.fullmatch(text):
@@ -43,7 +43,7 @@ def plain_value(text: str, at: Span, report: Report) -> ScalarValue:
     return text
 
 
-def _whole(text: str, value: int | None, at: Span, report: Report) -> int:
+def _check_int(text: str, value: int | None, at: Span, report: Report) -> int:
     if value is None or abs(value) > MAX_INT:
         inexact_number(text, at, report)
         return 0

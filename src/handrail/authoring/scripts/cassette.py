@@ -91,7 +91,7 @@ def write_cassette(calls: Iterable[RecordedCall], about: Mapping[str, JsonValue]
     return b"".join(json.dumps(each).encode() + b"\n" for each in records)
 
 
-def as_strict(data: bytes) -> bytes:
+def make_strict(data: bytes) -> bytes:
     """Return a cassette with which a call fails when its prompt differs from the recorded one."""
     first, _, rest = data.partition(b"\n")
     return json.dumps({**json.loads(first), "strict": True}).encode() + b"\n" + rest
@@ -108,7 +108,7 @@ def require_cassette(path: str, data: bytes) -> Cassette:
     return Cassette(calls, str(head.get("run", "")), strict=head.get("strict") is True)
 
 
-def drift_told(line: bytes) -> str:
+def read_drift(line: bytes) -> str:
     """Read from the first line of a replay how the prompt differs; empty where it does not."""
     try:
         said: object = json.loads(line)

@@ -111,7 +111,7 @@ def _check(entry: Entry, report: Report) -> None:
         report.error("bad-value", f"'{short(entry.name)}' is no step address", entry, hint)
     items = _items(entry.value)
     for item in items[:-1]:
-        _not_the_last(item, report)
+        _report_not_last(item, report)
     if isinstance(items[-1], Scalar) and len(items) == 1:
         report.error("bad-value", f"'{MORE}' repeats the turn before it, and there is none", items[0])
     for item in items:
@@ -124,14 +124,14 @@ def _items(value: Node) -> tuple[Node, ...]:
     return value.items if isinstance(value, Sequence) else (value,)
 
 
-def _not_the_last(item: Node, report: Report) -> None:
+def _report_not_last(item: Node, report: Report) -> None:
     if isinstance(item, Scalar):
         report.error("bad-value", f"'{MORE}' ends a list of turns", item, "remove it, or what follows it")
-    elif isinstance(item, Mapping) and _repeats(item):
+    elif isinstance(item, Mapping) and _is_repeating(item):
         report.error("bad-value", "only the last turn can repeat", item.entries["repeat"], "move it to the last turn")
 
 
-def _repeats(item: Node) -> bool:
+def _is_repeating(item: Node) -> bool:
     match item:
         case Scalar():
             return True
@@ -166,7 +166,7 @@ def _is_base64(text: str) -> bool:
 def _turns(value: Node) -> Turns:
     items = _items(value)
     turns = tuple(_turn(item) for item in items if isinstance(item, Mapping))
-    return Turns(turns, _repeats(items[-1]))
+    return Turns(turns, _is_repeating(items[-1]))
 
 
 def _turn(item: Mapping) -> Turn:

@@ -8,16 +8,16 @@ from typing import Any, cast
 from handrail.authoring.shapes import shapes
 from handrail.authoring.shapes.misfits import (
     NAMES,
-    corrected,
+    correct_slip,
     either,
     head_of,
     kind_of,
     mismatch,
     short,
+    source_excerpt,
     unknown_key,
     unknown_tag,
     untagged,
-    written,
 )
 from handrail.authoring.shapes.shapes import PLACEHOLDER, Shape
 from handrail.model.diagnostics import Report
@@ -61,36 +61,36 @@ def _is_placeholder(node: Node) -> bool:
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-def _text(shape: shapes.Text, node: Node, report: Report) -> None:
+def _check_text(shape: shapes.Text, node: Node, report: Report) -> None:
     value = node.value if isinstance(node, Scalar) else None
     if not isinstance(value, str):
-        _not_text(shape, node, report)
+        _report_not_text(shape, node, report)
         return
     if len(value) < shape.least:
         wanted = "must not be empty" if shape.least == 1 else f"must have at least {shape.least} characters"
         report.error("bad-value", f"{shape.what} {wanted}", node)
     elif shape.most is not None and len(value) > shape.most:
         report.error("bad-value", f"{shape.what} has {len(value)} characters, at most {shape.most} are allowed", node)
-    elif shape.pattern is not None and not _compiled(shape.pattern).fullmatch(value):
+    elif shape.pattern is not None and not _compile(shape.pattern).fullmatch(value):
         hint = f"for example {shape.example}" if shape.example else f"it must match {shape.pattern}"
         report.error("bad-value", f"'{short(value)}' is no {shape.what}", node, hint)
 
 
-def _not_text(shape: shapes.Text, node: Node, report: Report) -> None:
+def _report_not_text(shape: shapes.Text, node: Node, report: Report) -> None:
     """Report a value that is not text, with what the text is for where adding quotes would not fix it."""
-    text = written(node) if isinstance(node, Scalar) else ""
-    if shape.example is None or shape.pattern is None or _compiled(shape.pattern).fullmatch(text):
+    text = source_excerpt(node) if isinstance(node, Scalar) else ""
+    if shape.example is None or shape.pattern is None or _compile(shape.pattern).fullmatch(text):
         mismatch("text", node, report)
     else:
         message = f"expected text ({shape.what}), got {NAMES[kind_of(node)]}"
         report.error("wrong-type", message, node, f"for example {shape.example}")
 
 
-def _choice(shape: shapes.Choice, node: Node, report: Report) -> None:
+def _check_choice(shape: shapes.Choice, node: Node, report: Report) -> None:
     if shape.placeholder and _is_placeholder(node):
         return
     value = node.value if isinstance(node, Scalar) else None
@@ -101,14 +101,14 @@ def _choice(shape: shapes.Choice, node: Node, report: Report) -> None:
         report.error("bad-value", f"'{short(value)}' is not allowed here{guess}", node, "use " + either(shape.values))
 
 
-def _flag(shape: shapes.Flag, node: Node, report: Report) -> None:
+def _check_flag(shape: shapes.Flag, node: Node, report: Report) -> None:
     if shape.placeholder and _is_placeholder(node):
         return
     if kind_of(node) != "flag":
         mismatch("true or false", node, report)
 
 
-def _number(shape: shapes.Number, node: Node, report: Report) -> None:
+def _check_number(shape: shapes.Number, node: Node, report: Report) -> None:
     if shape.placeholder and _is_placeholder(node):
         return
     value = node.value if isinstance(node, Scalar) else None
@@ -123,16 +123,16 @@ def _number(shape: shapes.Number, node: Node, report: Report) -> None:
         report.error("bad-value", f"{value} is too large, the most is {shape.most:g}", node)
 
 
-def _nothing(_: shapes.Nothing, node: Node, report: Report) -> None:
+def _check_nothing(_: shapes.Nothing, node: Node, report: Report) -> None:
     if kind_of(node) != "nothing":
         mismatch("nothing", node, report)
 
 
-def _anything(_: shapes.Anything, node: Node, report: Report) -> None:
+def _accept_anything(_: shapes.Anything, node: Node, report: Report) -> None:
     del node, report
 
 
-def _list(shape: shapes.ListOf, node: Node, report: Report) -> None:
+def _check_list(shape: shapes.ListOf, node: Node, report: Report) -> None:
     if not isinstance(node, Sequence):
         mismatch("a list", node, report)
         return
@@ -160,24 +160,24 @@ def _unique(node: Sequence, report: Report) -> None:
             seen.add(item.value)
 
 
-def _map(shape: shapes.MapOf, node: Node, report: Report) -> None:
+def _check_map(shape: shapes.MapOf, node: Node, report: Report) -> None:
     if not isinstance(node, Mapping):
         mismatch("a map", node, report)
         return
     if len(node.entries) < shape.least:
         report.error("bad-value", "the map must not be empty", node)
     for entry in node:
-        if shape.key_pattern is not None and not _compiled(shape.key_pattern).fullmatch(entry.name):
+        if shape.key_pattern is not None and not _compile(shape.key_pattern).fullmatch(entry.name):
             hint = f"it must match {shape.key_pattern}"
             report.error("bad-value", f"'{short(entry.name)}' is no {shape.key_what}", entry, hint)
         _fit(shape.value, entry.value, report)
 
 
-def _record(shape: shapes.Record, node: Node, report: Report) -> None:
+def _check_record(shape: shapes.Record, node: Node, report: Report) -> None:
     if not isinstance(node, Mapping):
         few = 0 < len(shape.keys) <= MOST_NAMED
         keys = f"its keys are {', '.join(shape.keys)}" if few else None
-        mismatch("a map", node, report, corrected(shape.slips, node) or keys)
+        mismatch("a map", node, report, correct_slip(shape.slips, node) or keys)
         return
     keys = shape.keys
     for name, entry in node.entries.items():
@@ -189,7 +189,7 @@ def _record(shape: shapes.Record, node: Node, report: Report) -> None:
         else:
             unknown_key(shape, entry, report)
     meant = {shape.aliases.get(name) or suggest(name, keys) for name in node.entries if name not in keys}
-    for name in shape.required:
+    for name in shape.mandatory_keys:
         if name not in node.entries and name not in meant:
             report.error("missing-key", f"{shape.what} needs '{name}'", head_of(node), keys[name].doc)
     _exclusive(shape, node, meant, report)
@@ -208,7 +208,7 @@ def _other_word(shape: shapes.Record, entry: Entry, node: Mapping, report: Repor
 
 
 def _value(key: shapes.Key, node: Node, report: Report) -> None:
-    hint = corrected(key.slips, node)
+    hint = correct_slip(key.slips, node)
     if hint is None:
         _fit(key.shape, node, report)
         return
@@ -237,7 +237,7 @@ def _conflict(present: list[str], node: Mapping, report: Report) -> None:
     report.error("conflicting-keys", f"{names} exclude each other", node.entries[written[1]], "keep one of them")
 
 
-def _either(shape: shapes.Either, node: Node, report: Report) -> None:
+def _check_either(shape: shapes.Either, node: Node, report: Report) -> None:
     form = shape.forms.get(kind_of(node))
     if form is None:
         wanted = either(tuple(NAMES[kind] for kind in shape.forms))
@@ -246,13 +246,13 @@ def _either(shape: shapes.Either, node: Node, report: Report) -> None:
         _fit(form, node, report)
 
 
-def _ref(shape: shapes.Ref, node: Node, report: Report) -> None:
+def _check_ref(shape: shapes.Ref, node: Node, report: Report) -> None:
     _fit(shape.shape(), node, report)
 
 
-def _tagged(shape: shapes.Tagged, node: Node, report: Report) -> None:
+def _check_tagged(shape: shapes.Tagged, node: Node, report: Report) -> None:
     if not isinstance(node, Mapping):
-        mismatch("a map", node, report, corrected(shape.slips, node))
+        mismatch("a map", node, report, correct_slip(shape.slips, node))
         return
     tag = choose(shape, node)
     record = shape.records.get(tag) if tag is not None else None
@@ -267,17 +267,17 @@ def _tagged(shape: shapes.Tagged, node: Node, report: Report) -> None:
 _CHECKS: dict[type, Any] = cast(
     "dict[type, Any]",
     {
-        shapes.Text: _text,
-        shapes.Choice: _choice,
-        shapes.Flag: _flag,
-        shapes.Number: _number,
-        shapes.Nothing: _nothing,
-        shapes.Anything: _anything,
-        shapes.ListOf: _list,
-        shapes.MapOf: _map,
-        shapes.Record: _record,
-        shapes.Either: _either,
-        shapes.Ref: _ref,
-        shapes.Tagged: _tagged,
+        shapes.Text: _check_text,
+        shapes.Choice: _check_choice,
+        shapes.Flag: _check_flag,
+        shapes.Number: _check_number,
+        shapes.Nothing: _check_nothing,
+        shapes.Anything: _accept_anything,
+        shapes.ListOf: _check_list,
+        shapes.MapOf: _check_map,
+        shapes.Record: _check_record,
+        shapes.Either: _check_either,
+        shapes.Ref: _check_ref,
+        shapes.Tagged: _check_tagged,
     },
 )

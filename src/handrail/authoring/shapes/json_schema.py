@@ -49,7 +49,7 @@ def json_schema(shape: Shape, title: str) -> dict[str, Any]:
     return schema
 
 
-def _text(_: SchemaWriter, shape: shapes.Text) -> dict[str, Any]:
+def _write_text(_: SchemaWriter, shape: shapes.Text) -> dict[str, Any]:
     schema: dict[str, Any] = {"type": "string"}
     if shape.least:
         schema["minLength"] = shape.least
@@ -66,15 +66,15 @@ def _open(schema: dict[str, Any], *, placeholder: bool) -> dict[str, Any]:
     return {"anyOf": [schema, PLACEHOLDER]} if placeholder else schema
 
 
-def _choice(_: SchemaWriter, shape: shapes.Choice) -> dict[str, Any]:
+def _write_choice(_: SchemaWriter, shape: shapes.Choice) -> dict[str, Any]:
     return _open({"enum": [*shape.values, *shape.also]}, placeholder=shape.placeholder)
 
 
-def _flag(_: SchemaWriter, shape: shapes.Flag) -> dict[str, Any]:
+def _write_flag(_: SchemaWriter, shape: shapes.Flag) -> dict[str, Any]:
     return _open({"type": "boolean"}, placeholder=shape.placeholder)
 
 
-def _number(_: SchemaWriter, shape: shapes.Number) -> dict[str, Any]:
+def _write_number(_: SchemaWriter, shape: shapes.Number) -> dict[str, Any]:
     schema: dict[str, Any] = {"type": "integer" if shape.whole else "number"}
     if shape.least is not None:
         schema["minimum"] = shape.least
@@ -83,7 +83,7 @@ def _number(_: SchemaWriter, shape: shapes.Number) -> dict[str, Any]:
     return _open(schema, placeholder=shape.placeholder)
 
 
-def _list(writer: SchemaWriter, shape: shapes.ListOf) -> dict[str, Any]:
+def _write_list(writer: SchemaWriter, shape: shapes.ListOf) -> dict[str, Any]:
     schema: dict[str, Any] = {"type": "array", "items": writer.write(shape.item)}
     if shape.least:
         schema["minItems"] = shape.least
@@ -94,7 +94,7 @@ def _list(writer: SchemaWriter, shape: shapes.ListOf) -> dict[str, Any]:
     return schema
 
 
-def _map(writer: SchemaWriter, shape: shapes.MapOf) -> dict[str, Any]:
+def _write_map(writer: SchemaWriter, shape: shapes.MapOf) -> dict[str, Any]:
     schema: dict[str, Any] = {"type": "object", "additionalProperties": writer.write(shape.value)}
     if shape.key_pattern is not None:
         schema["propertyNames"] = {"pattern": f"^(?:{shape.key_pattern})$"}
@@ -103,19 +103,19 @@ def _map(writer: SchemaWriter, shape: shapes.MapOf) -> dict[str, Any]:
     return schema
 
 
-def _record(writer: SchemaWriter, shape: shapes.Record) -> dict[str, Any]:
+def _write_record(writer: SchemaWriter, shape: shapes.Record) -> dict[str, Any]:
     properties = {name: {**writer.write(key.shape), "description": key.doc} for name, key in shape.keys.items()}
     for alias, name in shape.aliases.items():
         also = {"description": f"another word for {name}", "deprecated": True}
         properties[alias] = {**writer.write(shape.keys[name].shape), **also}
     schema: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
-    plain = [name for name in shape.required if not shape.keys[name].aliases]
+    plain = [name for name in shape.mandatory_keys if not shape.keys[name].aliases]
     if plain:
         schema["required"] = plain
     words = {name: (name, *key.aliases) for name, key in shape.keys.items() if key.aliases}
-    one_of = (*shape.one_of, *(words[name] for name in shape.required if name in words))
+    one_of = (*shape.one_of, *(words[name] for name in shape.mandatory_keys if name in words))
     rules: list[dict[str, Any]] = [{"oneOf": [{"required": [name]} for name in group]} for group in one_of]
-    for group in (*shape.at_most_one, *(words[name] for name in words if name not in shape.required)):
+    for group in (*shape.at_most_one, *(words[name] for name in words if name not in shape.mandatory_keys)):
         pairs = [{"required": [a, b]} for i, a in enumerate(group) for b in group[i + 1 :]]
         rules.append({"not": {"anyOf": pairs}})
     if rules:
@@ -123,15 +123,15 @@ def _record(writer: SchemaWriter, shape: shapes.Record) -> dict[str, Any]:
     return schema
 
 
-def _either(writer: SchemaWriter, shape: shapes.Either) -> dict[str, Any]:
+def _write_either(writer: SchemaWriter, shape: shapes.Either) -> dict[str, Any]:
     return {"anyOf": [writer.write(form) for form in shape.forms.values()]}
 
 
-def _ref(writer: SchemaWriter, shape: shapes.Ref) -> dict[str, Any]:
+def _write_ref(writer: SchemaWriter, shape: shapes.Ref) -> dict[str, Any]:
     return writer.define(shape.name, shape.shape())
 
 
-def _tagged(writer: SchemaWriter, shape: shapes.Tagged) -> dict[str, Any]:
+def _write_tagged(writer: SchemaWriter, shape: shapes.Tagged) -> dict[str, Any]:
     """Build a chain of if/then/else, so that an editor's message refers only to the intended record."""
     rest: Any = writer.write(shape.records[shape.otherwise]) if shape.otherwise else False
     for key, name in reversed(shape.implied.items()):
@@ -144,16 +144,16 @@ def _tagged(writer: SchemaWriter, shape: shapes.Tagged) -> dict[str, Any]:
 
 
 _WRITERS: dict[type, Any] = {
-    shapes.Text: _text,
-    shapes.Choice: _choice,
-    shapes.Flag: _flag,
-    shapes.Number: _number,
+    shapes.Text: _write_text,
+    shapes.Choice: _write_choice,
+    shapes.Flag: _write_flag,
+    shapes.Number: _write_number,
     shapes.Nothing: lambda *_: {"type": "null"},  # pyright: ignore[reportUnknownLambdaType]
     shapes.Anything: lambda *_: {},  # pyright: ignore[reportUnknownLambdaType]
-    shapes.ListOf: _list,
-    shapes.MapOf: _map,
-    shapes.Record: _record,
-    shapes.Either: _either,
-    shapes.Ref: _ref,
-    shapes.Tagged: _tagged,
+    shapes.ListOf: _write_list,
+    shapes.MapOf: _write_map,
+    shapes.Record: _write_record,
+    shapes.Either: _write_either,
+    shapes.Ref: _write_ref,
+    shapes.Tagged: _write_tagged,
 }

@@ -2,7 +2,7 @@
 
 import re
 
-from handrail.authoring.readers.limits import quoted
+from handrail.authoring.readers.limits import quote
 from handrail.authoring.shapes.shapes import Kind, Record, Tagged
 from handrail.model.diagnostics import Report
 from handrail.model.source import Entry, Mapping, Node, Scalar, Sequence
@@ -51,11 +51,11 @@ def _repair(wanted: str, kind: Kind, node: Node) -> str | None:
     if not isinstance(node, Scalar):
         return None
     if wanted == "text" and kind in ("number", "flag"):
-        return f'quote it: "{written(node)}"'
-    return _bare(str(node.value).lower(), wanted) if kind == "text" else None
+        return f'quote it: "{source_excerpt(node)}"'
+    return _suggest_bare(str(node.value).lower(), wanted) if kind == "text" else None
 
 
-def _bare(text: str, wanted: str) -> str | None:
+def _suggest_bare(text: str, wanted: str) -> str | None:
     """Return the hint for a text that was meant as a boolean or a number."""
     if wanted == "true or false" and text in SPOKEN_FLAGS:
         return f"write {SPOKEN_FLAGS[text]}, without quotes"
@@ -63,36 +63,36 @@ def _bare(text: str, wanted: str) -> str | None:
     return "write it without quotes" if is_number else None
 
 
-def corrected(slips: dict[Kind, str], node: Node) -> str | None:
+def correct_slip(slips: dict[Kind, str], node: Node) -> str | None:
     """Fill the written value, as far as it can be repeated, into the suggested correction."""
     slip = slips.get(kind_of(node))
     if slip is None:
         return None
-    text = _said(node)
+    text = _first_text(node)
     name = _NAME.search(text)
-    filled = {"VALUE": _in_flow(text), "NAME": name[0] if name is not None else "name"}
+    filled = {"VALUE": _flow_text(text), "NAME": name[0] if name is not None else "name"}
     return _HOLE.sub(lambda found: filled[found[0]], slip)
 
 
-def _said(node: Node) -> str:
+def _first_text(node: Node) -> str:
     """Return the most telling part of a value: itself, a list's first item, or a map's name or first key."""
     match node:
         case Scalar():
             return str(node.value)
         case Sequence():
-            return _said(node.items[0]) if node.items else ""
+            return _first_text(node.items[0]) if node.items else ""
         case Mapping():
             named = node.get("name")
-            return _said(named) if isinstance(named, Scalar) else next(iter(node.entries), "")
+            return _first_text(named) if isinstance(named, Scalar) else next(iter(node.entries), "")
 
 
-def _in_flow(text: str) -> str:
+def _flow_text(text: str) -> str:
     if not text or len(text) > LONGEST_SAID or "\n" in text:
         return "..."
-    return text if _PLAIN.fullmatch(text) else quoted(text)
+    return text if _PLAIN.fullmatch(text) else quote(text)
 
 
-def written(node: Scalar) -> str:
+def source_excerpt(node: Scalar) -> str:
     """Return a scalar as written in its file, shortened."""
     span = node.span
     return str(node.value) if node.style == "made" else span.source.text[span.start : span.end][:60]

@@ -126,7 +126,7 @@ class Record:
     """The correction to suggest where the value is not a map, as for a key."""
 
     @cached_property
-    def required(self) -> tuple[str, ...]:
+    def mandatory_keys(self) -> tuple[str, ...]:
         """The names of the keys that must be present."""
         return tuple(name for name, key in self.keys.items() if key.required)
 

@@ -10,7 +10,7 @@ import click
 
 from handrail.cli.options import current_place, json_option
 from handrail.cli.output import write_json
-from handrail.cli.render.safe_text import harmless
+from handrail.cli.render.safe_text import escape_controls
 from handrail.frozen import frozen
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def command(**given: Any) -> int:
     wanted = _Wanted(**given)
     client, target = _target(wanted)
     about = client.title if client is not None else "the agents that look there"
-    changed = _undone(wanted, target, about) if wanted.undo else _written(wanted, target, about, client)
+    changed = _undo_target(wanted, target, about) if wanted.undo else _write_target(wanted, target, about, client)
     if wanted.as_json:
         write_json(_data(wanted, target, changed=changed))
     return 0
@@ -86,32 +86,32 @@ def _target(wanted: _Wanted) -> "tuple[ConnectedClient | None, Target]":
     return client, skill_target(folder or skill_folder(client, place, os.environ, project=wanted.project))
 
 
-def _written(wanted: _Wanted, target: "Target", about: str, client: "ConnectedClient | None") -> bool:
+def _write_target(wanted: _Wanted, target: "Target", about: str, client: "ConnectedClient | None") -> bool:
     from handrail.operations.connect.connection import look_at, write
 
     receipts = _receipts()
     standing = look_at(target, receipts)
     if standing.state == "present":
-        _say(wanted, f"{_shown(target)} has it already: nothing to do")
+        _say(wanted, f"{_display_path(target)} has it already: nothing to do")
         return False
     if standing.problem:
         write(target, receipts)
     _say(wanted, _question(target, about, client, wanted))
-    if not _may_write(wanted):
+    if not _confirm_write(wanted):
         _say(wanted, "nothing was written; --yes writes it")
         return False
     done = write(target, receipts)
-    _say(wanted, f"wrote {_shown(target)}; start {about} anew to use it")
-    _say(wanted, f"to take it back: {_again(wanted)} --undo")
+    _say(wanted, f"wrote {_display_path(target)}; start {about} anew to use it")
+    _say(wanted, f"to take it back: {_command_line(wanted)} --undo")
     return done
 
 
-def _undone(wanted: _Wanted, target: "Target", about: str) -> bool:
+def _undo_target(wanted: _Wanted, target: "Target", about: str) -> bool:
     from handrail.operations.connect.connection import take_back
 
     done = take_back(target, _receipts())
-    gone = f"took back what was written to {_shown(target)}; start {about} anew"
-    _say(wanted, gone if done else f"nothing was written to {_shown(target)}: nothing to do")
+    gone = f"took back what was written to {_display_path(target)}; start {about} anew"
+    _say(wanted, gone if done else f"nothing was written to {_display_path(target)}: nothing to do")
     return done
 
 
@@ -122,24 +122,24 @@ def _receipts() -> "Receipts":
 
 
 def _question(target: "Target", about: str, client: "ConnectedClient | None", wanted: _Wanted) -> str:
-    from handrail.operations.connect.clients import own_command
+    from handrail.operations.connect.clients import client_command
 
     if target.form is None:
-        return f"this file teaches {about} to use Handrail:\n  {_shown(target)}"
+        return f"this file teaches {about} to use Handrail:\n  {_display_path(target)}"
     lines = "".join(f"  {line}\n" for line in target.lines.splitlines())
     is_plain = client is not None and not wanted.project and client.environment not in target.entry
-    own = own_command(client) if client is not None and is_plain else ""
+    own = client_command(client) if client is not None and is_plain else ""
     other = f"or, with its own command: {own}\n" if own else ""
-    return f"{about} reads {_shown(target)}; these lines connect it:\n\n{lines}\n{other}".rstrip("\n")
+    return f"{about} reads {_display_path(target)}; these lines connect it:\n\n{lines}\n{other}".rstrip("\n")
 
 
-def _may_write(wanted: _Wanted) -> bool:
+def _confirm_write(wanted: _Wanted) -> bool:
     if wanted.yes or wanted.as_json:
         return wanted.yes
     return sys.stdin.isatty() and click.confirm("Write this?", err=True)
 
 
-def _again(wanted: _Wanted) -> str:
+def _command_line(wanted: _Wanted) -> str:
     skill = ["--skill", *([wanted.skill] if wanted.skill else [])] if wanted.skill is not None else []
     words = ["handrail", "connect", *([wanted.agent] if wanted.agent else []), *skill]
     return shlex.join([*words, *(["--project"] if wanted.project else [])])
@@ -147,11 +147,11 @@ def _again(wanted: _Wanted) -> str:
 
 def _say(wanted: _Wanted, text: str) -> None:
     if not wanted.as_json:
-        click.echo("\n".join(harmless(line) for line in text.split("\n")))
+        click.echo("\n".join(escape_controls(line) for line in text.split("\n")))
 
 
-def _shown(target: "Target") -> str:
-    return current_place().shown(target.path)
+def _display_path(target: "Target") -> str:
+    return current_place().display_path(target.path)
 
 
 def _data(wanted: _Wanted, target: "Target", *, changed: bool) -> dict[str, object]:

@@ -8,7 +8,7 @@ import click
 from handrail.cli.options import current_place, json_option, optional_run_argument
 from handrail.cli.output import write_json
 from handrail.cli.render.layout import flow
-from handrail.cli.render.safe_text import harmless
+from handrail.cli.render.safe_text import escape_controls
 
 if TYPE_CHECKING:
     from handrail.operations.agents.health import AgentHealth
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 def command(*, run: str | None, repair: bool, as_json: bool) -> int:
     """Check the tools that runs need, and that everything recorded is as it was written, or one RUN of it."""
     from handrail.operations.doctor.check import examine_health
-    from handrail.operations.driving.driver_info import held_logins
+    from handrail.operations.driving.driver_info import list_logins
     from handrail.wiring.driver_channel import driver_environments
-    from handrail.wiring.machine import this_machine, unfinished_applies
+    from handrail.wiring.machine import list_unfinished_applies, this_machine
 
     place, machine = current_place(), this_machine()
     found = examine_health(machine, place.folders.data, repair=repair, run=run)
     held = None
     if found.driver is not None:
-        held = held_logins(driver_environments(place.folders.data).list_held(), machine.agents.profiles)
-    cut_off = unfinished_applies(place.folders.data)
+        held = list_logins(driver_environments(place.folders.data).list_held(), machine.agents.profiles)
+    cut_off = list_unfinished_applies(place.folders.data)
     if as_json:
         applies = [{"run": each.run, "checkout": each.checkout, "undo": each.undo} for each in cut_off]
         queue = [{"run": run, **data} for run, data in _queue(place).items()]
@@ -48,8 +48,8 @@ def command(*, run: str | None, repair: bool, as_json: bool) -> int:
             *unfinished,
             *(_next_lines(found) or [f"Next: {_first_step(place)}"]),
         ]
-        click.echo("\n".join(harmless(line) for line in lines))
-    return 0 if found.healthy else 1
+        click.echo("\n".join(escape_controls(line) for line in lines))
+    return 0 if found.is_healthy else 1
 
 
 def _queue(place: "Place") -> "dict[str, dict[str, Any]]":
@@ -91,10 +91,10 @@ def _tool_words(tool: "Tool") -> str:
 
 
 def _agent_words(agent: "AgentHealth") -> str:
-    from handrail.operations.agents.health import access_words, lacks
+    from handrail.operations.agents.health import access_words, list_unsupported
 
     said = {True: "logged in", False: f"not logged in (next: {agent.login})", None: "login not known"}
-    cannot = lacks(agent.can)
+    cannot = list_unsupported(agent.can)
     held = f"access {access_words(agent.can)}" + (f"; cannot enforce {', '.join(cannot)}" if cannot else "")
     return f"  {agent.name:<9} {said[agent.logged_in]} · {held}"
 
@@ -123,13 +123,13 @@ def _cut_words(cut: "Cut") -> str:
 
 
 def _driver_lines(driver: "DriverInfo | None", held: "tuple[HeldLogins, ...] | None") -> list[str]:
-    from handrail.operations.driving.driver_info import words_of_held
+    from handrail.operations.driving.driver_info import describe_environments
     from handrail.operations.views.run_document import iso
 
     if driver is None:
         return ["background driver   not running"]
     running = f"background driver   running, process {driver.pid}, since {iso(driver.since)}"
-    return [running, f"  {words_of_held(held)}"]
+    return [running, f"  {describe_environments(held)}"]
 
 
 def _next_lines(found: "Health") -> list[str]:
@@ -184,7 +184,7 @@ def _data(found: "Health", held: "tuple[HeldLogins, ...] | None") -> dict[str, A
     from handrail.operations.views.run_document import iso
 
     return {
-        "healthy": found.healthy,
+        "healthy": found.is_healthy,
         "tools": [
             {
                 "name": each.name,

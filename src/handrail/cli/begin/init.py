@@ -43,20 +43,20 @@ def command(*, yes: bool, as_json: bool, attempt: bool, timeout: int) -> int:
     """
     options = _Options(yes, as_json, attempt, timeout)
     if as_json:
-        report = _whole(options, _look())
+        report = _try_and_write(options, _survey_repository())
         write_json(_data(report))
         return 0
-    from handrail.cli.render.init import found_lines, tried_lines, wrote_lines
+    from handrail.cli.render.init import result_lines, survey_lines, trial_lines
 
-    report = _about_present(options, _look())
-    click.echo("\n".join(found_lines(report)))
-    report = _tried(options, report)
-    click.echo("\n".join(tried_lines(report)))
-    done = _written(options, report)
+    report = _ask_for_trust(options, _survey_repository())
+    click.echo("\n".join(survey_lines(report)))
+    report = _try_settings(options, report)
+    click.echo("\n".join(trial_lines(report)))
+    done = _write_settings(options, report)
     if done is None:
         click.echo("nothing was written")
         return 0
-    click.echo("\n".join(wrote_lines(done)))
+    click.echo("\n".join(result_lines(done)))
     return 0
 
 
@@ -66,22 +66,22 @@ def _data(report: "Report") -> dict[str, object]:
     return init_data(report)
 
 
-def _whole(options: _Options, report: "Report") -> "Report":
-    done = _written(options, _tried(options, report))
+def _try_and_write(options: _Options, report: "Report") -> "Report":
+    done = _write_settings(options, _try_settings(options, report))
     return report if done is None else done
 
 
-def _look() -> "Report":
+def _survey_repository() -> "Report":
     from handrail.cli.render.init import Report
-    from handrail.operations.init.find_out import missing, survey, together
+    from handrail.operations.init.find_out import find_new_settings, merge_settings, survey
     from handrail.wiring.machine import this_machine
 
     found = survey(this_machine(), current_place())
-    fresh = missing(found)
-    return Report(found, fresh, together(found, fresh))
+    fresh = find_new_settings(found)
+    return Report(found, fresh, merge_settings(found, fresh))
 
 
-def _about_present(options: _Options, report: "Report") -> "Report":
+def _ask_for_trust(options: _Options, report: "Report") -> "Report":
     """Ask once about what was already there before any of it is used; if nobody can be asked, it stays untrusted."""
     question = report.found.present
     if question is None or not options.asks:
@@ -93,33 +93,33 @@ def _about_present(options: _Options, report: "Report") -> "Report":
     if not click.confirm("This was here already. Trust it?"):
         return report
     grant(current_place(), question)
-    return _look()
+    return _survey_repository()
 
 
-def _tried(options: _Options, report: "Report") -> "Report":
+def _try_settings(options: _Options, report: "Report") -> "Report":
     """Try the draft, and if nobody can be asked, keep only what passed."""
     from dataclasses import replace
 
     from handrail.errors import UsageError
-    from handrail.operations.init.config_text import without_failed
-    from handrail.operations.init.find_out import together
-    from handrail.operations.init.trial import kept
+    from handrail.operations.init.config_text import drop_failed_checks
+    from handrail.operations.init.find_out import merge_settings
+    from handrail.operations.init.trial import keep_working_settings
 
     if not options.yes and not options.asks:
         raise UsageError("nobody can be asked here, so nothing was tried or written", next_step="handrail init --yes")
     tried = _trial(options, report) if options.attempt else None
     if tried is None:
-        fresh = without_failed(report.found.text or "", report.fresh)
+        fresh = drop_failed_checks(report.found.text or "", report.fresh)
     else:
-        fresh = kept(report.fresh, tried, report.found.where) if options.yes else report.fresh
-    return replace(report, tried=tried, fresh=fresh, whole=together(report.found, fresh))
+        fresh = keep_working_settings(report.fresh, tried, report.found.head_name) if options.yes else report.fresh
+    return replace(report, tried=tried, fresh=fresh, whole=merge_settings(report.found, fresh))
 
 
 def _trial(options: _Options, report: "Report") -> "tuple[Tried, ...]":
     from handrail.wiring.trial import new_trial
 
     shown = sys.stderr.isatty() and not options.as_json
-    trial = new_trial(current_place().folders.data, options.timeout, _show if shown else _silent)
+    trial = new_trial(current_place().folders.data, options.timeout, _show if shown else _show_nothing)
     try:
         return trial.run(report.found, report.whole)
     finally:
@@ -128,16 +128,16 @@ def _trial(options: _Options, report: "Report") -> "tuple[Tried, ...]":
 
 
 def _show(text: str) -> None:
-    from handrail.cli.render.safe_text import crop, harmless
+    from handrail.cli.render.safe_text import crop, escape_controls
 
-    click.echo("\r\x1b[K" + crop(harmless(f"Trying it   {text} ..."), 79), nl=False, err=True)
+    click.echo("\r\x1b[K" + crop(escape_controls(f"Trying it   {text} ..."), 79), nl=False, err=True)
 
 
-def _silent(_text: str) -> None:
+def _show_nothing(_text: str) -> None:
     return
 
 
-def _written(options: _Options, report: "Report") -> "Report | None":
+def _write_settings(options: _Options, report: "Report") -> "Report | None":
     """Write what is missing after asking; return None if the answer is no."""
     from dataclasses import replace
 
@@ -148,11 +148,11 @@ def _written(options: _Options, report: "Report") -> "Report | None":
     if text is None and found.workflow:
         return report
     if options.asks:
-        answered = _asked(report, text)
+        answered = _ask_to_write(report, text)
         if answered is None:
             return None
-        if answered and answered != text and answered == _draft(_sound(report)):
-            report = _sound(report)
+        if answered and answered != text and answered == _draft(_keep_passing(report)):
+            report = _keep_passing(report)
         text = answered or None
     wrote = [write_config(place, found, text)] if text is not None else []
     wrote += [] if found.workflow else [write_workflow(place, found)]
@@ -161,16 +161,16 @@ def _written(options: _Options, report: "Report") -> "Report | None":
 
 def _draft(report: "Report") -> str | None:
     """Build the text of the new configuration, or None if nothing is missing in it."""
-    from handrail.operations.init.config_text import added_text, new_text
+    from handrail.operations.init.config_text import add_settings, render_settings
 
     found, fresh = report.found, report.fresh
     if found.text is None:
-        return new_text(fresh)
-    made = added_text(found.text, fresh)
+        return render_settings(fresh)
+    made = add_settings(found.text, fresh)
     return None if made == found.text else made
 
 
-def _asked(report: "Report", text: str | None) -> str | None:
+def _ask_to_write(report: "Report", text: str | None) -> str | None:
     """Ask once; return the text to write, an empty text to write none, or None if the answer is no."""
     from handrail.cli.render.init import row
 
@@ -185,27 +185,27 @@ def _asked(report: "Report", text: str | None) -> str | None:
         if answer in ("k", "keep") and bad:
             return text or ""
         if answer in ("y", "yes"):
-            return (_draft(_sound(report)) or "") if bad and text == _draft(report) else text or ""
+            return (_draft(_keep_passing(report)) or "") if bad and text == _draft(report) else text or ""
         if answer in ("n", "no"):
             return None
         if answer in ("e", "edit") and text is not None:
-            text = _edited(text)
+            text = _edit_draft(text)
         elif answer in ("e", "edit"):
             click.echo("there is nothing to edit: the configuration stays as it is")
 
 
-def _sound(report: "Report") -> "Report":
+def _keep_passing(report: "Report") -> "Report":
     """Return the report with only what passed the trial."""
     from dataclasses import replace
 
-    from handrail.operations.init.find_out import together
-    from handrail.operations.init.trial import kept
+    from handrail.operations.init.find_out import merge_settings
+    from handrail.operations.init.trial import keep_working_settings
 
-    fresh = kept(report.fresh, report.tried or (), report.found.where)
-    return replace(report, fresh=fresh, whole=together(report.found, fresh))
+    fresh = keep_working_settings(report.fresh, report.tried or (), report.found.head_name)
+    return replace(report, fresh=fresh, whole=merge_settings(report.found, fresh))
 
 
-def _edited(text: str) -> str:
+def _edit_draft(text: str) -> str:
     """Let a person change the draft in their editor; if the result is not TOML, say so and return the old draft."""
     import tomllib
 

@@ -59,14 +59,14 @@ def _shelf_opener(calls: "LateCalls[Calls]", *, in_repository: bool) -> "OpenShe
     A client that starts the server does so in the folder it works in; a client that connects over HTTP works anywhere.
     """
 
-    async def opened() -> "Shelf":
+    async def open_shelf() -> "Shelf":
         from handrail.cli.options import current_place
         from handrail.serve.mcp.shelf import Shelf
 
-        desk = (await calls.opened()).desk
+        desk = (await calls.get_calls()).desk
         return Shelf(desk, current_place().repository if in_repository else None)
 
-    return opened
+    return open_shelf
 
 
 def _late_calls(stack: ExitStack) -> "LateCalls[Calls]":
@@ -77,7 +77,7 @@ def _late_calls(stack: ExitStack) -> "LateCalls[Calls]":
         for name in _LATE:
             import_module(name)
 
-    def opened() -> "Calls":
+    def open_calls() -> "Calls":
         from handrail.serve.mcp.calls import Calls
         from handrail.serve.mcp.desk_factory import desk_of
         from handrail.wiring.session import open_session
@@ -89,20 +89,20 @@ def _late_calls(stack: ExitStack) -> "LateCalls[Calls]":
             stack.push(trial.pop_all())
         return calls
 
-    return LateCalls(load, opened, _refused)
+    return LateCalls(load, open_calls, _render_fault)
 
 
-def _refused(error: "HandrailError | OSError") -> "ToolResult":
-    from handrail.serve.mcp.answer_text import troubled
+def _render_fault(error: "HandrailError | OSError") -> "ToolResult":
+    from handrail.serve.mcp.answer_text import render_fault
 
-    return troubled(error)
+    return render_fault(error)
 
 
 def _serve_agent() -> None:
     """Serve the agent of a step; the environment says which tools it may use and who it is."""
     from handrail.serve.mcp.lazy_calls import LateCalls
     from handrail.serve.mcp.server import serve_stdio
-    from handrail.serve.mcp.step_tools import offered
+    from handrail.serve.mcp.step_tools import select_tools
 
     def load() -> None:
         for name in ("handrail.wiring.session", "handrail.serve.mcp.step_tool_calls"):
@@ -110,7 +110,7 @@ def _serve_agent() -> None:
 
     with ExitStack() as stack:
 
-        def opened() -> "AgentCalls":
+        def open_calls() -> "AgentCalls":
             from handrail.serve.mcp.step_tool_calls import AgentCalls, agent_desk
             from handrail.wiring.session import open_session
 
@@ -120,7 +120,9 @@ def _serve_agent() -> None:
                 stack.push(trial.pop_all())
             return calls
 
-        serve_stdio(LateCalls(load, opened, _refused), offered(os.environ.get("HANDRAIL_AGENT_TOOLS", "")))
+        serve_stdio(
+            LateCalls(load, open_calls, _render_fault), select_tools(os.environ.get("HANDRAIL_AGENT_TOOLS", ""))
+        )
 
 
 def _serve_http(port: int, host: str, token_file: Path | None) -> None:

@@ -17,7 +17,7 @@ def command(*, action: str, channel: str, as_json: bool) -> int:  # noqa: ARG001
     channels for `escalate_to` stand under [notify.channels."#dev"].
     """
     from handrail.cli.render.diagnostics import render_diagnostics
-    from handrail.cli.render.safe_text import harmless
+    from handrail.cli.render.safe_text import escape_controls
     from handrail.errors import UsageError
     from handrail.model.diagnostics import Report
     from handrail.ports.notices import Notice
@@ -50,7 +50,7 @@ def command(*, action: str, channel: str, as_json: bool) -> int:  # noqa: ARG001
         write_json({"sent": sent, "failed": list(problems)})
         return 1 if problems else 0
     for problem in problems:
-        click.echo(harmless(f"failed: {problem}"))
+        click.echo(escape_controls(f"failed: {problem}"))
     if sent:
         click.echo(f"sent by {', '.join(sent)}")
     return 1 if problems else 0

@@ -39,7 +39,7 @@ def command(*, detach: bool, as_json: bool, record: str | None, **wanted: Any) -
 
     TASK goes to the workflow's issue or its only text that must be given. Ctrl-C pauses; nothing is lost.
     """
-    from handrail.cli.live.follow_run import go_on_detached, watch
+    from handrail.cli.live.follow_run import continue_detached, watch
     from handrail.operations.driving.drive import RunClaim
     from handrail.operations.runs.lifecycle import start
     from handrail.operations.runs.prepare import Wanted
@@ -48,7 +48,7 @@ def command(*, detach: bool, as_json: bool, record: str | None, **wanted: Any) -
     if record is not None:
         _require_recordable(record, wanted["agent"], detach=detach)
     place, actor = current_place(), current_actor()
-    prepared = _prepared(place, Wanted(**wanted, by=str(actor)), may_ask=actor.decides and not as_json)
+    prepared = _prepare_run(place, Wanted(**wanted, by=str(actor)), may_ask=actor.decides and not as_json)
     with open_session() as session:
         claim = RunClaim(session.log, "handrail run")
         request = _request(session, prepared, with_changes=wanted["with_changes"])
@@ -60,7 +60,7 @@ def command(*, detach: bool, as_json: bool, record: str | None, **wanted: Any) -
             _tell_left_out(prepared.left_out)
         watched = watch(session, run, "handrail run", as_json=as_json, claim=claim)
         if detach:
-            return go_on_detached(watched)
+            return continue_detached(watched)
         try:
             return watched.go()
         finally:
@@ -69,9 +69,9 @@ def command(*, detach: bool, as_json: bool, record: str | None, **wanted: Any) -
 
 
 def _open_windows(session: "Session", run: str) -> None:
-    from handrail.operations.views.attach import want_windows
+    from handrail.operations.views.attach import request_agent_windows
 
-    want_windows(session.machine.windows, session.system.folder / "runs", run)
+    request_agent_windows(session.machine.windows, session.system.folder / "runs", run)
     note(f"each agent has a window in tmux: handrail attach {run}")
 
 
@@ -93,7 +93,7 @@ def _tell_recorded(session: "Session", run: str, record: str | None) -> None:
     """Write the cassette; after a replay, report which prompts differed from the recorded ones."""
     from pathlib import Path
 
-    from handrail.cli.render.safe_text import harmless
+    from handrail.cli.render.safe_text import escape_controls
     from handrail.operations.delivery.cassette import Recording
 
     system = session.system
@@ -105,7 +105,7 @@ def _tell_recorded(session: "Session", run: str, record: str | None) -> None:
         note(f"recorded {record}")
         return
     for drift in recording.drifts(run):
-        note(f"warning: {harmless(drift)}")
+        note(f"warning: {escape_controls(drift)}")
 
 
 def _introduce(session: "Session", run: str, prepared: "Prepared", *, as_json: bool) -> None:
@@ -116,26 +116,26 @@ def _introduce(session: "Session", run: str, prepared: "Prepared", *, as_json: b
     from handrail.cli.live.area import terminal_columns
     from handrail.cli.live.view import is_live
     from handrail.cli.render.layout import flow, short_path
-    from handrail.cli.render.safe_text import harmless
+    from handrail.cli.render.safe_text import escape_controls
     from handrail.operations.runs.worktree_source import future_tree
-    from handrail.operations.views.money import most_words
-    from handrail.operations.workflows.condition_text import bound_words, pinned_words
+    from handrail.operations.views.money import budget_words
+    from handrail.operations.workflows.condition_text import bound_words, short_hash
 
-    pinned = pinned_words(prepared.request.pinned.definition)
-    most = most_words(prepared.request.pinned.plan.budget)
+    pinned = short_hash(prepared.request.pinned.definition)
+    most = budget_words(prepared.request.pinned.plan.budget)
     bound = ", ".join(part for part in (bound_words(prepared.bound), most) if part)
     parts = [f"run {run}", f"pinned {pinned}", bound]
     live, in_place = is_live(as_json=as_json), prepared.request.source is None
     if not live:
         if in_place:
-            parts.append(f"works in {harmless(prepared.request.workspace)}")
+            parts.append(f"works in {escape_controls(prepared.request.workspace)}")
         click.echo(" · ".join(parts), err=as_json)
         return
     tree = future_tree(session.system.workspaces, prepared.request.source, run)
     columns = terminal_columns()
     where, path = ("works in", prepared.request.workspace) if in_place else ("worktree", tree)
     if path is not None:
-        parts.append(f"{where} {harmless(short_path(path, columns - len(f'  {where} ')))}")
+        parts.append(f"{where} {escape_controls(short_path(path, columns - len(f'  {where} ')))}")
     click.echo("\n".join(flow(parts, columns, between=" · ")))
 
 
@@ -149,15 +149,18 @@ def _request(session: "Session", prepared: "Prepared", *, with_changes: bool) ->
     """Return what the run starts from, with the uncommitted files of the checkout if they were requested."""
     from dataclasses import replace
 
-    from handrail.operations.runs.worktree_source import take_along
+    from handrail.operations.runs.worktree_source import include_uncommitted_changes
 
     source = prepared.request.source
     if not with_changes or source is None or not prepared.left_out:
         return prepared.request
-    return replace(prepared.request, source=take_along(session.system.workspaces, session.machine.repositories, source))
+    return replace(
+        prepared.request,
+        source=include_uncommitted_changes(session.system.workspaces, session.machine.repositories, source),
+    )
 
 
-def _prepared(place: "Place", wanted: "Wanted", *, may_ask: bool) -> "Prepared":
+def _prepare_run(place: "Place", wanted: "Wanted", *, may_ask: bool) -> "Prepared":
     """Prepare the run; on a terminal, ask for the trust that is missing."""
     from handrail.errors import Untrusted
     from handrail.operations.runs.prepare import prepare
@@ -168,7 +171,7 @@ def _prepared(place: "Place", wanted: "Wanted", *, may_ask: bool) -> "Prepared":
         try:
             prepared = prepare(machine, place, wanted)
         except Untrusted:
-            if not may_ask or not sys.stdin.isatty() or not _trusts(machine, place, wanted.workflow):
+            if not may_ask or not sys.stdin.isatty() or not _ask_for_trust(machine, place, wanted.workflow):
                 raise
         else:
             if prepared.diagnostics:
@@ -180,12 +183,12 @@ def _prepared(place: "Place", wanted: "Wanted", *, may_ask: bool) -> "Prepared":
             return prepared
 
 
-def _trusts(machine: "Machine", place: "Place", workflow: str) -> bool:
+def _ask_for_trust(machine: "Machine", place: "Place", workflow: str) -> bool:
     from handrail.cli.render.trust import render_question
-    from handrail.operations.runs.prepare import missing_trust
+    from handrail.operations.runs.prepare import find_missing_trust
     from handrail.operations.workflows.trust import grant
 
-    question = missing_trust(machine, place, workflow)
+    question = find_missing_trust(machine, place, workflow)
     if question is None:
         return False
     click.echo(render_question(question), err=True)

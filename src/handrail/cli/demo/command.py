@@ -34,7 +34,7 @@ def command(*, keep: bool, fast: bool, as_json: bool) -> int:
     from handrail.cli.demo.terminal import Terminal
 
     screen = Screen(err=as_json, pause=0.0 if fast or as_json or not sys.stdout.isatty() else PAUSE)
-    with _ended_by_signals() as calm, throw_away(keep=keep) as place:
+    with _exit_on_signals() as calm, throw_away(keep=keep) as place:
         story = Story(place, screen, Terminal(place, screen))
         try:
             failed = story.tell()
@@ -55,14 +55,14 @@ def command(*, keep: bool, fast: bool, as_json: bool) -> int:
 
 def _say_where(screen: "Screen", place: "DemoPlace") -> None:
     screen.say("\nAll of it is kept. Look around:")
-    screen.command(f"cd {shlex.quote(str(place.repository))}")
-    screen.command(f"export HANDRAIL_HOME={shlex.quote(str(place.handrail))}")
-    screen.command("handrail show demo-1; handrail why demo-1 review; handrail logs demo-1")
-    screen.command(f"rm -r {shlex.quote(str(place.folder))}   # when you have seen it")
+    screen.show_command(f"cd {shlex.quote(str(place.repository))}")
+    screen.show_command(f"export HANDRAIL_HOME={shlex.quote(str(place.handrail))}")
+    screen.show_command("handrail show demo-1; handrail why demo-1 review; handrail logs demo-1")
+    screen.show_command(f"rm -r {shlex.quote(str(place.folder))}   # when you have seen it")
 
 
 @contextmanager
-def _ended_by_signals() -> Generator[Callable[[], None]]:
+def _exit_on_signals() -> Generator[Callable[[], None]]:
     """Let signals that end a process end the demo cleanly; yield a function that ignores signals during clean-up."""
 
     def end(number: int, _: FrameType | None) -> NoReturn:

@@ -49,7 +49,7 @@ class DemoPlace:
         return user_folders({"HANDRAIL_HOME": str(self.handrail)})
 
     @property
-    def at_work(self) -> Path:
+    def busy_file(self) -> Path:
         """While this file exists, the agent that fixes the receipt is at work."""
         return self.home / "at-work"
 
@@ -79,7 +79,7 @@ def throw_away(*, keep: bool) -> Generator[DemoPlace]:
     """Create the folder, and remove it afterwards unless `keep` is set."""
     if shutil.which("git") is None:
         raise EnvironmentFault("git is not installed, and the demo needs it", next_step="install git, then try again")
-    place = DemoPlace(_made())
+    place = DemoPlace(_make_folder())
     try:
         _fill(place)
         yield place
@@ -88,7 +88,7 @@ def throw_away(*, keep: bool) -> Generator[DemoPlace]:
             _remove(place.folder)
 
 
-def _made() -> Path:
+def _make_folder() -> Path:
     try:
         return Path(tempfile.mkdtemp(prefix=MARK)).resolve()
     except OSError as error:
@@ -110,7 +110,7 @@ def _fill(place: DemoPlace) -> None:
     for words in ("init -q -b main", "add -A", "commit -q -m 'A shop that adds up wrong'", "switch -q -c yours"):
         _git(place, words)
     (place.repository / OWN_WORK).write_text("your own notes, not committed\n", "utf-8")
-    place.at_work.touch()
+    place.busy_file.touch()
 
 
 def _git(place: DemoPlace, words: str) -> None:

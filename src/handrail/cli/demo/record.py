@@ -7,7 +7,7 @@ from typing import Any, cast
 from handrail.cli.demo.terminal import RUN
 from handrail.frozen import frozen
 from handrail.model.history import events as ev
-from handrail.operations.views.event_sentences import agent_words, spent_in
+from handrail.operations.views.event_sentences import agent_words, spending_in
 from handrail.operations.views.money import price_words
 from handrail.operations.views.run_state import events_of, state_of
 from handrail.operations.views.run_tree import family
@@ -33,7 +33,7 @@ class Bar:
     cost: str = ""
 
 
-def in_the_middle(log: Log) -> bool:
+def is_half_done(log: Log) -> bool:
     """Whether one item is done while the agent of the other is at work."""
     events = [event for run in family(log, RUN) for _, event in events_of(log, run)]
     done = any(isinstance(event, ev.ItemEnded) and event.key == DONE_BEFORE for event in events)
@@ -45,7 +45,7 @@ def fingerprints(log: Log) -> dict[str, tuple[str, ...]]:
     return {run: tuple(stored.hash for stored in log.read(run)) for run in family(log, RUN)}
 
 
-def lost_since(log: Log, before: dict[str, tuple[str, ...]]) -> int:
+def count_lost_events(log: Log, before: dict[str, tuple[str, ...]]) -> int:
     """Count the events that were recorded then and have disappeared or changed since."""
     now = fingerprints(log)
     return sum(
@@ -61,7 +61,7 @@ def timeline(log: Log) -> tuple[Bar, ...]:
     return tuple(sorted(found, key=lambda bar: bar.began))
 
 
-def repeated(log: Log) -> int:
+def count_repeated_tries(log: Log) -> int:
     """Count the tries that began or ended more than once."""
     began: Counter[tuple[str, str, int]] = Counter()
     ended: Counter[tuple[str, int]] = Counter()
@@ -74,14 +74,14 @@ def repeated(log: Log) -> int:
     return sum(count - 1 for count in (*began.values(), *ended.values()))
 
 
-def unfinished(log: Log) -> int:
+def count_unfinished_tries(log: Log) -> int:
     """Count the tries that began and never ended."""
     events = [event for run in family(log, RUN) for _, event in events_of(log, run)]
     kinds = Counter(event.kind for event in events)
     return kinds["step_began"] - kinds["step_ended"]
 
 
-def declined(log: Log) -> list[dict[str, Any]]:
+def list_declined_findings(log: Log) -> list[dict[str, Any]]:
     """List the findings that the arbiter declined, each with the reason."""
     review = cast("dict[str, Any]", state_of(log, RUN).names.get("review") or {})
     return [{name: each[name] for name in ("file", "message", "reason")} for each in review.get("declined", [])]
@@ -95,7 +95,14 @@ def _bars(log: Log, run: str) -> Iterator[Bar]:
                 open_ones[seq] = event
             case ev.StepEnded() if event.began in open_ones:
                 begin = open_ones.pop(event.began)
-                yield Bar(begin.address, _who(begin), begin.at, event.at, event.status == "succeeded", _price(event))
+                yield Bar(
+                    begin.address,
+                    _performer_name(begin),
+                    begin.at,
+                    event.at,
+                    event.status == "succeeded",
+                    _price(event),
+                )
             case ev.ApprovalDecided() if event.asked in open_ones:
                 begin = open_ones.pop(event.asked)
                 yield Bar(begin.address, PERSON, begin.at, event.at)
@@ -103,11 +110,11 @@ def _bars(log: Log, run: str) -> Iterator[Bar]:
                 pass
 
 
-def _who(begin: ev.StepBegan | ev.ApprovalRequested) -> str:
+def _performer_name(begin: ev.StepBegan | ev.ApprovalRequested) -> str:
     is_agent = isinstance(begin, ev.StepBegan) and begin.action == AGENT
     return agent_words(begin.spec) if is_agent and isinstance(begin, ev.StepBegan) else HANDRAIL
 
 
 def _price(event: ev.StepEnded) -> str:
-    spent = spent_in(event)
+    spent = spending_in(event)
     return price_words(spent) if spent is not None else ""

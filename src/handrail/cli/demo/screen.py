@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import click
 
-from handrail.cli.render.safe_text import harmless, width
+from handrail.cli.render.safe_text import escape_controls, width
 
 WIDTH = 80
 MARKS = {"✓": "green", "✗": "red", "?": "yellow", "▸": "cyan"}
@@ -25,23 +25,23 @@ class Screen:
     count: int = 0
     plain: bool = field(default_factory=lambda: os.environ.get("TERM") == "dumb")
 
-    def heading(self, text: str, *, read: bool = True) -> None:
+    def show_heading(self, text: str, *, read: bool = True) -> None:
         """Announce what comes next, and pause so that it can be read if more than text follows."""
         self.count += 1
-        self._write(f"\n{self._styled(f'{self.count}. {text}', bold=True)}")
+        self._write(f"\n{self._style(f'{self.count}. {text}', bold=True)}")
         time.sleep(self.pause if read else 0)
 
-    def command(self, text: str) -> None:
+    def show_command(self, text: str) -> None:
         """Show a command as it would be typed."""
-        self._write(f"{self._styled('$', fg='cyan')} {text}")
+        self._write(f"{self._style('$', fg='cyan')} {text}")
 
-    def printed(self, line: str) -> None:
+    def show_output(self, line: str) -> None:
         """Show a line that a command printed."""
-        text = harmless(line.rstrip())
-        rows = _wrapped(text)
+        text = escape_controls(line.rstrip())
+        rows = _wrap_line(text)
         mark = text[:1]
         if mark in MARKS:
-            rows[0] = self._styled(mark, fg=MARKS[mark]) + rows[0][1:]
+            rows[0] = self._style(mark, fg=MARKS[mark]) + rows[0][1:]
         for row in rows:
             self._write(f"  {row}")
 
@@ -49,14 +49,14 @@ class Screen:
         """Write a line of the demo itself."""
         self._write(text)
 
-    def _styled(self, text: str, *, fg: str | None = None, bold: bool | None = None) -> str:
+    def _style(self, text: str, *, fg: str | None = None, bold: bool | None = None) -> str:
         return text if self.plain else click.style(text, fg=fg, bold=bold)
 
     def _write(self, line: str) -> None:
         click.echo(line, err=self.err)
 
 
-def _wrapped(text: str) -> list[str]:
+def _wrap_line(text: str) -> list[str]:
     """Wrap a line that is too long; lines that fit are left alone, so that their columns stay aligned."""
     if width(text) <= WIDTH - 2:
         return [text]

@@ -8,13 +8,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from handrail.cli.demo.place import OWN_WORK, DemoPlace
-from handrail.cli.demo.record import declined, fingerprints, in_the_middle, lost_since, repeated, timeline, unfinished
+from handrail.cli.demo.record import (
+    count_lost_events,
+    count_repeated_tries,
+    count_unfinished_tries,
+    fingerprints,
+    is_half_done,
+    list_declined_findings,
+    timeline,
+)
 from handrail.cli.demo.screen import Screen
 from handrail.cli.demo.terminal import NEXT, RUN, NotAsShown, Terminal
 from handrail.cli.demo.timeline import render_timeline
 from handrail.frozen import frozen
 from handrail.operations.views.costs import cost_of
-from handrail.operations.views.run_tree import asking
+from handrail.operations.views.run_tree import find_run_awaiting_approval
 from handrail.ports.log import Log
 from handrail.wiring.machine import this_machine
 
@@ -79,21 +87,21 @@ class Story:
 
 
 def _project(story: Story) -> None:
-    story.screen.heading("A small project. Its tests fail.")
-    said = story.terminal.shell(TESTS)
+    story.screen.show_heading("A small project. Its tests fail.")
+    said = story.terminal.run_shell(TESTS)
     _expect("the tests of the project fail at first", said.startswith("FAILED"))
 
 
 def _run(story: Story) -> None:
-    story.screen.heading("Split, build two parts side by side in worktrees, test: done means proven.")
+    story.screen.show_heading("Split, build two parts side by side in worktrees, test: done means proven.")
     words = ("run", "demo", TASK, "--base", "main", "--script", "../script.yaml")
     shown = f'run demo "{TASK}" --base main --script ../script.yaml'
     with _record(story) as log:
-        story.child = story.terminal.until(words, shown, lambda: in_the_middle(log))
+        story.child = story.terminal.run_until(words, shown, lambda: is_half_done(log))
 
 
 def _kill(story: Story) -> None:
-    story.screen.heading("In the middle of the work, the process is killed.")
+    story.screen.show_heading("In the middle of the work, the process is killed.")
     if story.child is None:
         raise NotAsShown("there is no process to kill")
     story.terminal.kill(story.child)
@@ -101,60 +109,64 @@ def _kill(story: Story) -> None:
     story.facts["killed"] = {"pid": story.child.pid, "signal": -story.child.returncode}
     with _record(story) as log:
         story.before = fingerprints(log)
-    story.terminal.handrail()
+    story.terminal.run_handrail()
 
 
 def _resume(story: Story) -> None:
-    story.screen.heading("Resume: nothing is done twice. Then a review, whose arbiter may decline.")
-    story.place.at_work.unlink()
+    story.screen.show_heading("Resume: nothing is done twice. Then a review, whose arbiter may decline.")
+    story.place.busy_file.unlink()
     story.moments.append((time.time(), "resume"))
-    story.terminal.handrail("resume", code=NEEDS_A_PERSON)
+    story.terminal.run_handrail("resume", code=NEEDS_A_PERSON)
     with _record(story) as log:
-        _expect("the run goes on up to its approval", asking(log, RUN) is not None)
+        _expect("the run goes on up to its approval", find_run_awaiting_approval(log, RUN) is not None)
 
 
 def _approve(story: Story) -> None:
-    story.screen.heading("Nothing ships without you. Here the demo says yes.")
-    story.terminal.handrail("approve", RUN)
+    story.screen.show_heading("Nothing ships without you. Here the demo says yes.")
+    story.terminal.run_handrail("approve", RUN)
     story.terminal.over = True
 
 
 def _merge(story: Story) -> None:
-    story.screen.heading("The work stood on a branch of its own until now: merge it, test main.")
-    story.terminal.handrail("merge", RUN)
-    story.facts["untouched"] = _untouched(story)
-    said = story.terminal.shell(f"git switch -q main && {TESTS}")
+    story.screen.show_heading("The work stood on a branch of its own until now: merge it, test main.")
+    story.terminal.run_handrail("merge", RUN)
+    story.facts["untouched"] = _is_checkout_untouched(story)
+    said = story.terminal.run_shell(f"git switch -q main && {TESTS}")
     story.facts["tests_pass"] = said.startswith("OK")
 
 
 def _graph(story: Story) -> None:
-    story.screen.heading("The branches.", read=False)
-    story.terminal.shell(GRAPH)
+    story.screen.show_heading("The branches.", read=False)
+    story.terminal.run_shell(GRAPH)
 
 
 def _timeline(story: Story) -> None:
-    story.screen.heading("The timeline: when, how long, by whom, for how much.", read=False)
+    story.screen.show_heading("The timeline: when, how long, by whom, for how much.", read=False)
     with _record(story) as log:
         steps = timeline(log)
     story.facts["steps"] = len(steps)
     for line in render_timeline(steps, story.moments):
-        story.screen.printed(line)
+        story.screen.show_output(line)
 
 
 def _cost(story: Story) -> None:
-    story.screen.heading("The cost, as the scripted agent tells it.", read=False)
-    story.terminal.handrail("cost", RUN)
+    story.screen.show_heading("The cost, as the scripted agent tells it.", read=False)
+    story.terminal.run_handrail("cost", RUN)
     with _record(story) as log:
         story.facts["cost"] = cost_of(log, RUN).total.usd
 
 
 def _proof(story: Story) -> None:
-    story.screen.heading("What is proven, from the log and from git.", read=False)
+    story.screen.show_heading("What is proven, from the log and from git.", read=False)
     starts = len(story.place.witness.read_text("utf-8").splitlines())
     recorded = sum(map(len, story.before.values()))
     with _record(story) as log:
-        again, lost, open_ones = repeated(log) + starts - 1, lost_since(log, story.before), unfinished(log)
-        refused = declined(log)
+        again, lost, open_ones = (
+            count_repeated_tries(log) + starts - 1,
+            count_lost_events(log, story.before),
+            count_unfinished_tries(log),
+        )
+        refused = list_declined_findings(log)
     story.facts.update(repeated=again, lost=lost, unfinished=open_ones, declined=refused)
     for words, holds in (
         ("Done means proven: the tests failed, and pass on main now", story.facts["tests_pass"]),
@@ -163,7 +175,7 @@ def _proof(story: Story) -> None:
         (f"The review ended: 1 fixed, 1 declined because {_reason(refused)}", len(refused) == 1),
         (f"Your checkout stayed yours: {OWN_WORK} and your branch as they were", story.facts["untouched"]),
     ):
-        story.screen.printed(f"{'✓' if holds else '✗'} {words}")
+        story.screen.show_output(f"{'✓' if holds else '✗'} {words}")
         _expect(words, holds)
 
 
@@ -171,8 +183,8 @@ def _reason(refused: list[dict[str, Any]]) -> str:
     return str(refused[0]["reason"]) if refused else ""
 
 
-def _untouched(story: Story) -> bool:
-    status = story.terminal.shell("git branch --show-current; git status --porcelain", quiet=True)
+def _is_checkout_untouched(story: Story) -> bool:
+    status = story.terminal.run_shell("git branch --show-current; git status --porcelain", quiet=True)
     return status.split("\n") == ["yours", f"?? {OWN_WORK}", ""]
 
 

@@ -46,20 +46,20 @@ class Terminal:
     _broken: OSError | None = None
     """Why nothing more can be shown: the reader of the output is gone."""
 
-    def handrail(self, *words: str, shown: str = "", code: int = 0) -> str:
+    def run_handrail(self, *words: str, shown: str = "", code: int = 0) -> str:
         """Call Handrail, show what it prints, and return it."""
-        self.screen.command(f"handrail {shown or ' '.join(words)}".rstrip())
-        return self._finished(_program(words), f"handrail {words[0] if words else ''}".rstrip(), code)
+        self.screen.show_command(f"handrail {shown or ' '.join(words)}".rstrip())
+        return self._run_to_end(_program(words), f"handrail {words[0] if words else ''}".rstrip(), code)
 
-    def shell(self, command: str, *, quiet: bool = False) -> str:
+    def run_shell(self, command: str, *, quiet: bool = False) -> str:
         """Call the shell in the repository."""
         if not quiet:
-            self.screen.command(command)
-        return self._finished(["/bin/sh", "-c", command], command, 0, quiet=quiet)
+            self.screen.show_command(command)
+        return self._run_to_end(["/bin/sh", "-c", command], command, 0, quiet=quiet)
 
-    def until(self, words: Sequence[str], shown: str, when: Callable[[], bool]) -> "subprocess.Popen[str]":
+    def run_until(self, words: Sequence[str], shown: str, when: Callable[[], bool]) -> "subprocess.Popen[str]":
         """Call Handrail, and return while it still runs: as soon as `when` holds and everything is shown."""
-        self.screen.command(f"handrail {shown}")
+        self.screen.show_command(f"handrail {shown}")
         child = self._start(_program(words))
         self._reader = threading.Thread(target=self._read_along, args=(child,), daemon=True)
         self._reader.start()
@@ -75,7 +75,7 @@ class Terminal:
 
     def kill(self, child: "subprocess.Popen[str]") -> None:
         """Kill such a command with SIGKILL: it gets no chance to print or save anything."""
-        self.screen.command(f"kill -9 {child.pid}")
+        self.screen.show_command(f"kill -9 {child.pid}")
         os.kill(child.pid, signal.SIGKILL)
         child.wait(_PATIENCE)
         if self._reader is not None:
@@ -91,7 +91,7 @@ class Terminal:
 
     def _read_along(self, child: "subprocess.Popen[str]") -> None:
         try:
-            self._shown(child)
+            self._show_output(child)
         except OSError as error:
             self._broken = error
 
@@ -110,21 +110,21 @@ class Terminal:
                 stop = self._start(_program(("stop", RUN)))
                 stop.communicate(timeout=_PATIENCE)
 
-    def _finished(self, argv: Sequence[str], name: str, code: int, *, quiet: bool = False) -> str:
+    def _run_to_end(self, argv: Sequence[str], name: str, code: int, *, quiet: bool = False) -> str:
         child = self._start(argv)
-        said = self._shown(child, quiet=quiet)
+        said = self._show_output(child, quiet=quiet)
         ended = child.wait(_PATIENCE)
         if ended != code:
             raise NotAsShown(f"`{name}` ended with exit code {ended} instead of {code}", next_step=NEXT)
         return said
 
-    def _shown(self, child: "subprocess.Popen[str]", *, quiet: bool = False) -> str:
+    def _show_output(self, child: "subprocess.Popen[str]", *, quiet: bool = False) -> str:
         lines: list[str] = []
         for line in child.stdout or ():
             lines.append(line)
             self._last_line = time.monotonic()
             if not quiet:
-                self.screen.printed(line)
+                self.screen.show_output(line)
         return "".join(lines)
 
     def _start(self, argv: Sequence[str]) -> "subprocess.Popen[str]":

@@ -27,11 +27,11 @@ def command(*, run: str | None, undo: bool, accept_git_changes: bool, as_json: b
 
     from handrail.errors import UsageError
     from handrail.operations.delivery.deliver import apply, undo_apply
-    from handrail.wiring.session import run_session
+    from handrail.wiring.session import open_run_session
 
     if run is None and not undo:
         raise UsageError("which run?", next_step="handrail apply RUN, or handrail apply --undo")
-    with run_session() as session:
+    with open_run_session() as session:
         found = None if run is None else session.find(run)
         workspaces = session.system.workspaces
         if undo or found is None:

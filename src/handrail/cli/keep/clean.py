@@ -41,9 +41,9 @@ def _clean(*, dry_run: bool) -> "Cleaned":
     import time
 
     from handrail.operations.delivery.clean import Cleaned, clean, retention_here
-    from handrail.wiring.session import existing_session
+    from handrail.wiring.session import open_existing_session
 
-    with existing_session() as session:
+    with open_existing_session() as session:
         if session is None:
             return Cleaned((), ())
         retention = retention_here(session.place.folders, time.time())
@@ -51,7 +51,7 @@ def _clean(*, dry_run: bool) -> "Cleaned":
 
 
 def _lines(found: "Cleaned", *, dry_run: bool) -> list[str]:
-    from handrail.cli.render.safe_text import harmless
+    from handrail.cli.render.safe_text import escape_controls
 
     verb = "would remove" if dry_run else "removed"
     lines = [f"{verb}  {_words(each)}" for each in found.removed]
@@ -60,7 +60,7 @@ def _lines(found: "Cleaned", *, dry_run: bool) -> list[str]:
     snapshots = sum(each.kind == "snapshots" for each in found.kept)
     if snapshots:
         lines.append(f"kept  {snapshots} refs with snapshots below refs/handrail/ (--json lists them)")
-    return [harmless(line) for line in lines] or ["nothing is left of runs"]
+    return [escape_controls(line) for line in lines] or ["nothing is left of runs"]
 
 
 def _words(left: "Leftover") -> str:

@@ -23,11 +23,11 @@ def command(*, run: str, set_aside: bool, as_json: bool) -> None:
     never released has no work tree: it is only stopped.
     """
     from handrail.operations.delivery import deliver
-    from handrail.wiring.session import run_session
+    from handrail.wiring.session import open_run_session
 
     folders: tuple[str, ...] = ()
     done: tuple[Discarded, ...] = ()
-    with run_session() as session:
+    with open_run_session() as session:
         found, workspaces = session.find(run), session.system.workspaces
         owns = set_aside or deliver.require_discardable(session.log, workspaces, found)
         _stop(session, found)
@@ -50,7 +50,7 @@ def command(*, run: str, set_aside: bool, as_json: bool) -> None:
 
 def _stop(session: "Session", run: str) -> None:
     """Stop the run for good: once its files are gone, it can never continue."""
-    from handrail.cli.live.follow_run import refuse_if_driven, take_up, watch
+    from handrail.cli.live.follow_run import process_inbox, refuse_if_driven, watch
     from handrail.operations.driving.resume import stop_family
     from handrail.operations.driving.stop_damaged import stop_damaged
     from handrail.operations.views.run_state import readable_state
@@ -59,9 +59,9 @@ def _stop(session: "Session", run: str) -> None:
     refuse_if_driven(session, run)
     state, by = readable_state(session.log, run), str(current_actor())
     damaged = stop_damaged(session.writer, session.machine.processes, session.system.folder, run, by)
-    if not state.over and run not in damaged:
+    if not state.is_over and run not in damaged:
         stop_family(session.writer, run, by)
-        take_up(watch(session, run, "handrail discard", as_json=True))
+        process_inbox(watch(session, run, "handrail discard", as_json=True))
         note(f"{run} was stopped for good")
 
 

@@ -19,9 +19,9 @@ def command(*, run: str, to: BinaryIO, as_json: bool) -> None:
     It holds inputs, commands and outputs as they were: look at it before you give it away.
     """
     from handrail.operations.delivery.export_import import export
-    from handrail.wiring.session import run_session
+    from handrail.wiring.session import open_run_session
 
-    with run_session() as session:
+    with open_run_session() as session:
         found = session.find(run)
         bundle = export(session.log, found)
         lost = [each["run"] for each in bundle["streams"] if len(each["events"]) < session.log.last(each["run"]).seq]

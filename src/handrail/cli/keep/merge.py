@@ -19,9 +19,9 @@ def command(*, run: str, accept_git_changes: bool, as_json: bool) -> None:
     checkout is clean and no merge commit is needed. Otherwise the git command that merges it is shown.
     """
     from handrail.operations.delivery.deliver import merge
-    from handrail.wiring.session import run_session
+    from handrail.wiring.session import open_run_session
 
-    with run_session() as session:
+    with open_run_session() as session:
         found, workspaces = session.find(run), session.system.workspaces
         done = merge(session.log, workspaces, found, accept_git_changes=accept_git_changes)
     if as_json:

@@ -42,11 +42,11 @@ class Writer(Protocol):
         """Write a question to a person, and hold back everything else."""
         ...
 
-    def answered(self, note: str | None = None) -> None:
+    def close_question(self, note: str | None = None) -> None:
         """Continue after the answer; a note says why there was none."""
         ...
 
-    def typed(self) -> None:
+    def note_typed_line(self) -> None:
         """Correct for a line that was typed although nobody was asked."""
         ...
 
@@ -71,7 +71,7 @@ class LiveArea:
         if self._held is not None:
             self._held.append(line)
             return
-        self._write(f"{self._back()}{self._painted(line)}\x1b[K\n{self._drawn()}\x1b[J")
+        self._write(f"{self._back()}{self._style_line(line)}\x1b[K\n{self._render_rows()}\x1b[J")
 
     def draw(self, rows: Sequence[str]) -> None:
         """Draw the live lines over the previous ones."""
@@ -81,15 +81,15 @@ class LiveArea:
             return
         back = self._back()
         self._rows = new
-        self._write(f"{back}{self._drawn()}\x1b[J")
+        self._write(f"{back}{self._render_rows()}\x1b[J")
 
     def ask(self, lines: Sequence[str], prompt: str) -> None:
         """Replace the live lines with a question."""
         self.draw(())
         self._held = self._held or []
-        self._write("\r" + "".join(f"{self._painted(line)}\x1b[K\n" for line in lines) + prompt)
+        self._write("\r" + "".join(f"{self._style_line(line)}\x1b[K\n" for line in lines) + prompt)
 
-    def answered(self, note: str | None = None) -> None:
+    def close_question(self, note: str | None = None) -> None:
         """Write what was held back."""
         held, self._held = self._held or [], None
         self._extra = 0
@@ -98,7 +98,7 @@ class LiveArea:
         for line in held if note is None else [note, *held]:
             self.say(line)
 
-    def typed(self) -> None:
+    def note_typed_line(self) -> None:
         """Count the line by which the Enter key moved the cursor down."""
         self._extra += 1
 
@@ -110,10 +110,10 @@ class LiveArea:
         taken = min(taken, size.lines - 1)
         return f"\r\x1b[{taken}A" if taken else "\r"
 
-    def _drawn(self) -> str:
-        return "".join(f"{self._painted(row)}\x1b[K\n" for row in self._rows)
+    def _render_rows(self) -> str:
+        return "".join(f"{self._style_line(row)}\x1b[K\n" for row in self._rows)
 
-    def _painted(self, line: str) -> str:
+    def _style_line(self, line: str) -> str:
         return line if self.color else click.unstyle(line)
 
     def _write(self, text: str) -> None:
@@ -151,7 +151,7 @@ class PlainLines:
             click.echo(line, err=True)
         click.echo(prompt, err=True, nl=False)
 
-    def answered(self, note: str | None = None) -> None:
+    def close_question(self, note: str | None = None) -> None:
         """Write what was held back."""
         held, self._held = self._held or [], None
         if note is not None:
@@ -159,5 +159,5 @@ class PlainLines:
         for line in held:
             self.say(line)
 
-    def typed(self) -> None:
+    def note_typed_line(self) -> None:
         """Do nothing: nothing was drawn that could be out of place."""

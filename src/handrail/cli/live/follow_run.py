@@ -4,21 +4,21 @@ import asyncio
 
 import click
 
-from handrail.cli.live.keyboard import keyboard
+from handrail.cli.live.keyboard import open_keyboard
 from handrail.cli.live.session_loop import Attendance
 from handrail.cli.live.view import is_live, view_of
 from handrail.cli.output import note, write_json
-from handrail.cli.render.layout import wrapped
+from handrail.cli.render.layout import wrap_text
 from handrail.cli.render.run_end import final_lines
-from handrail.cli.render.safe_text import harmless
+from handrail.cli.render.safe_text import escape_controls
 from handrail.errors import LogConflict
 from handrail.frozen import frozen
-from handrail.operations.driving.drive import Follower, Happened, RunClaim, lacks_login, until_taken_up
+from handrail.operations.driving.drive import Follower, Happened, RunClaim, lacks_login, wait_until_inbox_empty
 from handrail.operations.driving.live import Activity
-from handrail.operations.views.costs import spent_before
+from handrail.operations.views.costs import spending_before_fork
 from handrail.operations.views.run_document import exit_code, run_document
 from handrail.operations.views.run_state import plan_of
-from handrail.operations.views.run_tree import held_words, holder_of, root_of, standing
+from handrail.operations.views.run_tree import find_acting_run, holder_of, holder_words, root_of
 from handrail.wiring.session import Session, current_actor
 
 INTERRUPTED = 130
@@ -47,7 +47,7 @@ class Watch:
         self.session.offer_environment(root_of(self.session.log, self.run), instead=self.instead)
         attended = self.move(asks=True)
         if attended.hung_up:
-            go_on_detached(self)
+            continue_detached(self)
             return HUNG_UP
         return INTERRUPTED if attended.left else self.report(attended.drive.pausing)
 
@@ -64,13 +64,13 @@ class Watch:
 
     def _is_with_agent(self) -> bool:
         """Whether the run has reached its connected agent, which does the next step: nobody is needed."""
-        at = standing(self.session.log, self.run).acting
+        at = find_acting_run(self.session.log, self.run).acting
         return at.status == "running" and bool(at.held_by)
 
     def move(self, *, asks: bool = False) -> Attendance:
         """Drive the run as far as it goes; `asks` says whether a person at the terminal is asked on the way."""
         # An agent that has a terminal is not asked: its answer would count as the person's.
-        typed = keyboard() if asks and not self.as_json and current_actor().decides else None
+        typed = open_keyboard() if asks and not self.as_json and current_actor().decides else None
         view = view_of(self.session, self.run, self.activity, as_json=self.as_json, in_place=typed is not None)
         for happened in self.past:
             view.lines.line(happened)
@@ -89,7 +89,7 @@ def watch(session: Session, run: str, name: str, *, as_json: bool, claim: RunCla
     instead = from_now and lacks_login(session.log, run)
     if not from_now or instead:
         session.keep_environment(run)
-    activity = Activity(lambda digest: plan_of(session.log, digest), spent_before(session.log, run))
+    activity = Activity(lambda digest: plan_of(session.log, digest), spending_before_fork(session.log, run))
     past = tuple(follower.news()) if from_now else ()
     for happened in past:
         activity.see(happened)
@@ -100,12 +100,12 @@ def echo_fitting(lines: list[str]) -> None:
     """Write lines; on a terminal they are wrapped at spaces, so that no word is broken."""
     from handrail.cli.live.area import terminal_columns
 
-    for line in map(harmless, lines):
+    for line in map(escape_controls, lines):
         if not is_live():
             click.echo(line)
             continue
         indent = " " * (len(line) - len(line.lstrip(" ")))
-        for each in wrapped(line.lstrip(" "), terminal_columns(), first=indent, later=f"{indent}  "):
+        for each in wrap_text(line.lstrip(" "), terminal_columns(), first=indent, later=f"{indent}  "):
             click.echo(each)
 
 
@@ -113,24 +113,24 @@ def refuse_if_driven(session: Session, run: str) -> None:
     """Refuse to drive a run that another process drives, and say which."""
     holder = holder_of(session.log, run)
     if holder is not None:
-        raise LogConflict(f"{run} is driven by {held_words(holder)}", next_step=f"handrail status {run}")
+        raise LogConflict(f"{run} is driven by {holder_words(holder)}", next_step=f"handrail status {run}")
 
 
-def go_on(watched: Watch) -> int:
+def continue_run(watched: Watch) -> int:
     """Continue a run after a message: here, or in the process that already drives it."""
     session = watched.session
     holder = holder_of(session.log, watched.run)
     if holder is None:
         return watched.go()
     watched.claim.free()
-    asyncio.run(until_taken_up(session.log, watched.run))
-    note(f"{watched.run} goes on in {held_words(holder)}")
+    asyncio.run(wait_until_inbox_empty(session.log, watched.run))
+    note(f"{watched.run} goes on in {holder_words(holder)}")
     if watched.as_json:
         write_json(run_document(session.log, watched.run))
     return 0
 
 
-def go_on_detached(watched: Watch) -> int:
+def continue_detached(watched: Watch) -> int:
     """Leave a run to whoever drives it, or else to the background driver, and return at once."""
     from handrail.operations.driving.handover import keep_going
 
@@ -149,11 +149,11 @@ def go_on_detached(watched: Watch) -> int:
     return 0
 
 
-def take_up(watched: Watch) -> None:
+def process_inbox(watched: Watch) -> None:
     """Make sure that a message is processed: by whoever drives the run, or here."""
     log = watched.session.log
     if holder_of(log, watched.run) is None:
         watched.move()
     else:
         watched.claim.free()
-        asyncio.run(until_taken_up(log, watched.run))
+        asyncio.run(wait_until_inbox_empty(log, watched.run))

@@ -16,9 +16,9 @@ class Keyboard:
 
     fd: int
 
-    def line(self) -> str | None:
+    def read_line(self) -> str | None:
         """Return the line that was typed, empty for Ctrl-D at its beginning, or None if there is none yet."""
-        if not self.in_front() or not select.select([self.fd], [], [], 0)[0]:
+        if not self.is_in_foreground() or not select.select([self.fd], [], [], 0)[0]:
             return None
         try:
             return os.read(self.fd, LONGEST).decode(errors="replace")
@@ -28,10 +28,10 @@ class Keyboard:
 
     def forget(self) -> None:
         """Drop what was typed before anybody was asked."""
-        if self.in_front():
+        if self.is_in_foreground():
             termios.tcflush(self.fd, termios.TCIFLUSH)
 
-    def in_front(self) -> bool:
+    def is_in_foreground(self) -> bool:
         """Whether this process runs in the foreground: reading from the background would stop it."""
         try:
             return os.tcgetpgrp(self.fd) == os.getpgrp()
@@ -39,6 +39,6 @@ class Keyboard:
             return True
 
 
-def keyboard() -> Keyboard | None:
+def open_keyboard() -> Keyboard | None:
     """Return the keyboard if stdin is a terminal, else None."""
     return Keyboard(sys.stdin.fileno()) if sys.stdin.isatty() else None

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from handrail.cli.output import note
-from handrail.cli.render.layout import flow, wrapped
-from handrail.cli.render.safe_text import harmless, harmless_lines
+from handrail.cli.render.layout import flow, wrap_text
+from handrail.cli.render.safe_text import escape_controls, escape_lines
 from handrail.errors import HandrailError, UsageError
 from handrail.model.history.events import Decision
 from handrail.model.history.run_state import RunState
 from handrail.operations.driving.resume import stop_family
-from handrail.operations.runs.lifecycle import answer, resume, say
-from handrail.operations.views.questions import Kind, asked_at
+from handrail.operations.runs.lifecycle import answer, answer_in_words, resume
+from handrail.operations.views.questions import Kind, question_seq
 from handrail.operations.views.run_document import approval_of
 from handrail.wiring.session import Session, current_actor
 
@@ -52,7 +52,7 @@ class Question:
     @property
     def key(self) -> tuple[str, int]:
         """The permanent identity of the question."""
-        return self.asks.run, asked_at(self.asks)
+        return self.asks.run, question_seq(self.asks)
 
     @property
     def later(self) -> str:
@@ -67,13 +67,13 @@ class Question:
 
     def lines(self, columns: int, meanwhile: tuple[str, ...] = ()) -> list[str]:
         """Return the lines shown above the prompt; `meanwhile` names the steps that continue."""
-        said = [line for each in harmless_lines(self.asks.message or "approve?") for line in _indented(each, columns)]
-        others = f"meanwhile {', '.join(map(harmless, meanwhile))} {'goes' if len(meanwhile) == 1 else 'go'} on"
-        more = wrapped(others, columns, first="  ", later="  ") if meanwhile else []
+        said = [line for each in escape_lines(self.asks.message or "approve?") for line in _indent(each, columns)]
+        others = f"meanwhile {', '.join(map(escape_controls, meanwhile))} {'goes' if len(meanwhile) == 1 else 'go'} on"
+        more = wrap_text(others, columns, first="  ", later="  ") if meanwhile else []
         head = [f"? {self.asks.run}  needs you"] if self.kind == "budget" else []
-        return [*head, *said, *self._shown(columns), *more, *self._choices(columns)]
+        return [*head, *said, *self._value_lines(columns), *more, *self._choices(columns)]
 
-    def again(self, columns: int) -> list[str]:
+    def repeat_lines(self, columns: int) -> list[str]:
         """Return the lines above the prompt after a line that was not the answer: the choices, if a diff was shown."""
         looked, self._looked = self._looked, False
         return self._choices(columns) if looked else []
@@ -87,14 +87,14 @@ class Question:
         try:
             match self.kind:
                 case "question":
-                    say(self.session.writer, self.asks.run, words, str(current_actor()))
+                    answer_in_words(self.session.writer, self.asks.run, words, str(current_actor()))
                     return True
                 case "budget":
                     return self._decide_budget(self._choose(typed))
                 case "approval":
                     return self._decide(typed) if self._decision is None else self._comment(self._decision, words)
         except UsageError as error:
-            note(f"  {harmless(error.message)}")
+            note(f"  {escape_controls(error.message)}")
             self.prompt, self._decision = PROMPT, None
             return False
 
@@ -125,13 +125,13 @@ class Question:
 
     def _choose(self, typed: str) -> Choice | None:
         """Return the choice that was typed; if it is not a choice, print what can be typed."""
-        offered = self._offered()
+        offered = self._list_choices()
         choice = choose(typed, offered)
         if choice is None and typed.strip():
             note(f"  type {', '.join(f'{LETTERS[each]} ({each})' for each in offered)}")
         return choice
 
-    def _offered(self) -> tuple[Choice, ...]:
+    def _list_choices(self) -> tuple[Choice, ...]:
         if self.kind == "budget":
             return ("go on", "stop")
         asked = approval_of(self.session.log, self.asks)
@@ -147,17 +147,17 @@ class Question:
             case "budget":
                 return flow([f"  {_SHOWN['go on']}", _SHOWN["stop"], later], columns)
             case "approval":
-                first, *others = (_SHOWN[each] for each in self._offered())
+                first, *others = (_SHOWN[each] for each in self._list_choices())
                 return flow([f"  {first}", *others, later], columns)
 
-    def _shown(self, columns: int) -> list[str]:
+    def _value_lines(self, columns: int) -> list[str]:
         """Format the values that an approval shows."""
         asked = approval_of(self.session.log, self.asks) if self.kind == "approval" else None
         found: list[str] = []
         for name, value in ({} if asked is None else asked.show).items():
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
-            told = harmless_lines((f"{name}:\n{text}" if "\n" in text.rstrip() else f"{name}: {text}").rstrip())
-            found += [line for each in told[:MOST_SHOWN] for line in _indented(each, columns)]
+            told = escape_lines((f"{name}:\n{text}" if "\n" in text.rstrip() else f"{name}: {text}").rstrip())
+            found += [line for each in told[:MOST_SHOWN] for line in _indent(each, columns)]
             rest = " ([d]iff shows all)" if name == "diff" else f": handrail show {self.asks.run}"
             found += [f"    … {len(told) - MOST_SHOWN} more lines{rest}"] if len(told) > MOST_SHOWN else []
         return found
@@ -169,16 +169,16 @@ def choose(typed: str, offered: Iterable[Choice]) -> Choice | None:
     return next((each for each in offered if word in (LETTERS[each], each)), None)
 
 
-def _indented(text: str, columns: int) -> list[str]:
-    return wrapped(text, columns, first="    ", later="    ")
+def _indent(text: str, columns: int) -> list[str]:
+    return wrap_text(text, columns, first="    ", later="    ")
 
 
 def _show_diff(session: Session, run: str) -> None:
     from handrail.cli.render.diff import echo_patch
 
     try:
-        found = session.differences.of(run, None, stat=False)
+        found = session.differences.compare(run, None, stat=False)
     except HandrailError as error:
-        note(f"  {harmless(error.message)}")
+        note(f"  {escape_controls(error.message)}")
         return
     echo_patch(found.text or "nothing changed\n", err=True)

@@ -17,7 +17,7 @@ from handrail.cli.live.keyboard import Keyboard
 from handrail.cli.live.view import View
 from handrail.late_import import late_import
 from handrail.operations.driving.drive import Drive, Follower, Happened, RunClaim
-from handrail.operations.views.run_tree import root_of, standing
+from handrail.operations.views.run_tree import find_acting_run, root_of
 from handrail.wiring.session import Session
 from handrail.wiring.system import tell_people
 
@@ -65,7 +65,7 @@ class Attendance:
             try:
                 while not self._is_over():
                     self.view.tick(pausing=self.drive.pausing)
-                    await self._breathe()
+                    await self._wait_for_tick()
                     self._listen()
             finally:
                 self._moving.cancel()
@@ -73,7 +73,7 @@ class Attendance:
                 if not self.hung_up:
                     self.view.close()
 
-    async def _breathe(self) -> None:
+    async def _wait_for_tick(self) -> None:
         if self._moving.done():
             await asyncio.sleep(EVERY)
         else:
@@ -93,26 +93,26 @@ class Attendance:
     def _move(self) -> None:
         supervisor = self.session.system.supervisor(self.name)
         tell_people(supervisor, self.session.place.folders, self.session.writer, watched=self.keyboard is not None)
-        self.drive = Drive(self.session.log, supervisor, self.run, self._happened, self.follower, self.claim)
+        self.drive = Drive(self.session.log, supervisor, self.run, self._handle_event, self.follower, self.claim)
         self.drive.on_queue = self._wait_in_queue
         self._moving = asyncio.ensure_future(self.drive.go())
 
     def _wait_in_queue(self) -> None:
         session = self.session
-        queue.move_on(session.log, session.place.folders, session.machine.programs, self.run)
+        queue.ensure_queue_driver(session.log, session.place.folders, session.machine.programs, self.run)
 
-    def _happened(self, happened: Happened) -> None:
+    def _handle_event(self, happened: Happened) -> None:
         question, kind = self._question, happened.event.kind
         self._look = self._look or kind in ASKS | SETTLES
         if question is not None and happened.run == question.asks.run and kind in SETTLES:
             self._question = None
-            self.view.writer.answered("  answered elsewhere")
+            self.view.writer.close_question("  answered elsewhere")
         self.view.show(happened)
 
     def _ask(self, keyboard: Keyboard) -> None:
-        if self.drive.pausing or self.left or not keyboard.in_front():
+        if self.drive.pausing or self.left or not keyboard.is_in_foreground():
             return
-        found = questions.asked_by(self.session.log, self.run, frozenset(self._passed_over))
+        found = questions.find_question(self.session.log, self.run, frozenset(self._passed_over))
         if found is None:
             return
         question = question_view.Question(self.session, *found)
@@ -132,22 +132,22 @@ class Attendance:
 
     def _listen(self) -> None:
         """Read what was typed, and pass it to the question if there is one."""
-        typed = None if self.keyboard is None else self.keyboard.line()
+        typed = None if self.keyboard is None else self.keyboard.read_line()
         question = self._question
         if typed is None:
             return
         if question is None:
-            self.view.writer.typed()
+            self.view.writer.note_typed_line()
         elif not typed:
             self._leave(question)
         elif self._take(question, typed):
             self._passed_over.add(question.key)
             self._question = None
-            self.view.writer.answered()
+            self.view.writer.close_question()
             if self._moving.done():
                 self._move()
         else:
-            self._prompt(question.again(self.view.writer.columns))
+            self._prompt(question.repeat_lines(self.view.writer.columns))
 
     def _take(self, question: "question_view.Question", typed: str) -> bool:
         """Pass what was typed to the question; the claim keeps the background driver from taking the answer first."""
@@ -165,15 +165,15 @@ class Attendance:
         self._question = None
         self._look = True
         self.left = self._moving.done()
-        self.view.writer.answered(f"{question.asks.run} waits for your answer: {question.later}")
+        self.view.writer.close_question(f"{question.asks.run} waits for your answer: {question.later}")
 
     @contextmanager
     def _signals(self) -> Generator[None]:
         loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGINT, self._interrupted, loop)
+        loop.add_signal_handler(signal.SIGINT, self._handle_interrupt, loop)
         hears = signal.getsignal(signal.SIGHUP) == signal.SIG_DFL
         if hears:
-            loop.add_signal_handler(signal.SIGHUP, self._closed, loop)
+            loop.add_signal_handler(signal.SIGHUP, self._handle_hangup, loop)
         try:
             yield
         finally:
@@ -181,19 +181,19 @@ class Attendance:
             if hears:
                 loop.remove_signal_handler(signal.SIGHUP)
 
-    def _interrupted(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _handle_interrupt(self, loop: asyncio.AbstractEventLoop) -> None:
         loop.remove_signal_handler(signal.SIGINT)
         if not self._moving.done():
             self.drive.pause()
         if self._question is not None:
             self._leave(self._question)
 
-    def _closed(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _handle_hangup(self, loop: asyncio.AbstractEventLoop) -> None:
         """Handle a closed terminal: a wait continues in the background, a running step is left to be resumed."""
         activity = self.view.activity
         rests = (activity.breaks or activity.is_queued) and not activity.efforts
         # What is shown may be a moment behind.
-        if rests or standing(self.session.log, self.run).state.status == "queued":
+        if rests or find_acting_run(self.session.log, self.run).state.status == "queued":
             self.hung_up = True
             return
         loop.remove_signal_handler(signal.SIGHUP)

@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 import click
 
 from handrail.cli.live.area import LiveArea, PlainLines, Writer, terminal_columns
-from handrail.cli.render.layout import wrapped
-from handrail.cli.render.safe_text import harmless, width
+from handrail.cli.render.layout import wrap_text
+from handrail.cli.render.safe_text import escape_controls, width
 from handrail.cli.render.step_rows import HINT, PAUSING, Circumstances, local_time, rows
 from handrail.cli.render.steps import WIDTH, StepLines
 from handrail.model.history import events as ev
 from handrail.operations.driving.drive import Happened
 from handrail.operations.driving.live import Activity, Effort
 from handrail.operations.views.money import limit_words, price_words
-from handrail.operations.views.run_state import plan_of, state_of, whole_limits
+from handrail.operations.views.run_state import plan_of, run_limits, state_of
 from handrail.wiring.session import Session
 
 WIDEST_NAME = 16
@@ -62,13 +62,13 @@ class View:
             return
         hint = PAUSING if pausing else HINT
         around = Circumstances(time.time(), self.writer.columns, self._cost(), hint)
-        self.writer.draw(rows(self.activity, self._glimpse, around))
+        self.writer.draw(rows(self.activity, self._latest_activity, around))
 
     def close(self) -> None:
         """Remove the live lines."""
         self.writer.draw(())
 
-    def _glimpse(self, effort: Effort) -> str:
+    def _latest_activity(self, effort: Effort) -> str:
         if effort.reports or not effort.who:
             return effort.reports
         return self.glimpse(effort.run, effort.seq, effort.agent)
@@ -82,7 +82,7 @@ class View:
 
     def _most(self) -> float | None:
         state = state_of(self.session.log, self.run)
-        return whole_limits(plan_of(self.session.log, state.plan), state).get("usd")
+        return run_limits(plan_of(self.session.log, state.plan), state).get("usd")
 
     def _fixing(self, happened: Happened, effort: Effort | None) -> str:
         """Describe which fix follows checks that failed."""
@@ -95,8 +95,8 @@ class View:
     def _say_limit(self, event: ev.RetryScheduled, effort: Effort | None) -> None:
         whose = f"{effort.who.partition('/')[0].capitalize()}'s" if effort is not None and effort.who else "The agent's"
         goes_on = f"Goes on by itself at {local_time(event.due, event.at)}, terminal open or not; Ctrl-C pauses."
-        text = harmless(f"{whose} usage limit is reached. {goes_on}")
-        for line in wrapped(text, self.writer.columns, later="  ") if self.live else [text]:
+        text = escape_controls(f"{whose} usage limit is reached. {goes_on}")
+        for line in wrap_text(text, self.writer.columns, later="  ") if self.live else [text]:
             self.writer.say(line)
 
 
@@ -105,13 +105,21 @@ def view_of(session: Session, run: str, activity: Activity, *, as_json: bool, in
     live = is_live(as_json=as_json)
     on_terminal = sys.stdout.isatty() and not as_json
     columns = terminal_columns() if on_terminal else WIDTH
-    writer = LiveArea(sys.stdout, color=_in_color()) if live else PlainLines(as_json, columns)
+    writer = LiveArea(sys.stdout, color=_has_color()) if live else PlainLines(as_json, columns)
     name = _names(session, run) if live else 0
     lines = StepLines(live=live, in_place=on_terminal and in_place, name=name)
-    return View(session, run, activity, writer, lines, live, session.system.glimpses.of if live else _no_glimpse)
+    return View(
+        session,
+        run,
+        activity,
+        writer,
+        lines,
+        live,
+        session.system.glimpses.describe_activity if live else _report_no_activity,
+    )
 
 
-def _no_glimpse(run: str, seq: int, agent: str | None) -> str:  # noqa: ARG001 (nobody sees it)
+def _report_no_activity(run: str, seq: int, agent: str | None) -> str:  # noqa: ARG001 (nobody sees it)
     return ""
 
 
@@ -120,7 +128,7 @@ def is_live(*, as_json: bool = False) -> bool:
     return not as_json and sys.stdout.isatty() and os.environ.get("TERM", "dumb") not in ("", "dumb")
 
 
-def _in_color() -> bool:
+def _has_color() -> bool:
     context = click.get_current_context(silent=True)
     return context is None or context.color is not False
 

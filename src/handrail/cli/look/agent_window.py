@@ -13,16 +13,16 @@ def command(*, place: str, agent: str, repository: str, title: str) -> int:
     import os
     from pathlib import Path
 
-    from handrail.cli.render.safe_text import harmless
+    from handrail.cli.render.safe_text import escape_controls
     from handrail.operations.agents.configured_agents import ConfiguredAgents
-    from handrail.operations.views.agent_window import View, still
+    from handrail.operations.views.agent_window import View, disable_echo
     from handrail.sources.folders import user_folders
     from handrail.wiring.machine import this_machine
 
-    still(0)
+    disable_echo(0)
     machine = this_machine()
     known = ConfiguredAgents(machine.agents, user_folders(os.environ)).find(agent, repository)
-    click.echo(harmless(f"{title} · {known.name} · what is typed here goes nowhere"))
+    click.echo(escape_controls(f"{title} · {known.name} · what is typed here goes nowhere"))
     for line in View(Path(place), known, machine.processes, machine.redactor()).lines():
-        click.echo(harmless(line))
+        click.echo(escape_controls(line))
     return 0

@@ -20,9 +20,9 @@ def command(*, run: str, step: str | None) -> int:
     from handrail.cli.output import note
     from handrail.errors import UsageError
     from handrail.operations.views.attach import attach
-    from handrail.wiring.session import run_session
+    from handrail.wiring.session import open_run_session
 
-    with run_session() as session:
+    with open_run_session() as session:
         found = session.find(run)
         if not (sys.stdin.isatty() and sys.stdout.isatty()):
             raise UsageError("handrail attach needs a terminal", next_step=f"handrail logs {found}")

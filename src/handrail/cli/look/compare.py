@@ -22,9 +22,9 @@ def command(*, runs: tuple[str, ...], as_json: bool) -> None:
     from handrail.cli.render.table import render_table
     from handrail.errors import UsageError
     from handrail.operations.views.compare import compare
-    from handrail.wiring.session import run_session
+    from handrail.wiring.session import open_run_session
 
-    with run_session() as session:
+    with open_run_session() as session:
         found = tuple(dict.fromkeys(session.find(each) for each in runs))
         if len(found) < 2:
             raise UsageError("a comparison needs two runs or more", next_step="handrail compare RUN RUN")
@@ -38,19 +38,19 @@ def command(*, runs: tuple[str, ...], as_json: bool) -> None:
 
 
 def _column(side: "Side") -> dict[str, str]:
-    from handrail.cli.render.safe_text import crop, harmless
-    from handrail.operations.views.compare import counted
+    from handrail.cli.render.safe_text import crop, escape_controls
+    from handrail.operations.views.compare import count_changed_lines
     from handrail.operations.views.money import duration, price_words
-    from handrail.operations.workflows.condition_text import pinned_words
+    from handrail.operations.workflows.condition_text import short_hash
 
     state, total = side.state, side.cost.total
-    added, deleted = counted(side.files or ())
+    added, deleted = count_changed_lines(side.files or ())
     changed = "unknown" if side.files is None else f"{len(side.files)} changed, +{added} -{deleted}"
     return {
         "": state.run,
-        "workflow": f"{state.workflow}, pinned {pinned_words(state.definition)}",
+        "workflow": f"{state.workflow}, pinned {short_hash(state.definition)}",
         "copy of": f"{state.forked_from[0]}, event {state.forked_from[1]}" if state.forked_from else "–",
-        "outcome": crop(harmless(" ".join(side.outcome.split())), WIDEST),
+        "outcome": crop(escape_controls(" ".join(side.outcome.split())), WIDEST),
         "steps": ", ".join(f"{count} {status.replace('_', ' ')}" for status, count in side.steps.items()) or "none",
         "cost": price_words(total) or "–",
         "tokens": str(total.tokens),
@@ -62,7 +62,7 @@ def _column(side: "Side") -> dict[str, str]:
 
 def _data(side: "Side") -> dict[str, Any]:
     from handrail.cli.render.diff import file_data
-    from handrail.operations.views.money import spent_data
+    from handrail.operations.views.money import spending_data
 
     state = side.state
     return {
@@ -74,7 +74,7 @@ def _data(side: "Side") -> dict[str, Any]:
         else {"run": state.forked_from[0], "seq": state.forked_from[1]},
         "outcome": side.outcome,
         "steps": side.steps,
-        "cost": spent_data(side.cost.total),
+        "cost": spending_data(side.cost.total),
         "elapsed": round(side.cost.elapsed, 3),
         "files": None if side.files is None else [file_data(each) for each in side.files],
     }

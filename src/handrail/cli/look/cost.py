@@ -21,14 +21,14 @@ def command(*, runs: tuple[str, ...], as_json: bool) -> None:
     """
     from handrail.cli.render.cost import render_cost, render_total
     from handrail.operations.views.costs import cost_of, total_of
-    from handrail.operations.views.money import spent_data
-    from handrail.wiring.session import run_session
+    from handrail.operations.views.money import spending_data
+    from handrail.wiring.session import open_run_session
 
-    with run_session() as session:
+    with open_run_session() as session:
         found = [cost_of(session.log, run) for run in dict.fromkeys(session.find(each) for each in runs)]
     total = total_of(found)
     if as_json:
-        write_json({"runs": [_data(each) for each in found], "total": spent_data(total)})
+        write_json({"runs": [_data(each) for each in found], "total": spending_data(total)})
         return
     click.echo("\n\n".join(render_cost(each) for each in found))
     if len(found) > 1:
@@ -36,12 +36,12 @@ def command(*, runs: tuple[str, ...], as_json: bool) -> None:
 
 
 def _data(cost: "Cost") -> dict[str, Any]:
-    from handrail.operations.views.money import spent_data
+    from handrail.operations.views.money import spending_data
 
     return {
         "run": cost.run,
-        "total": spent_data(cost.total),
+        "total": spending_data(cost.total),
         "elapsed": round(cost.elapsed, 3),
         "budget": {name: {"used": used, "most": most} for name, (used, most) in cost.budget.items()},
-        "steps": [{"address": share.address, **spent_data(share.spent)} for share in cost.shares],
+        "steps": [{"address": share.address, **spending_data(share.spent)} for share in cost.shares],
     }

@@ -22,10 +22,10 @@ def command(*, run: str, step: str | None, stat: bool, as_json: bool) -> None:
     STEP is an address: fix, fix@2 for its second beginning, build[auth] for an item, build[auth]/test inside it.
     """
     from handrail.cli.render.diff import echo_patch
-    from handrail.wiring.session import run_session
+    from handrail.wiring.session import open_run_session
 
-    with run_session() as session:
-        found = session.differences.of(session.find(run), step, stat=stat)
+    with open_run_session() as session:
+        found = session.differences.compare(session.find(run), step, stat=stat)
     if found.remark:
         note(found.remark)
     if as_json:

@@ -17,9 +17,9 @@ WAITS_FOR_ME = ("needs you", "paused")
 @json_option
 def command(*, as_json: bool) -> None:
     """Show what needs you, with the command that answers it."""
-    from handrail.cli.look.status import known_lines
+    from handrail.cli.look.status import list_inbox_lines
 
-    lines = known_lines()
+    lines = list_inbox_lines()
     needed = [line for line in lines if line.section in WAITS_FOR_ME]
     others = [line for line in lines if line.notice and line not in needed]
     if as_json:
@@ -41,14 +41,14 @@ def _items(needed: "list[Line]") -> list[dict[str, Any]]:
 
 
 def _approvals(runs: list[str]) -> dict[str, Any]:
-    from handrail.operations.views.questions import asked_by
+    from handrail.operations.views.questions import find_question
     from handrail.operations.views.run_document import approval_data
-    from handrail.wiring.session import existing_session
+    from handrail.wiring.session import open_existing_session
 
     if not runs:
         return {}
-    with existing_session() as session:
+    with open_existing_session() as session:
         if session is None:
             return {}
-        found = {run: asked_by(session.log, run) for run in runs}
+        found = {run: find_question(session.log, run) for run in runs}
         return {run: approval_data(session.log, asks[0]) for run, asks in found.items() if asks is not None}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from handrail.cli.options import run_argument, step_argument
-from handrail.cli.render.safe_text import crop, harmless
+from handrail.cli.render.safe_text import crop, escape_controls
 
 if TYPE_CHECKING:
     from handrail.model.history.events import Event
@@ -32,9 +32,9 @@ LEFT = 48
 def command(*, run: str, step: str | None, follow: bool, tail: int | None, as_json: bool) -> int:
     """Show everything that happened in a run, or to one step of it, event by event."""
     from handrail.operations.views.history import history
-    from handrail.wiring.session import run_session
+    from handrail.wiring.session import open_run_session
 
-    with run_session() as session:
+    with open_run_session() as session:
         found = session.find(run)
         events = history(session.log, found, step)
         seen = {_key(each) for each in events}
@@ -60,7 +60,7 @@ def _news(
 
     changed, moved = -1, time.monotonic()
     while True:
-        now = session.log.changed()
+        now = session.log.change_token()
         if now != changed:
             changed, moved = now, time.monotonic()
             news = [each for each in history(session.log, run, step) if _key(each) not in seen]
@@ -73,9 +73,9 @@ def _news(
 
 def _stands(session: "Session", run: str, moved: float) -> bool:
     """Whether a run has ended, needs somebody, or has no driver."""
-    from handrail.operations.views.run_tree import holder_of, standing
+    from handrail.operations.views.run_tree import find_acting_run, holder_of
 
-    at = standing(session.log, run).acting
+    at = find_acting_run(session.log, run).acting
     if at.status in ("queued", "running") or at.reason in ("timer", "quota"):
         return holder_of(session.log, run) is None and time.monotonic() - moved > PATIENCE
     return not session.log.inbox(at.run, limit=1) or time.monotonic() - moved > PATIENCE
@@ -94,9 +94,9 @@ def _key(each: tuple[int, str, "Event"]) -> tuple[int, str, str]:
 
 def _root(session: "Session", run: str) -> str:
     """Say where the repository of a run is."""
-    from handrail.operations.views.run_document import listed_document
+    from handrail.operations.views.run_document import summary_document
 
-    return str(listed_document(session.log, run).get("repository") or "")
+    return str(summary_document(session.log, run).get("repository") or "")
 
 
 def _write(events: list[tuple[int, str, "Event"]], root: str, *, as_json: bool) -> None:
@@ -107,16 +107,20 @@ def _write(events: list[tuple[int, str, "Event"]], root: str, *, as_json: bool) 
             click.echo(json.dumps(event_data(seq, event)))
         else:
             for line in (_line(seq, address, event), *_prompt_lines(address, event, root)):
-                click.echo(harmless(line))
+                click.echo(escape_controls(line))
     sys.stdout.flush()
 
 
 def _line(seq: int, address: str, event: "Event") -> str:
     from handrail.cli.render.runs import local_moment
-    from handrail.operations.views.event_sentences import told
+    from handrail.operations.views.event_sentences import event_sentence
 
-    said = told(event)
-    words = _cut(harmless(_fields(seq, event))) if said is None else "  ".join(part for part in (address, said) if part)
+    said = event_sentence(event)
+    words = (
+        _cut(escape_controls(_fields(seq, event)))
+        if said is None
+        else "  ".join(part for part in (address, said) if part)
+    )
     return f"{seq:>4}  {local_moment(event.at)}  {event.kind:<18}  {words}"
 
 

@@ -8,9 +8,9 @@ import click
 
 from handrail.cli.options import json_option, run_argument, step_argument
 from handrail.cli.output import write_json
-from handrail.cli.render.runs import moment_words, readable, status_words, step_words
-from handrail.cli.render.safe_text import harmless, harmless_lines
-from handrail.operations.workflows.condition_text import pinned_words
+from handrail.cli.render.runs import moment_words, readable_lines, status_words, step_words
+from handrail.cli.render.safe_text import escape_controls, escape_lines
+from handrail.operations.workflows.condition_text import short_hash
 
 if TYPE_CHECKING:
     from handrail.wiring.session import Session
@@ -30,9 +30,9 @@ def command(*, run: str, step: str | None, prompt: bool, transcript: bool, as_js
     from handrail.cli.render.runs import render_steps
     from handrail.operations.views.history import step_details
     from handrail.operations.views.run_document import run_document
-    from handrail.wiring.session import run_session
+    from handrail.wiring.session import open_run_session
 
-    with run_session() as session:
+    with open_run_session() as session:
         found = session.find(run)
         if transcript:
             _write_transcript(session, found, step, as_json=as_json)
@@ -69,7 +69,7 @@ def _prompt(session: "Session", run: str, step: str | None) -> str:
         raise UsageError("the prompt of which step?", next_step=f"handrail show {run} STEP --prompt")
     text = prompt_of(session.log, run, step)
     # On a terminal it must not move the cursor; a pipe gets it unchanged.
-    return "\n".join(harmless_lines(text)) if sys.stdout.isatty() else text
+    return "\n".join(escape_lines(text)) if sys.stdout.isatty() else text
 
 
 def _write_transcript(session: "Session", run: str, step: str | None, *, as_json: bool) -> None:
@@ -90,7 +90,7 @@ def _write_transcript(session: "Session", run: str, step: str | None, *, as_json
 
 def _head(document: dict[str, Any]) -> list[str]:
     status = status_words(document)
-    pinned = pinned_words(document["hash"])
+    pinned = short_hash(document["hash"])
     lines = [f"{document['run']}  {document['workflow']}, pinned {pinned}", f"status     {status}"]
     lines += [f"error      {document['error']}"] if document["error"] else []
     lines += [f"says       {document['message']}"] if document.get("message") else []
@@ -102,16 +102,16 @@ def _head(document: dict[str, Any]) -> list[str]:
     lines += [f"prefers    autonomy {said['autonomy']}, risk {said['risk']}"] if said else []
     lines += [f"gap        {_gap(each)}" for each in document.get("gaps", ())]
     lines += [f"git        {each}, not accepted" for each in document.get("git_changes", ())]
-    shown = [harmless(line) for line in lines]
-    return shown + [line for name, value in document["input"].items() for line in _named("input", name, value)]
+    shown = [escape_controls(line) for line in lines]
+    return shown + [line for name, value in document["input"].items() for line in _value_lines("input", name, value)]
 
 
-def _named(title: str, name: str, value: object) -> list[str]:
+def _value_lines(title: str, name: str, value: object) -> list[str]:
     """Format a value under its name: a plain one on the same line, others below it."""
-    lines = readable(value)
+    lines = readable_lines(value)
     if len(lines) == 1 and _is_plain(value):
-        return [harmless(f"{title:<10} {name} = {_json(value)}")]
-    return [harmless(line) for line in (f"{title:<10} {name}", *(f"    {each}" for each in lines))]
+        return [escape_controls(f"{title:<10} {name} = {_json(value)}")]
+    return [escape_controls(line) for line in (f"{title:<10} {name}", *(f"    {each}" for each in lines))]
 
 
 def _is_plain(value: object) -> bool:
@@ -124,7 +124,7 @@ def _gap(gap: dict[str, Any]) -> str:
 
 
 def _outputs(outputs: dict[str, Any]) -> list[str]:
-    return [line for name, value in outputs.items() for line in _named("output", name, value)]
+    return [line for name, value in outputs.items() for line in _value_lines("output", name, value)]
 
 
 def _approval(document: dict[str, Any]) -> list[str]:
@@ -137,7 +137,7 @@ def _approval(document: dict[str, Any]) -> list[str]:
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
         lines += [f"  {name}", *(f"    {line}" for line in text.rstrip("\n").splitlines())]
     lines += [f"  {each}: handrail {each} {asked['run']}" for each in asked["answers"]]
-    return [row for line in lines for row in harmless_lines(line)]
+    return [row for line in lines for row in escape_lines(line)]
 
 
 def step_lines(details: dict[str, Any]) -> str:
@@ -159,9 +159,9 @@ def step_lines(details: dict[str, Any]) -> str:
     }
     lines = [details["address"], *(f"  {name:<10} {fact}" for name, fact in facts.items() if fact is not None)]
     proofs = [f"  {'proof':<10} {line}" for each in details["proofs"] for line in _proof(each)]
-    shown = [*map(harmless, lines), *_output(details["output"]), *map(harmless, proofs)]
+    shown = [*map(escape_controls, lines), *_output(details["output"]), *map(escape_controls, proofs)]
     for stream in ("stdout", "stderr"):
-        written = harmless_lines(details[stream].rstrip("\n"))[-TAIL:]
+        written = escape_lines(details[stream].rstrip("\n"))[-TAIL:]
         if details[stream].strip():
             shown += [f"  {stream}", *(f"    {line}" for line in written)]
     return "\n".join(shown)
@@ -170,10 +170,10 @@ def step_lines(details: dict[str, Any]) -> str:
 def _output(value: object) -> list[str]:
     if value is None:
         return []
-    lines = readable(value)
+    lines = readable_lines(value)
     if len(lines) == 1 and _is_plain(value):
-        return [harmless(f"  {'output':<10} {_json(value)}")]
-    return [harmless(line) for line in ("  output", *(f"    {each}" for each in lines))]
+        return [escape_controls(f"  {'output':<10} {_json(value)}")]
+    return [escape_controls(line) for line in ("  output", *(f"    {each}" for each in lines))]
 
 
 def _agent(details: dict[str, Any]) -> str | None:

@@ -56,7 +56,7 @@ def command(*, run: str | None, as_json: bool, **wanted: Any) -> int:
     elif run is not None:
         _show_one(run)
     elif not _show_all(wanted):
-        click.echo(_nothing_words(wanted))
+        click.echo(_describe_no_runs(wanted))
     return 0
 
 
@@ -70,14 +70,14 @@ def show_overview() -> int:
     return 0
 
 
-def known_lines() -> "list[Line]":
+def list_inbox_lines() -> "list[Line]":
     """List a line for each open run, and for each that ended with something to know."""
     from handrail.operations.views.run_listing import list_inbox
 
     return _read_list(list_inbox) or []
 
 
-def _nothing_words(wanted: dict[str, Any]) -> str:
+def _describe_no_runs(wanted: dict[str, Any]) -> str:
     asked = any(wanted.get(name) for name in ("here", "workflow", "states", "before"))
     return "no run fits; handrail status shows all" if asked else "no runs yet; handrail run WORKFLOW starts one"
 
@@ -85,7 +85,7 @@ def _nothing_words(wanted: dict[str, Any]) -> str:
 def _list_runs(wanted: dict[str, Any]) -> "Listing":
     from handrail.operations.views.run_listing import Listing, list_runs
 
-    return _read_list(lambda runs: list_runs(runs, _asked(wanted, runs))) or Listing([])
+    return _read_list(lambda runs: list_runs(runs, _build_query(wanted, runs))) or Listing([])
 
 
 def _read_list(read: "Callable[[RunList], Found]") -> "Found | None":
@@ -106,13 +106,13 @@ def _read_list(read: "Callable[[RunList], Found]") -> "Found | None":
 def _read_log(read: "Callable[[RunList], Found]") -> "Found | None":
     """Read the list through the whole log, which updates an older one and reports what is wrong with a broken one."""
     from handrail.operations.views.run_document import LoggedRuns
-    from handrail.wiring.session import existing_session
+    from handrail.wiring.session import open_existing_session
 
-    with existing_session() as session:
+    with open_existing_session() as session:
         return None if session is None else read(LoggedRuns(session.log))
 
 
-def _asked(wanted: dict[str, Any], runs: "RunList") -> "Asked":
+def _build_query(wanted: dict[str, Any], runs: "RunList") -> "Asked":
     """Convert the options into a query of the list; `--before` accepts a run as every command does."""
     from handrail.operations.views.run_listing import Asked
 
@@ -128,9 +128,9 @@ def _find_before(words: str, runs: "RunList") -> str:
 
     if runs.count(Filter(key=words)):
         return words
-    from handrail.wiring.session import run_session
+    from handrail.wiring.session import open_run_session
 
-    with run_session() as session:
+    with open_run_session() as session:
         return session.find(words)
 
 
@@ -185,60 +185,60 @@ def _show_unfinished(run: str | None = None) -> None:
     folder = _data_folder()
     if not (folder / "applying").is_dir():
         return
-    from handrail.cli.render.safe_text import harmless
-    from handrail.wiring.machine import unfinished_applies
+    from handrail.cli.render.safe_text import escape_controls
+    from handrail.wiring.machine import list_unfinished_applies
 
-    for each in unfinished_applies(folder):
+    for each in list_unfinished_applies(folder):
         if run is None or each.run == run:
-            click.echo(harmless(each.words))
+            click.echo(escape_controls(each.words))
 
 
 def _show_driver() -> None:
-    from handrail.operations.driving.driver_info import held_logins, running_driver, words_of_held
+    from handrail.operations.driving.driver_info import describe_environments, find_running_driver, list_logins
 
-    driver = running_driver(_data_folder())
+    driver = find_running_driver(_data_folder())
     if driver is None:
         return
-    from handrail.operations.driving.background_driver import differing
+    from handrail.operations.driving.background_driver import list_environment_differences
     from handrail.wiring.driver_channel import driver_environments
     from handrail.wiring.machine import this_machine
 
     machine = this_machine()
-    others = ", ".join(differing(driver, machine.programs))
+    others = ", ".join(list_environment_differences(driver, machine.programs))
     note = f"; runs whose environment it does not hold see the {others} of where it was started" if others else ""
-    held = held_logins(driver_environments(_data_folder()).list_held(), machine.agents.profiles)
-    click.echo(f"background driver: process {driver.pid}; {words_of_held(held)}{note}")
+    held = list_logins(driver_environments(_data_folder()).list_held(), machine.agents.profiles)
+    click.echo(f"background driver: process {driver.pid}; {describe_environments(held)}{note}")
 
 
 def _driver_document() -> "dict[str, Any] | None":
     from handrail.cli.render.runs import driver_data
-    from handrail.operations.driving.driver_info import held_logins, running_driver
+    from handrail.operations.driving.driver_info import find_running_driver, list_logins
     from handrail.wiring.driver_channel import driver_environments
     from handrail.wiring.machine import this_machine
 
-    driver = running_driver(_data_folder())
+    driver = find_running_driver(_data_folder())
     if driver is None:
         return None
-    held = held_logins(driver_environments(_data_folder()).list_held(), this_machine().agents.profiles)
+    held = list_logins(driver_environments(_data_folder()).list_held(), this_machine().agents.profiles)
     return driver_data(driver, held)
 
 
 def _write_documents(run: str | None, wanted: dict[str, Any]) -> None:
     from handrail.operations.views.run_document import LoggedRuns
     from handrail.operations.views.run_listing import list_runs
-    from handrail.wiring.session import existing_session, run_session
+    from handrail.wiring.session import open_existing_session, open_run_session
 
     if run is not None:
-        with run_session() as session:
+        with open_run_session() as session:
             write_json({"runs": _documents(session, [session.find(run)]), "driver": _driver_document()})
         return
-    with existing_session() as found:
+    with open_existing_session() as found:
         if found is None:
             write_json({"runs": [], "cut": False, "older": None, "driver": _driver_document()})
             return
         runs = LoggedRuns(found.log)
         # Programs get everything that matches, unless they say how much they want.
-        listing = list_runs(runs, _asked(wanted, runs)._replace(every=True))
+        listing = list_runs(runs, _build_query(wanted, runs)._replace(every=True))
         lines = sorted(listing.lines, key=lambda line: -line.started_at)
         documents = _documents(found, [line.run for line in lines])
     older = listing.older or None
@@ -247,25 +247,25 @@ def _write_documents(run: str | None, wanted: dict[str, Any]) -> None:
 
 def _documents(session: "Session", runs: "list[str]") -> "list[dict[str, Any]]":
     from handrail.operations.views.attach import open_sessions
-    from handrail.operations.views.run_document import listed_document
+    from handrail.operations.views.run_document import summary_document
 
     sessions = open_sessions(session.machine, session.system.folder / "runs")
-    documents = [listed_document(session.log, run) for run in runs]
+    documents = [summary_document(session.log, run) for run in runs]
     return [{**each, "tmux_session": each["root"] if each["root"] in sessions else None} for each in documents]
 
 
 def _show_one(run: str) -> None:
     from handrail.cli.render.runs import render_overview, render_steps
-    from handrail.cli.render.safe_text import harmless
-    from handrail.operations.views.overview import one_line
+    from handrail.cli.render.safe_text import escape_controls
+    from handrail.operations.views.overview import line_for_run
     from handrail.operations.views.run_document import LoggedRuns, run_document
-    from handrail.wiring.session import run_session
+    from handrail.wiring.session import open_run_session
 
-    with run_session() as session:
+    with open_run_session() as session:
         found = session.find(run)
-        click.echo(render_overview([one_line(LoggedRuns(session.log), found)]))
+        click.echo(render_overview([line_for_run(LoggedRuns(session.log), found)]))
         document = run_document(session.log, found)
         if document.get("message"):
-            click.echo(harmless(f"says: {document['message']}"))
+            click.echo(escape_controls(f"says: {document['message']}"))
         click.echo(render_steps(document))
     _show_unfinished(found)

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from handrail.cli.render.safe_text import harmless, harmless_lines, visible, width
+from handrail.cli.render.safe_text import escape_controls, escape_lines, visible_form, width
 from handrail.model.diagnostics import Diagnostic, Severity
 
 COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.ADVICE: "cyan"}
@@ -23,11 +23,11 @@ def render_diagnostics(diagnostics: Iterable[Diagnostic], line_width: int = LINE
 
 def render_diagnostic(found: Diagnostic, line_width: int = LINE_WIDTH) -> str:
     """Render one diagnostic with its source line."""
-    lines = [f"{_place(found)}: {severity(found.severity)}: {harmless(found.message)} [{found.code}]"]
+    lines = [f"{_place(found)}: {severity(found.severity)}: {escape_controls(found.message)} [{found.code}]"]
     if found.text.strip():
         lines += _excerpt(found, line_width)
     if found.hint:
-        first, *rest = harmless_lines(found.hint)
+        first, *rest = escape_lines(found.hint)
         lines += [f"      = {first}", *(f"        {line}" for line in rest)]
     return "\n".join(line.rstrip() for line in lines)
 
@@ -61,13 +61,13 @@ def count(diagnostics: Sequence[Diagnostic]) -> str:
 
 
 def _place(found: Diagnostic) -> str:
-    return f"{harmless(found.file)}:{found.line}:{found.column}"
+    return f"{escape_controls(found.file)}:{found.line}:{found.column}"
 
 
 def _excerpt(found: Diagnostic, line_width: int) -> list[str]:
     column = min(max(found.column - 1, 0), len(found.text))
     cut = max(column - NEAR, 0)
-    shown = [visible(character) for character in found.text[cut : column + NEAR]]
+    shown = [visible_form(character) for character in found.text[cut : column + NEAR]]
     start = column - cut
     stop = max(start, min(found.end_column - 1 - cut, len(shown)))
     first, last = _window([width(each) for each in shown], start, line_width)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from handrail.cli.render.safe_text import harmless
+from handrail.cli.render.safe_text import escape_controls
 
 if TYPE_CHECKING:
     from handrail.ports.workspaces import FileChange
@@ -25,7 +25,7 @@ def echo_patch(text: str, *, err: bool = False) -> None:
         if OBJECTS.match(line):
             continue
         color = None if line.startswith(("+++", "---")) else COLORS.get(line[:1])
-        click.echo(click.style(harmless(line), fg=color), err=err)
+        click.echo(click.style(escape_controls(line), fg=color), err=err)
 
 
 def file_data(change: "FileChange") -> dict[str, object]:

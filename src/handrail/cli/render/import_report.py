@@ -3,7 +3,7 @@
 from typing import Any
 
 from handrail.cli.render.diagnostics import diagnostic_data
-from handrail.cli.render.safe_text import harmless
+from handrail.cli.render.safe_text import escape_controls
 from handrail.cli.render.validation import render_validation
 from handrail.operations.workflows.import_ import ImportResult
 
@@ -21,7 +21,7 @@ def render_import(result: ImportResult) -> str:
         notes = [note for note in result.notes if note.severity == fate]
         if notes:
             lines += ["", title, *(f"  {note.file}:{note.line}: {note.message}" for note in notes)]
-    shown = [harmless(line) for line in lines]
+    shown = [escape_controls(line) for line in lines]
     return "\n".join([*shown, "", render_validation(result.validation)])
 
 

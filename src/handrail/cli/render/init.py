@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from handrail.cli.render.safe_text import crop, harmless, width
+from handrail.cli.render.safe_text import crop, escape_controls, width
 from handrail.frozen import frozen
 from handrail.model.workflow.settings import FileCheck
 from handrail.operations.init.config_text import LeftOut, Settings
@@ -40,7 +40,7 @@ class Report:
         """The command that comes next."""
         distrusted = [each.path for each in self.wrote if not each.trusted]
         distrusted += [CONFIG] if self.found.distrust and CONFIG not in distrusted else []
-        others = {each.path for each in self.found.untrusted} - {each.rstrip("/") for each in distrusted}
+        others = {each.path for each in self.found.files_to_trust} - {each.rstrip("/") for each in distrusted}
         if others:
             return "handrail trust ."
         if distrusted:
@@ -48,13 +48,13 @@ class Report:
         return f'{RUN} fix-bug "what is broken"'
 
 
-def found_lines(report: Report) -> list[str]:
+def survey_lines(report: Report) -> list[str]:
     """Render what was found."""
     lines = [
         *row("Repository", _repository(report.found)),
         *row("Agent", _agent(report), WIDE),
         *row("Checks", _checks(report), "   "),
-        *row("One test", _one_test(report), "   "),
+        *row("One test", _single_file_check(report), "   "),
         *row("Sources", _sources(report)),
         *row("Worktrees", _worktrees(report), WIDE),
     ]
@@ -63,23 +63,23 @@ def found_lines(report: Report) -> list[str]:
     return lines
 
 
-def tried_lines(report: Report) -> list[str]:
+def trial_lines(report: Report) -> list[str]:
     """Render the result of the trial, with the end of the output of whatever did not pass."""
     tried = report.tried
     if tried is None:
         return row("Trying it", ["not tried (--no-try)"])
     bad = [each for each in tried if each.outcome != "green"]
-    parts = [_one(each) for each in tried if each.outcome not in ("not tried", "not installed")]
+    parts = [_describe_trial(each) for each in tried if each.outcome not in ("not tried", "not installed")]
     checked = any(each.name not in ("worktree", "setup") for each in tried)
     if not bad:
-        parts[-1] += f" green on {report.found.where}" if checked else " (there is no check to try)"
+        parts[-1] += f" green on {report.found.head_name}" if checked else " (there is no check to try)"
     lines = row("Trying it", parts)
     for each in bad:
-        lines += _bad_lines(each, report.found.where)
-    return [*lines, *_repeated(tried, report.found.installed)]
+        lines += _bad_lines(each, report.found.head_name)
+    return [*lines, *_setup_cost_lines(tried, report.found.installed)]
 
 
-def _repeated(tried: tuple[Tried, ...], installed: tuple[str, ...]) -> list[str]:
+def _setup_cost_lines(tried: tuple[Tried, ...], installed: tuple[str, ...]) -> list[str]:
     """Render what set-up costs each run if it is slow, and how to make it cheaper."""
     setup = [each for each in tried if each.name == "setup" and each.outcome == "green"]
     seconds = sum(each.seconds for each in setup)
@@ -100,7 +100,7 @@ def _calls(setup: Sequence[Tried], tools: tuple[str, ...]) -> bool:
     return all(each.command.startswith(tools) for each in setup)
 
 
-def wrote_lines(report: Report) -> list[str]:
+def result_lines(report: Report) -> list[str]:
     """Render what was written, what was left out, and what comes next."""
     lines: list[str] = []
     for each in report.fresh.left_out:
@@ -127,7 +127,11 @@ def _first(report: Report) -> str:
     lacking = [
         *(["install an agent and log in"] if not report.whole.agent else []),
         *([f"name your checks in {CONFIG}"] if not report.whole.checks else []),
-        *(["say there how one test file is run"] if report.whole.checks and report.whole.one is None else []),
+        *(
+            ["say there how one test file is run"]
+            if report.whole.checks and report.whole.single_file_check is None
+            else []
+        ),
     ]
     return f"{', '.join(lacking)}, then: " if lacking else ""
 
@@ -142,7 +146,9 @@ def init_data(report: Report) -> dict[str, Any]:
         "agent": report.whole.agent or None,
         "agents": list(found.agents),
         "checks": dict(report.whole.checks),
-        "test_one": None if report.whole.one is None else _one_data(report.whole.one),
+        "test_one": None
+        if report.whole.single_file_check is None
+        else _file_check_data(report.whole.single_file_check),
         "project": {
             "sources": list(report.whole.project.sources),
             "default_branch": report.whole.project.default_branch,
@@ -155,17 +161,17 @@ def init_data(report: Report) -> dict[str, Any]:
             for each in report.fresh.left_out
         ],
         "notes": list(_notes(report)),
-        "tried": None if tried is None else [_tried_data(each) for each in tried],
+        "tried": None if tried is None else [_trial_data(each) for each in tried],
         "wrote": [{"path": each.path, "trusted": each.trusted} for each in report.wrote],
         "next": report.next,
     }
 
 
-def _one_data(one: FileCheck) -> dict[str, Any]:
+def _file_check_data(one: FileCheck) -> dict[str, Any]:
     return {"command": one.command, "failed": list(one.failed), "failed_when": one.failed_when or None}
 
 
-def _tried_data(each: Tried) -> dict[str, Any]:
+def _trial_data(each: Tried) -> dict[str, Any]:
     return {
         "name": each.name,
         "command": each.command or None,
@@ -178,8 +184,8 @@ def _tried_data(each: Tried) -> dict[str, Any]:
 
 def _repository(found: Survey) -> list[str]:
     parts = [found.root.name or str(found.root), f"default branch {found.branch or 'unknown'}"]
-    if found.where != found.branch:
-        parts.append(f"runs start from {found.where}, which is checked out")
+    if found.head_name != found.branch:
+        parts.append(f"runs start from {found.head_name}, which is checked out")
     count = len(found.uncommitted)
     if count:
         files = "1 uncommitted file" if count == 1 else f"{count} uncommitted files"
@@ -209,11 +215,11 @@ def _checks(report: Report) -> list[str]:
     ]
 
 
-def _one_test(report: Report) -> list[str]:
-    one = report.whole.one
+def _single_file_check(report: Report) -> list[str]:
+    one = report.whole.single_file_check
     if one is None:
         return ["unknown"]
-    return [f"{crop(one.command, 90)}{_new(report, bool(report.fresh.one))}"]
+    return [f"{crop(one.command, 90)}{_new(report, bool(report.fresh.single_file_check))}"]
 
 
 def _sources(report: Report) -> list[str]:
@@ -240,19 +246,19 @@ def _notes(report: Report) -> Iterable[str]:
     yield from report.found.project.notes
     if report.found.distrust:
         yield f"{CONFIG} is there and not trusted ({report.found.distrust}): it is not used and not tried"
-    others = [each.path for each in report.found.untrusted if each.path != CONFIG]
+    others = [each.path for each in report.found.files_to_trust if each.path != CONFIG]
     if others:
         names = ", ".join(others[:4]) + (f" and {len(others) - 4} more" if len(others) > 4 else "")
         yield f"{names} {'was' if len(others) == 1 else 'were'} here before and not trusted: handrail trust . shows it"
-    if not report.whole.one:
+    if not report.whole.single_file_check:
         yield f"how one test file is run is not known, and fix-bug needs it: write [checks.test_one] into {CONFIG}"
-    elif report.whole.one.command.startswith("make "):
-        yield f"{report.whole.one.command} runs all tests; if one file can be run alone, say so in [checks.test_one]"
+    elif (command := report.whole.single_file_check.command).startswith("make "):
+        yield f"{command} runs all tests; if one file can be run alone, say so in [checks.test_one]"
     if not report.whole.project.sources:
         yield f"the product's code was not found, and fix-bug needs to know it: write [project] sources into {CONFIG}"
 
 
-def _one(each: Tried) -> str:
+def _describe_trial(each: Tried) -> str:
     mark = " ✓" if each.outcome == "green" else " ✗"
     if each.name in ("worktree", "setup") and each.outcome == "green":
         mark = ""
@@ -264,7 +270,7 @@ def _bad_lines(each: Tried, where: str) -> list[str]:
         return row("", [f"{each.name} was not tried: {each.why}"])
     what = {"red": f"is red on {where}: {each.why}", "took too long": f"took too long: {each.why}"}
     lines = row("", [f"{each.name} {what.get(each.outcome, f'cannot run: {each.why}')}"])
-    shown = [harmless(line) for line in each.output.splitlines()[-12:]]
+    shown = [escape_controls(line) for line in each.output.splitlines()[-12:]]
     return [*lines, *(" " * LABEL + "  " + crop(line, _columns() - LABEL - 2) for line in shown)]
 
 
@@ -288,17 +294,17 @@ def row(label: str, parts: Sequence[str], between: str = ", ") -> list[str]:
     """Lay out parts after a label; a part that does not fit goes to the next line, and a long one is wrapped."""
     room = _columns() - LABEL
     lines: list[str] = []
-    for number, part in enumerate(map(harmless, parts)):
+    for number, part in enumerate(map(escape_controls, parts)):
         text = part + (between.rstrip() if number < len(parts) - 1 else "")
         joined = f"{lines[-1]}{' ' * (len(between) - len(between.rstrip()))}{text}" if lines else text
         if lines and width(joined) <= room:
             lines[-1] = joined
         else:
-            lines += _folded(text, room)
+            lines += _wrap_text(text, room)
     return [f"{label if not number else '':<{LABEL}}{line}".rstrip() for number, line in enumerate(lines)]
 
 
-def _folded(text: str, room: int) -> list[str]:
+def _wrap_text(text: str, room: int) -> list[str]:
     lines = [""]
     for word in text.split(" "):
         joined = f"{lines[-1]} {word}" if lines[-1] else word

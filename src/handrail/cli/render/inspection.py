@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from textwrap import wrap
 
 from handrail.cli.render.inspection_data import inspection_data
-from handrail.cli.render.safe_text import harmless
+from handrail.cli.render.safe_text import escape_controls
 from handrail.model.workflow.plan import Input
 from handrail.operations.workflows.condition_text import bound_words, default_text, input_type
 from handrail.operations.workflows.inspect import Inspection, UsedFile
@@ -30,7 +30,7 @@ def render_inspection(found: Inspection) -> str:
     lines += _section("Files", (_file(each) for each in found.files))
     references = (f"  {each.id}  {each.source}  {each.title}" for each in found.references)
     lines += _section("References", references)
-    return "\n".join(harmless(line).rstrip() for line in lines)
+    return "\n".join(escape_controls(line).rstrip() for line in lines)
 
 
 def _head(found: Inspection) -> Iterator[str]:
@@ -80,11 +80,11 @@ def _input(declared: Input) -> str:
 def _steps(steps: tuple[ShownStep, ...], depth: int) -> Iterator[str]:
     width = max((len(step.name) for step in steps), default=0)
     for step in steps:
-        yield f"{'  ' * depth}{step.name:<{width}}  {', '.join(_about(step))}"
+        yield f"{'  ' * depth}{step.name:<{width}}  {', '.join(_step_details(step))}"
         yield from _steps(step.steps, depth + 1)
 
 
-def _about(step: ShownStep) -> Iterator[str]:
+def _step_details(step: ShownStep) -> Iterator[str]:
     yield f"{step.kind}: {step.says}" if step.says else step.kind
     if step.hidden:
         yield f"{step.hidden} steps (--expand shows them)"
@@ -103,18 +103,18 @@ def _names(steps: tuple[ShownStep, ...]) -> Iterator[str]:
     if not scopes:
         return
     common = {name for name in scopes[0][1] if all(name in names for _, names in scopes)}
-    yield from _wrapped("every step", sorted(common))
+    yield from _wrap_names("every step", sorted(common))
     said: set[tuple[str, str]] = set()
     for address, names in scopes:
         own = [(name, words) for name, words in names.items() if name not in common]
         if own:
-            yield from _wrapped(
+            yield from _wrap_names(
                 address, [name if (name, words) in said else f"{name} ({words})" for name, words in own]
             )
         said.update(own)
 
 
-def _wrapped(title: str, names: list[str]) -> list[str]:
+def _wrap_names(title: str, names: list[str]) -> list[str]:
     text = f"{title}: {', '.join(names)}"
     return wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
 

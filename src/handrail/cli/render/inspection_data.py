@@ -3,7 +3,7 @@
 from typing import Any
 
 from handrail.cli.render.diagnostics import diagnostic_data
-from handrail.cli.render.workflow_list import listed_data
+from handrail.cli.render.workflow_list import workflow_data
 from handrail.model.codec import encode
 from handrail.model.workflow.plan import Input
 from handrail.operations.workflows.condition_text import default_text, input_type
@@ -14,7 +14,7 @@ from handrail.operations.workflows.outline import ShownStep
 def inspection_data(found: Inspection) -> dict[str, Any]:
     """Convert everything about a workflow to JSON data."""
     return {
-        **listed_data(found.about),
+        **workflow_data(found.about),
         "steps": [_step(step) for step in found.steps],
         "inputs": [_input(each) for each in found.inputs],
         "agent_calls": bound_data(found.bound) if found.bound is not None else None,

@@ -17,13 +17,13 @@ def flow(parts: Iterable[str], most: int, *, between: str = "  ", indent: str = 
         if lines and width(lines[-1]) + width(between) + width(part) <= max(most, LEAST):
             lines[-1] += between + part
         elif lines:
-            lines += wrapped(part.lstrip(), most, first=indent, later=f"{indent}  ")
+            lines += wrap_text(part.lstrip(), most, first=indent, later=f"{indent}  ")
         else:
             lines.append(part)
     return lines
 
 
-def wrapped(text: str, most: int, *, first: str = "", later: str = "") -> list[str]:
+def wrap_text(text: str, most: int, *, first: str = "", later: str = "") -> list[str]:
     """Wrap safe prose at its spaces; a word that is longer than a line is broken too."""
     most = max(most, LEAST)
     lines, used = [first], width(first)

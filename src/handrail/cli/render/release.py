@@ -3,7 +3,7 @@
 from itertools import groupby
 from typing import Any
 
-from handrail.cli.render.safe_text import harmless, harmless_lines
+from handrail.cli.render.safe_text import escape_controls, escape_lines
 from handrail.operations.delivery.release import ReleaseQuestion
 
 _WORDS = {"command": "$", "python": "python", "agent": "agent", "workflow": "workflow", "script": "plays"}
@@ -20,13 +20,13 @@ def render_release(question: ReleaseQuestion) -> str:
     else:
         lines.append(f"works in {question.workspace} as it is")
     lines.append("It will run:" if question.commands else "It runs no command and no agent.")
-    shown = [harmless(line) for line in lines]
+    shown = [escape_controls(line) for line in lines]
     for workflow, listed in groupby(question.commands, key=lambda each: each.workflow):
         if workflow not in ("", question.workflow):
-            shown.append(f"  in the workflow {harmless(workflow)}, which it calls:")
+            shown.append(f"  in the workflow {escape_controls(workflow)}, which it calls:")
         for each in listed:
-            first, *rest = harmless_lines(each.text) or [""]
-            shown.append(f"  {harmless(each.address)}  {_WORDS[each.kind]} {first}")
+            first, *rest = escape_lines(each.text) or [""]
+            shown.append(f"  {escape_controls(each.address)}  {_WORDS[each.kind]} {first}")
             shown += [f"    {line}" for line in rest]
     return "\n".join(shown)
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from handrail.cli.render.layout import flow, wrapped
-from handrail.cli.render.safe_text import crop, harmless, pad, width
+from handrail.cli.render.layout import flow, wrap_text
+from handrail.cli.render.safe_text import crop, escape_controls, pad, width
 from handrail.operations.views.overview import Line, clock_words
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ def render_overview(lines: Sequence[Line], more: str = "") -> str:
     columns = shutil.get_terminal_size((WIDTH, 24)).columns
     names = _repository_names(lines)
     rows = [_cells(line, names.get(line.repository, "")) for line in lines]
-    text = _table(rows, columns) or [_stacked(row, columns) for row in rows]
-    return "\n".join([*text, *(wrapped(more, columns) if more else ()), *render_notices(lines)])
+    text = _table(rows, columns) or [_stack_cells(row, columns) for row in rows]
+    return "\n".join([*text, *(wrap_text(more, columns) if more else ()), *render_notices(lines)])
 
 
 def _repository_names(lines: Sequence[Line]) -> dict[str, str]:
@@ -57,15 +57,15 @@ def _repository_names(lines: Sequence[Line]) -> dict[str, str]:
 def render_notices(lines: Sequence[Line]) -> list[str]:
     """Render what agents tried although only people may do it."""
     columns = shutil.get_terminal_size((WIDTH, 24)).columns
-    told = [f"! {harmless(line.notice)}  handrail why {line.run}" for line in lines if line.notice]
-    return [row for each in told for row in wrapped(each, columns, first="", later="  ")]
+    told = [f"! {escape_controls(line.notice)}  handrail why {line.run}" for line in lines if line.notice]
+    return [row for each in told for row in wrap_text(each, columns, first="", later="  ")]
 
 
 def _cells(line: Line, repository: str) -> list[str]:
     words = " ".join(line.words.split())
     said = "" if words == line.section else words
     cells = (line.section.upper(), line.run, repository, line.where, said, line.cost, line.next_step)
-    return [harmless(cell) for cell in cells]
+    return [escape_controls(cell) for cell in cells]
 
 
 def _table(rows: list[list[str]], columns: int) -> list[str] | None:
@@ -81,11 +81,11 @@ def _table(rows: list[list[str]], columns: int) -> list[str] | None:
     for row in rows:
         sizes = (title, run, repository, where, room, cost)
         cells = [pad(crop(cell, size), size) for cell, size in zip(row[:6], sizes, strict=True) if size]
-        text.append(_painted(_beside(GAP.join(cells), row[6], columns, title + len(GAP)), row[0]))
+        text.append(_color_title(_place_command(GAP.join(cells), row[6], columns, title + len(GAP)), row[0]))
     return text
 
 
-def _beside(line: str, command: str, columns: int, indent: int) -> str:
+def _place_command(line: str, command: str, columns: int, indent: int) -> str:
     """Put the command into its column, or at the end of the line, or below it."""
     if width(line) + len(GAP) + width(command) <= columns:
         return f"{line}{GAP}{command}"
@@ -95,13 +95,15 @@ def _beside(line: str, command: str, columns: int, indent: int) -> str:
     return f"{line}\n{' ' * indent}{command}"
 
 
-def _stacked(row: list[str], columns: int) -> str:
+def _stack_cells(row: list[str], columns: int) -> str:
     head = flow([cell for cell in (row[0], row[1], row[2], row[5]) if cell], columns)
-    below = [line for cell in (row[3], row[4], row[6]) if cell for line in wrapped(cell, columns, first=GAP, later=GAP)]
-    return _painted("\n".join([*head, *below]), row[0])
+    below = [
+        line for cell in (row[3], row[4], row[6]) if cell for line in wrap_text(cell, columns, first=GAP, later=GAP)
+    ]
+    return _color_title("\n".join([*head, *below]), row[0])
 
 
-def _painted(text: str, title: str) -> str:
+def _color_title(text: str, title: str) -> str:
     color = COLORS.get(title)
     return text if color is None else click.style(title, fg=color, bold=True) + text.removeprefix(title)
 
@@ -109,10 +111,10 @@ def _painted(text: str, title: str) -> str:
 def render_steps(document: "dict[str, JsonValue]") -> str:
     """Render the steps of a run, one per line."""
     steps: Any = document["steps"]
-    widest = max((width(harmless(str(each["address"]))) for each in steps), default=0)
+    widest = max((width(escape_controls(str(each["address"]))) for each in steps), default=0)
     lines: list[str] = []
     for each in steps:
-        address = pad(harmless(str(each["address"])), widest)
+        address = pad(escape_controls(str(each["address"])), widest)
         tries = f"  try {each['attempts']}" if each["attempts"] > 1 else ""
         lines.append(f"{MARKS.get(each['status'], NOT_DONE)} {address}  {step_words(each['status'])}{tries}")
     return "\n".join(lines) or "no step has begun"
@@ -128,21 +130,21 @@ def moment_words(iso: str) -> str:
     return local_moment(datetime.fromisoformat(iso).timestamp())
 
 
-def readable(value: object) -> list[str]:
+def readable_lines(value: object) -> list[str]:
     """Format a value as readable lines: fields below each other, texts as they are."""
     match value:
         case dict() if value:
             fields = cast("dict[str, object]", value)
-            return [line for name, each in fields.items() for line in _below(f"{name}:", readable(each))]
+            return [line for name, each in fields.items() for line in _nest_lines(f"{name}:", readable_lines(each))]
         case list() if value:
-            return [line for each in cast("list[object]", value) for line in _below("-", readable(each))]
+            return [line for each in cast("list[object]", value) for line in _nest_lines("-", readable_lines(each))]
         case str():
             return value.rstrip("\n").splitlines() or [""]
         case _:
             return [json.dumps(value, ensure_ascii=False)]
 
 
-def _below(title: str, lines: list[str]) -> list[str]:
+def _nest_lines(title: str, lines: list[str]) -> list[str]:
     if len(lines) == 1:
         return [f"{title} {lines[0]}".rstrip()]
     return [title, *(f"  {line}" for line in lines)]

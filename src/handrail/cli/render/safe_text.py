@@ -7,19 +7,19 @@ JOINERS = frozenset("\u200c\u200d")
 TAB = "    "
 
 
-def harmless(text: str) -> str:
+def escape_controls(text: str) -> str:
     """Replace control and hidden characters with visible ones."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(visible(character) for character in text)
+    return "".join(visible_form(character) for character in text)
 
 
-def harmless_lines(text: str) -> list[str]:
+def escape_lines(text: str) -> list[str]:
     """Split a text into lines, each made safe."""
-    return [harmless(line) for line in text.split("\n")]
+    return [escape_controls(line) for line in text.split("\n")]
 
 
-def visible(character: str) -> str:
+def visible_form(character: str) -> str:
     """Return what is shown for one character."""
     if character == "\t":
         return TAB

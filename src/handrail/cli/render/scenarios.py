@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from handrail.cli.render.safe_text import crop, harmless, harmless_lines
+from handrail.cli.render.safe_text import crop, escape_controls, escape_lines
 from handrail.operations.scenarios.problems import Problem
 from handrail.operations.scenarios.suite import Outcome
 from handrail.operations.scenarios.trace import Visit
@@ -29,19 +29,19 @@ COLOURS = {"-": "red", "+": "green", " ": None}
 
 def render_outcome(outcome: Outcome) -> str:
     """Render the line of a scenario, and everything about a failure."""
-    name = harmless(outcome.scenario.name)
+    name = escape_controls(outcome.scenario.name)
     if outcome.scenario.skip:
-        return f"  – {name}   skipped: {harmless(outcome.scenario.skip)}"
+        return f"  – {name}   skipped: {escape_controls(outcome.scenario.skip)}"
     mark, colour = MARKS["succeeded" if outcome.ok else "failed"]
-    stands_in = f"   stood in for {harmless(', '.join(outcome.replaced))}" if outcome.replaced else ""
+    stands_in = f"   stood in for {escape_controls(', '.join(outcome.replaced))}" if outcome.replaced else ""
     lines = [f"  {click.style(mark, fg=colour)} {name}   {outcome.seconds:.1f}s{stands_in}"]
     for problem in outcome.problems:
         lines += [f"      {line}".rstrip() for line in _problem(problem)]
     if outcome.problems:
-        lines += [f"      {line}" for line in _walked(outcome.visits)]
+        lines += [f"      {line}" for line in _path_lines(outcome.visits)]
         lines.append(f"      next: {_next(outcome)}")
     if outcome.kept:
-        lines.append(f"      kept: {harmless(outcome.kept)}")
+        lines.append(f"      kept: {escape_controls(outcome.kept)}")
     return "\n".join(lines)
 
 
@@ -55,25 +55,25 @@ def render_summary(outcomes: Sequence[Outcome], seconds: float) -> str:
 
 
 def _problem(problem: Problem) -> Iterator[str]:
-    place = click.style(f"{harmless(problem.file)}:{problem.line}", bold=True)
-    yield f"{place}: {harmless(problem.what)}"
+    place = click.style(f"{escape_controls(problem.file)}:{problem.line}", bold=True)
+    yield f"{place}: {escape_controls(problem.what)}"
     for mark, text in problem.difference:
-        yield click.style(f"  {mark} {harmless(text)}".rstrip(), fg=COLOURS.get(mark))
-    yield from _told("expected", problem.expected)
-    yield from _told("happened", problem.happened)
+        yield click.style(f"  {mark} {escape_controls(text)}".rstrip(), fg=COLOURS.get(mark))
+    yield from _label_lines("expected", problem.expected)
+    yield from _label_lines("happened", problem.happened)
     if problem.hint:
-        yield f"  = {harmless(problem.hint)}"
+        yield f"  = {escape_controls(problem.hint)}"
     if problem.add:
         yield "  add:"
-        yield from (f"    {line}" for line in harmless_lines(problem.add))
+        yield from (f"    {line}" for line in escape_lines(problem.add))
 
 
-def _told(name: str, text: str) -> Iterator[str]:
-    for number, line in enumerate(harmless_lines(text.rstrip("\n")) if text else ()):
+def _label_lines(name: str, text: str) -> Iterator[str]:
+    for number, line in enumerate(escape_lines(text.rstrip("\n")) if text else ()):
         yield f"  {name if not number else '':8}  {line}".rstrip()
 
 
-def _walked(visits: Sequence[Visit]) -> Iterator[str]:
+def _path_lines(visits: Sequence[Visit]) -> Iterator[str]:
     """Render the path that the run really took; of a long one only the end."""
     if not visits:
         return
@@ -83,8 +83,8 @@ def _walked(visits: Sequence[Visit]) -> Iterator[str]:
     for visit in visits[-MOST_STEPS:]:
         mark, colour = MARKS.get(visit.status, ("?", "yellow"))
         words = [SAID.get(visit.status, ""), f"{visit.tries} tries" if visit.tries > 1 else "", visit.words]
-        told = ": ".join(harmless(each.strip()) for each in words if each.strip())
-        line = crop(f"{harmless(visit.address)}   {told}".rstrip(), LONGEST)
+        told = ": ".join(escape_controls(each.strip()) for each in words if each.strip())
+        line = crop(f"{escape_controls(visit.address)}   {told}".rstrip(), LONGEST)
         yield f"  {click.style(mark, fg=colour)} {line}"
 
 

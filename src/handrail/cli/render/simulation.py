@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from textwrap import wrap
 
-from handrail.cli.render.safe_text import harmless
-from handrail.model.parts import every_step
-from handrail.operations.views.money import most_words
+from handrail.cli.render.safe_text import escape_controls
+from handrail.model.parts import walk_steps
+from handrail.operations.views.money import budget_words
 from handrail.operations.workflows.condition_text import bound_words
 from handrail.operations.workflows.simulate import Placed, Simulation
 
@@ -17,15 +17,15 @@ MOST_SHOWN = 12
 def render_simulation(found: Simulation) -> str:
     """Render what was found, the faults first."""
     lines = [*_head(found), *_findings(found), *_ends(found)]
-    return "\n".join(harmless(line).rstrip() for line in lines)
+    return "\n".join(escape_controls(line).rstrip() for line in lines)
 
 
 def _head(found: Simulation) -> Iterator[str]:
-    steps = [place for place, _ in every_step(found.plan.steps)]
-    reached = sum(place in found.reached for place in steps)
+    steps = [place for place, _ in walk_steps(found.plan.steps)]
+    reached = sum(place in found.reachable_places for place in steps)
     yield f"{found.plan.name}  {found.path}"
     yield f"Steps      {reached} of {len(steps)} can be reached"
-    most = most_words(found.plan.budget)
+    most = budget_words(found.plan.budget)
     yield f"Calls      {bound_words(found.bound)}, {most or 'no limit on the cost'}"
     looked = f"{found.explored.states} states, all that there are"
     if found.explored.cut:
@@ -51,10 +51,10 @@ def _findings(found: Simulation) -> Iterator[str]:
 def _finding(placed: Placed) -> Iterator[str]:
     finding = placed.finding
     where = f"{placed.file}:{placed.line}: " if placed.line else ""
-    yield from _wrapped(f"{where}{finding.message} [{finding.code}]", "  ", "    ")
-    yield from _wrapped(f"= {finding.hint}", "    ", "      ")
+    yield from _wrap_lines(f"{where}{finding.message} [{finding.code}]", "  ", "    ")
+    yield from _wrap_lines(f"= {finding.hint}", "    ", "      ")
     if finding.path:
-        yield from _wrapped(f"path: {_path(finding.path)}", "    ", "      ")
+        yield from _wrap_lines(f"path: {_path(finding.path)}", "    ", "      ")
 
 
 def _ends(found: Simulation) -> Iterator[str]:
@@ -64,7 +64,7 @@ def _ends(found: Simulation) -> Iterator[str]:
         where = f" at {each.place}" if each.place else ""
         reason = f" ({each.reason})" if each.reason else ""
         word = {"blocked": "needs you", "succeeded": "done"}.get(each.status, each.status)
-        yield from _wrapped(f"{word}{reason}{where}: {_path(each.path) or 'at once'}", "  ", "    ")
+        yield from _wrap_lines(f"{word}{reason}{where}: {_path(each.path) or 'at once'}", "  ", "    ")
 
 
 def _path(path: tuple[str, ...]) -> str:
@@ -73,5 +73,5 @@ def _path(path: tuple[str, ...]) -> str:
     return " → ".join(path)
 
 
-def _wrapped(text: str, first: str, later: str) -> list[str]:
+def _wrap_lines(text: str, first: str, later: str) -> list[str]:
     return wrap(text, WIDTH, initial_indent=first, subsequent_indent=later, break_on_hyphens=False)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from handrail.cli.render.inspection_data import bound_data
-from handrail.model.parts import every_step
+from handrail.model.parts import walk_steps
 from handrail.operations.workflows.simulate import Placed, Simulation
 
 
@@ -15,7 +15,9 @@ def simulation_data(found: Simulation) -> dict[str, Any]:
         "path": found.path,
         "states": found.explored.states,
         "complete": not found.explored.cut,
-        "steps": [{"step": place, "reached": place in found.reached} for place, _ in every_step(found.plan.steps)],
+        "steps": [
+            {"step": place, "reached": place in found.reachable_places} for place, _ in walk_steps(found.plan.steps)
+        ],
         "findings": [_finding(each) for each in found.findings],
         "ends": [
             {"status": each.status, "reason": each.reason or None, "step": each.place or None, "path": list(each.path)}

@@ -5,7 +5,7 @@ from datetime import datetime
 
 import click
 
-from handrail.cli.render.safe_text import crop, harmless, pad, width
+from handrail.cli.render.safe_text import crop, escape_controls, pad, width
 from handrail.frozen import frozen
 from handrail.operations.driving.live import Activity, Break, Effort
 
@@ -40,11 +40,11 @@ def rows(activity: Activity, glimpse: Callable[[Effort], str], around: Circumsta
     if foot:
         shown.append(crop(f"  {foot}", around.columns))
     if shown:
-        shown[-1] = _hinted(shown[-1], around)
+        shown[-1] = _append_hint(shown[-1], around)
     return shown
 
 
-def elapsed_words(seconds: float) -> str:
+def format_elapsed(seconds: float) -> str:
     """Format a running time: `0:48`, `12:03`, `1:05:00`."""
     minutes, rest = divmod(max(0, int(seconds)), 60)
     hours, minutes = divmod(minutes, 60)
@@ -58,11 +58,11 @@ def local_time(seconds: float, now: float) -> str:
 
 
 def _effort(effort: Effort, glimpse: str, around: Circumstances, *, cost: str) -> str:
-    room = around.columns - 4 - min(width(harmless(effort.address)), around.columns // 2)
-    details = _details(effort, elapsed_words(around.now - effort.began), cost, room)
-    head = crop(f"▸ {harmless(effort.address)}", max(1, around.columns - width(details) - 2))
+    room = around.columns - 4 - min(width(escape_controls(effort.address)), around.columns // 2)
+    details = _details(effort, format_elapsed(around.now - effort.began), cost, room)
+    head = crop(f"▸ {escape_controls(effort.address)}", max(1, around.columns - width(details) - 2))
     line = crop(f"{head}  {details}", around.columns)
-    doing = harmless(glimpse or effort.says)
+    doing = escape_controls(glimpse or effort.says)
     left = around.columns - width(line) - 2
     hint = width(around.hint) + 2
     room = left - hint if left >= hint + LEAST_BESIDE else left
@@ -75,22 +75,24 @@ def _details(effort: Effort, time: str, cost: str, room: int) -> str:
     again = f"try {effort.attempt}{most}" if effort.attempt > 1 else ""
     parts = [effort.who, again, time, cost]
     for least in (effort.who, cost, again):
-        if width(_joined(parts)) <= room:
+        if width(_join_parts(parts)) <= room:
             break
         parts.remove(least)
-    return _joined(parts)
+    return _join_parts(parts)
 
 
-def _joined(parts: list[str]) -> str:
-    return "  ".join(harmless(part) for part in parts if part)
+def _join_parts(parts: list[str]) -> str:
+    return "  ".join(escape_controls(part) for part in parts if part)
 
 
 def _break(waits: Break, around: Circumstances) -> str:
     why = "usage limit, " if waits.quota else ""
-    return crop(f"… {harmless(waits.address)}  {why}waits until {local_time(waits.until, around.now)}", around.columns)
+    return crop(
+        f"… {escape_controls(waits.address)}  {why}waits until {local_time(waits.until, around.now)}", around.columns
+    )
 
 
-def _hinted(line: str, around: Circumstances) -> str:
+def _append_hint(line: str, around: Circumstances) -> str:
     left = around.columns - width(line)
     if left < width(around.hint) + 2:
         return line

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from handrail.cli.render.safe_text import crop, harmless, pad
+from handrail.cli.render.safe_text import crop, escape_controls, pad
 from handrail.cli.render.step_rows import local_time
 from handrail.late_import import late_import
 from handrail.model.actors import actor_words
@@ -16,10 +16,10 @@ from handrail.operations.views.event_sentences import (
     address_of,
     agent_call_in,
     agent_words,
+    event_sentence,
     fallback_in,
     proofs_in,
-    spent_in,
-    told,
+    spending_in,
 )
 from handrail.operations.views.money import duration, price_words
 from handrail.operations.views.run_document import iso
@@ -79,7 +79,7 @@ class StepLines:
         self._note_holder(happened)
         if isinstance(event, ev.ChildStarted) and event.plan:
             self._calls.add(key)
-        said = self._of_gate(key, event) if key in self._gates else _said(event)
+        said = self._describe_gate(key, event) if key in self._gates else _describe_event(event)
         if isinstance(event, ev.WorkEntered) and event.action == "gate":
             self._gates[key] = False
         if said is None or self._is_left_out(happened):
@@ -88,10 +88,10 @@ class StepLines:
         if self._in_place and event.kind in ASKS:
             words = "needs you"
         took = duration(event.at - self._began.get(key, event.at)) if event.kind in END else ""
-        spent = spent_in(event)
+        spent = spending_in(event)
         price = price_words(spent) if spent is not None else ""
-        name = pad(harmless(f"{happened.via}{address}"), self._name)
-        text = BLANK.join(part for part in (name, took, price, harmless(words + more)) if part)
+        name = pad(escape_controls(f"{happened.via}{address}"), self._name)
+        text = BLANK.join(part for part in (name, took, price, escape_controls(words + more)) if part)
         text = text if event.kind in WHOLE else crop(text, most)
         return f"{click.style(mark, fg=MARKS[mark])} {text.rstrip()}"
 
@@ -114,27 +114,29 @@ class StepLines:
         elif isinstance(happened.event, ev.RunReleased):
             self._held.discard(happened.run)
 
-    def _of_gate(self, key: tuple[str, str], event: ev.Event) -> tuple[str, str] | None:
+    def _describe_gate(self, key: tuple[str, str], event: ev.Event) -> tuple[str, str] | None:
         """Describe a gate with a fix in one line when it is done, with a line for each time that its checks failed."""
         if isinstance(event, ev.StepEnded) and event.status == "failed":
             self._gates[key] = True
         elif isinstance(event, ev.StepEnded):
             return None
         failed = isinstance(event, ev.WorkLeft) and self._gates.pop(key)
-        return ("✓", "✗ → fixed → ✓") if failed and getattr(event, "status", "") == "succeeded" else _said(event)
+        return (
+            ("✓", "✗ → fixed → ✓") if failed and getattr(event, "status", "") == "succeeded" else _describe_event(event)
+        )
 
 
-def _said(event: ev.Event) -> tuple[str, str] | None:
+def _describe_event(event: ev.Event) -> tuple[str, str] | None:
     say = _WORDS.get(event.kind)
     return None if say is None else say(event)
 
 
-def _answered(event: ev.ApprovalDecided) -> str:
+def _describe_decision(event: ev.ApprovalDecided) -> str:
     said = f": {event.feedback}" if event.feedback else ""
     return f"{explain.DECIDED[event.decision]} by {actor_words(event.by)}{said}"
 
 
-def _ended(event: ev.StepEnded) -> tuple[str, str]:
+def _describe_step_ended(event: ev.StepEnded) -> tuple[str, str]:
     if event.status == "failed":
         return "✗", " · ".join(part for part in (event.error or f"exit {event.exit_code}", _last_line(event)) if part)
     checked = cast("dict[str, Any]", event.output) if isinstance(event.output, dict) else {}
@@ -153,7 +155,7 @@ def _last_line(event: ev.StepEnded) -> str:
     return said[-1] if said and event.exit_code is not None and said[-1] not in event.error else ""
 
 
-def _began(event: ev.StepBegan) -> tuple[str, str] | None:
+def _describe_step_began(event: ev.StepBegan) -> tuple[str, str] | None:
     call = agent_call_in(event)
     if call is None:
         return None
@@ -163,66 +165,66 @@ def _began(event: ev.StepBegan) -> tuple[str, str] | None:
     return "▸", f"{agent_words(call)}{again}{instead}"
 
 
-def _left(event: ev.WorkLeft) -> tuple[str, str]:
-    return ("✓" if event.status == "succeeded" else "✗"), told(event) or ""
+def _describe_work_left(event: ev.WorkLeft) -> tuple[str, str]:
+    return ("✓" if event.status == "succeeded" else "✗"), event_sentence(event) or ""
 
 
-def _item_ended(event: ev.ItemEnded) -> tuple[str, str]:
+def _describe_item_ended(event: ev.ItemEnded) -> tuple[str, str]:
     good = event.result.get("status") == "succeeded"
     branch = f"on branch {event.result['branch']}" if event.result.get("branch") else ""
-    return ("✓", branch) if good else ("✗", told(event) or "")
+    return ("✓", branch) if good else ("✗", event_sentence(event) or "")
 
 
-def _entered(event: ev.WorkEntered) -> tuple[str, str] | None:
-    return ("▸", told(event) or "") if event.action in ("parallel-agents", "merge") else None
+def _describe_work_entered(event: ev.WorkEntered) -> tuple[str, str] | None:
+    return ("▸", event_sentence(event) or "") if event.action in ("parallel-agents", "merge") else None
 
 
-def _put_back(event: ev.TreeRestored) -> str:
+def _describe_tree_restored(event: ev.TreeRestored) -> str:
     return f"the files are back as they were; what stood there is kept: git show {event.kept}"
 
 
-def _loop_ended(event: ev.LoopEnded) -> tuple[str, str]:
-    return "✓", f"loop ended: {event.reason}" + (f", {explain.why_words(event.why)}" if event.why else "")
+def _describe_loop_ended(event: ev.LoopEnded) -> tuple[str, str]:
+    return "✓", f"loop ended: {event.reason}" + (f", {explain.describe_why(event.why)}" if event.why else "")
 
 
-def _round_ended(event: ev.RoundEnded) -> tuple[str, str] | None:
+def _describe_round_ended(event: ev.RoundEnded) -> tuple[str, str] | None:
     return ("✗", f"round {event.round} failed: {event.error}") if event.failed else None
 
 
-def _scheduled(event: ev.RetryScheduled) -> str:
+def _describe_retry(event: ev.RetryScheduled) -> str:
     if event.reason == "quota":
         return f"usage limit reached, goes on by itself at {local_time(event.due, event.at)}"
     return f"try {event.attempt} follows at {iso(event.due)}"
 
 
 _WORDS: dict[str, Callable[[Any], tuple[str, str] | None]] = {
-    "step_skipped": lambda event: ("–", f"skipped: {explain.why_words(event.why)}"),
-    "workspace_ready": lambda event: ("✓", told(event) or ""),
-    "step_began": _began,
-    "step_ended": _ended,
-    "step_refused": lambda event: ("✗", told(event) or ""),
-    "work_entered": _entered,
-    "work_left": _left,
-    "item_started": lambda event: ("▸", told(event) or ""),
-    "item_ended": _item_ended,
+    "step_skipped": lambda event: ("–", f"skipped: {explain.describe_why(event.why)}"),
+    "workspace_ready": lambda event: ("✓", event_sentence(event) or ""),
+    "step_began": _describe_step_began,
+    "step_ended": _describe_step_ended,
+    "step_refused": lambda event: ("✗", event_sentence(event) or ""),
+    "work_entered": _describe_work_entered,
+    "work_left": _describe_work_left,
+    "item_started": lambda event: ("▸", event_sentence(event) or ""),
+    "item_ended": _describe_item_ended,
     "question_asked": lambda event: ("?", f"needs you: {event.question}"),
-    "question_answered": lambda event: ("✓", told(event) or ""),
-    "message_given": lambda event: ("✓", told(event) or ""),
-    "step_passed_over": lambda event: ("✓" if event.how == "answered" else "–", told(event) or ""),
-    "retry_scheduled": lambda event: ("…", _scheduled(event)),
-    "round_ended": _round_ended,
-    "loop_ended": _loop_ended,
+    "question_answered": lambda event: ("✓", event_sentence(event) or ""),
+    "message_given": lambda event: ("✓", event_sentence(event) or ""),
+    "step_passed_over": lambda event: ("✓" if event.how == "answered" else "–", event_sentence(event) or ""),
+    "retry_scheduled": lambda event: ("…", _describe_retry(event)),
+    "round_ended": _describe_round_ended,
+    "loop_ended": _describe_loop_ended,
     "approval_requested": lambda event: ("?", f"needs you: {event.message or 'approve?'}"),
-    "approval_decided": lambda event: ("✗" if event.decision == "reject" else "✓", _answered(event)),
-    "tree_restored": lambda event: ("…", _put_back(event)) if event.kept else None,
+    "approval_decided": lambda event: ("✗" if event.decision == "reject" else "✓", _describe_decision(event)),
+    "tree_restored": lambda event: ("…", _describe_tree_restored(event)) if event.kept else None,
     "run_queued": lambda event: ("…", event.message),
-    "run_admitted": lambda event: ("✓", told(event) or "") if event.waited else None,
+    "run_admitted": lambda event: ("✓", event_sentence(event) or "") if event.waited else None,
     "child_started": lambda event: ("▸", f"{event.workflow} as {event.child}"),
-    "command_refused": lambda event: ("✗", told(event) or ""),
+    "command_refused": lambda event: ("✗", event_sentence(event) or ""),
     # Other gaps are reported at the end: this one says what the run cannot do, while that can still be changed.
     "gap_recorded": lambda event: ("–", event.message) if event.about == FILTER_GAP else None,
-    "git_settings_changed": lambda event: ("✗" if event.changes else "✓", told(event) or ""),
-    "tool_called": lambda event: ("▸" if event.success else "✗", told(event) or ""),
-    "child_ended": lambda event: ("✓" if event.status == "succeeded" else "✗", told(event) or ""),
+    "git_settings_changed": lambda event: ("✗" if event.changes else "✓", event_sentence(event) or ""),
+    "tool_called": lambda event: ("▸" if event.success else "✗", event_sentence(event) or ""),
+    "child_ended": lambda event: ("✓" if event.status == "succeeded" else "✗", event_sentence(event) or ""),
 }
 """Kind of event -> the function that words its line; other kinds have no line."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from handrail.cli.render.runs import local_moment
-from handrail.cli.render.safe_text import harmless, harmless_lines
+from handrail.cli.render.safe_text import escape_controls, escape_lines
 
 if TYPE_CHECKING:
     from handrail.operations.views.transcript import AgentStream, Transcripts
@@ -15,10 +15,10 @@ def transcript_lines(transcripts: "Transcripts", calls: "tuple[AgentStream, ...]
     for position, call in enumerate(calls):
         if position:
             yield ""
-        yield harmless(f"── {call.step}, call {call.number} · {call.words} · {local_moment(call.at)}")
+        yield escape_controls(f"── {call.step}, call {call.number} · {call.words} · {local_moment(call.at)}")
         for entry in transcripts.entries(call):
-            first, *others = harmless_lines(entry.text)
+            first, *others = escape_lines(entry.text)
             # What a tool answered stands below its call.
             yield f"  {first}" if entry.kind == "tool_result" else f"• {first}"
             yield from (f"  {line}" for line in others)
-        yield harmless(f"── {transcripts.ending(call)}")
+        yield escape_controls(f"── {transcripts.ending(call)}")

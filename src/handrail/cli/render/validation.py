@@ -9,7 +9,7 @@ import click
 
 from handrail.cli.output import note, write_json
 from handrail.cli.render.diagnostics import count, diagnostic_data, render_diagnostics
-from handrail.cli.render.safe_text import harmless
+from handrail.cli.render.safe_text import escape_controls
 from handrail.cli.render.sarif import sarif
 from handrail.operations.workflows.staleness import Staleness
 from handrail.operations.workflows.validate import CheckedFile, Validation
@@ -43,10 +43,10 @@ def report_validation(validation: Validation, place: "Place", sarif_to: TextIO |
 def advise_stamps(validation: Validation) -> None:
     """Name the workflows that nobody has reviewed against the current authoring spec; that never fails the command."""
     for level, words in STAMPS.items():
-        paths = validation.with_staleness(level)
+        paths = validation.files_by_staleness(level)
         if paths:
             more = f" and {len(paths) - MOST_NAMED} more" if len(paths) > MOST_NAMED else ""
-            named = ", ".join(harmless(each) for each in paths[:MOST_NAMED])
+            named = ", ".join(escape_controls(each) for each in paths[:MOST_NAMED])
             note(f"advice: {words}: {named}{more}")
 
 
@@ -62,7 +62,7 @@ def render_validation(validation: Validation) -> str:
     """Render the findings and a summary line."""
     found = validation.diagnostics
     lines = [render_diagnostics(found), ""] if found else []
-    lines += [f"{harmless(file.path)}: and {file.dropped} more" for file in validation.files if file.dropped]
+    lines += [f"{escape_controls(file.path)}: and {file.dropped} more" for file in validation.files if file.dropped]
     return "\n".join([*lines, _summary(validation)])
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from handrail.cli.render.diagnostics import diagnostic_data
-from handrail.cli.render.safe_text import crop, harmless, pad
+from handrail.cli.render.safe_text import crop, escape_controls, pad
 from handrail.operations.workflows.list import Listed, Listing
 
 WIDTH = 80
@@ -18,10 +18,10 @@ UNTRUSTED = "untrusted"
 
 def listing_data(listing: Listing, *, everything: bool) -> dict[str, Any]:
     """Convert the list to JSON data."""
-    return {"workflows": [listed_data(each) for each in listing.workflows if each.wins or everything]}
+    return {"workflows": [workflow_data(each) for each in listing.workflows if each.wins or everything]}
 
 
-def listed_data(listed: Listed) -> dict[str, Any]:
+def workflow_data(listed: Listed) -> dict[str, Any]:
     """Convert one workflow of a list to JSON data."""
     data: dict[str, Any] = {
         "name": listed.name,
@@ -45,22 +45,22 @@ def listed_data(listed: Listed) -> dict[str, Any]:
 def render_listing(listing: Listing, *, everything: bool, width: int = WIDTH) -> str:
     """Render the list as a table that fits the width, with notes below it."""
     winning = [each for each in listing.workflows if each.wins]
-    routines = [each for each in winning if each.routine and each.valid]
+    routines = [each for each in winning if each.is_routine and each.valid]
     shown = list(listing.workflows) if everything else [each for each in winning if each not in routines]
     lines = list(_table(shown, width)) if shown else ["no workflows here"]
     if routines and not everything:
         lines.append(f"and {_number(len(routines), 'routine')} for use inside other workflows (--all shows them)")
-    lines += [harmless(line) for line in _notes(listing.workflows, everything=everything)]
+    lines += [escape_controls(line) for line in _notes(listing.workflows, everything=everything)]
     return "\n".join(line.rstrip() for line in lines)
 
 
 def _table(rows: Sequence[Listed], width: int) -> Iterable[str]:
-    names = max(4, *(len(crop(harmless(each.name), LONGEST_NAME)) for each in rows))
+    names = max(4, *(len(crop(escape_controls(each.name), LONGEST_NAME)) for each in rows))
     tiers = max(4, *(len(each.tier) for each in rows))
     before = names + tiers + 11
     yield f"{pad('NAME', names)}  {pad('FROM', tiers)}  STEPS  DESCRIPTION"
     for each in rows:
-        name = pad(crop(harmless(each.name), LONGEST_NAME), names)
+        name = pad(crop(escape_controls(each.name), LONGEST_NAME), names)
         steps = "-" if each.steps is None else str(each.steps)
         yield f"{name}  {pad(each.tier, tiers)}  {steps:>5}  {_last_column(each, width - before)}"
 
@@ -68,13 +68,13 @@ def _table(rows: Sequence[Listed], width: int) -> Iterable[str]:
 def _last_column(listed: Listed, width: int) -> str:
     if listed.valid:
         hidden = f"(hidden by {listed.shadowed_by}) " if not listed.wins else ""
-        return crop(harmless(f"{hidden}{' '.join(listed.description.split())}"), width)
+        return crop(escape_controls(f"{hidden}{' '.join(listed.description.split())}"), width)
     said = next((each for each in listed.diagnostics if each.is_error), None)
     if said is not None and said.code == UNTRUSTED:
-        way = f": handrail trust {shlex.quote(harmless(listed.name))} shows it"
+        way = f": handrail trust {shlex.quote(escape_controls(listed.name))} shows it"
         return click.style("needs your trust", fg="yellow", bold=True) + crop(way, width - 16)
     text = f": line {said.line}: {said.message}" if said is not None else ""
-    return click.style("invalid", fg="red", bold=True) + crop(harmless(text), width - len("invalid"))
+    return click.style("invalid", fg="red", bold=True) + crop(escape_controls(text), width - len("invalid"))
 
 
 def _notes(workflows: Sequence[Listed], *, everything: bool) -> Iterable[str]:

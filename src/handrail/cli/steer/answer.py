@@ -15,6 +15,6 @@ def command(*, run: str, text: str, detach: bool, as_json: bool) -> int:
 
     Steps that ask for approval take approve, revise or reject instead.
     """
-    from handrail.cli.steer.send_answer import give_words
+    from handrail.cli.steer.send_answer import send_words
 
-    return give_words(run, text, detach=detach, as_json=as_json)
+    return send_words(run, text, detach=detach, as_json=as_json)

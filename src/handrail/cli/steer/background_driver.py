@@ -40,6 +40,6 @@ def command() -> int:
 def _say(text: str) -> None:
     import time
 
-    from handrail.cli.render.safe_text import harmless
+    from handrail.cli.render.safe_text import escape_controls
 
-    click.echo(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {harmless(text)}", err=True)
+    click.echo(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {escape_controls(text)}", err=True)

@@ -14,9 +14,9 @@ from handrail.cli.output import write_json
 def command(*, run: str, step: str | None, copies: int, as_json: bool) -> None:
     """Copy a run, as it is or as it was before a step; the original is untouched. `resume` lets a copy go on."""
     from handrail.operations.runs.lifecycle import fork
-    from handrail.wiring.session import current_actor, run_session
+    from handrail.wiring.session import current_actor, open_run_session
 
-    with run_session() as session:
+    with open_run_session() as session:
         found = session.find(run)
         made = [fork(session.writer, found, step, str(current_actor())) for _ in range(copies)]
     if as_json:

@@ -21,17 +21,17 @@ def command(*, run: str, autonomy: Autonomy | None, risk: Risk | None, as_json: 
     """
     from dataclasses import asdict
 
-    from handrail.cli.live.follow_run import take_up, watch
+    from handrail.cli.live.follow_run import process_inbox, watch
     from handrail.cli.output import write_json
     from handrail.operations.runs.prefer import Preference, prefer
-    from handrail.wiring.session import current_actor, run_session
+    from handrail.wiring.session import current_actor, open_run_session
 
-    with run_session() as session:
+    with open_run_session() as session:
         found = session.find(run)
         now = prefer(
             session.writer, found, Preference(by=str(current_actor()), autonomy=autonomy or "", risk=risk or "")
         )
-        take_up(watch(session, found, "handrail prefer", as_json=as_json))
+        process_inbox(watch(session, found, "handrail prefer", as_json=as_json))
         if as_json:
             write_json(asdict(now))
         else:

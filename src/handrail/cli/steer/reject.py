@@ -12,6 +12,6 @@ from handrail.cli.options import detach_option, json_option, message_option, run
 @json_option
 def command(*, run: str, text: str, detach: bool, as_json: bool) -> int:
     """Reject what a run asks about; the run ends unless its workflow says otherwise."""
-    from handrail.cli.steer.send_answer import give
+    from handrail.cli.steer.send_answer import send_decision
 
-    return give(run, "reject", text, detach=detach, as_json=as_json)
+    return send_decision(run, "reject", text, detach=detach, as_json=as_json)

@@ -24,15 +24,15 @@ def command(*, run: str, show: bool, yes: bool, detach: bool, as_json: bool) -> 
     A run that was imported gets a work tree of its own, made from the repository that you are in. What it will run is
     shown first, and you are asked.
     """
-    from handrail.cli.live.follow_run import go_on, go_on_detached, watch
+    from handrail.cli.live.follow_run import continue_detached, continue_run, watch
     from handrail.cli.output import note
     from handrail.operations.delivery.release import is_imported
     from handrail.operations.driving.resume import release_family
-    from handrail.wiring.session import current_actor, run_session
+    from handrail.wiring.session import current_actor, open_run_session
 
     if show and yes:
         raise click.UsageError("--show and --yes exclude each other", click.get_current_context())
-    with run_session() as session:
+    with open_run_session() as session:
         found = session.find(run)
         watched = watch(session, found, "handrail release", as_json=as_json)
         if is_imported(session.log, found):
@@ -41,7 +41,7 @@ def command(*, run: str, show: bool, yes: bool, detach: bool, as_json: bool) -> 
         else:
             release_family(session.writer, found, str(current_actor()))
         note(f"{found} is Handrail's again")
-        return go_on_detached(watched) if detach else go_on(watched)
+        return continue_detached(watched) if detach else continue_run(watched)
 
 
 def _release_imported(session: "Session", run: str, *, show: bool, yes: bool, as_json: bool) -> bool:

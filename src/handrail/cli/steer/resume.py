@@ -21,49 +21,53 @@ def command(*, run: str | None, tmux: bool, detach: bool, as_json: bool) -> int:
 
     Without RUN it is the only one that can go on; if there are several you are asked which.
     """
-    from handrail.cli.live.follow_run import go_on_detached, refuse_if_driven, watch
+    from handrail.cli.live.follow_run import continue_detached, refuse_if_driven, watch
     from handrail.cli.output import note
-    from handrail.operations.driving.resume import done_words, resume_family
-    from handrail.operations.views.attach import want_windows
+    from handrail.operations.driving.resume import describe_progress, resume_family
+    from handrail.operations.views.attach import request_agent_windows
     from handrail.operations.views.run_tree import root_of
-    from handrail.wiring.session import current_actor, run_session
+    from handrail.wiring.session import current_actor, open_run_session
 
-    with run_session() as session:
-        found = session.find(run) if run is not None else _only(session, may_ask=not as_json and sys.stdin.isatty())
+    with open_run_session() as session:
+        found = (
+            session.find(run)
+            if run is not None
+            else _find_only_run(session, may_ask=not as_json and sys.stdin.isatty())
+        )
         refuse_if_driven(session, found)
         if tmux:
-            want_windows(session.machine.windows, session.system.folder / "runs", root_of(session.log, found))
+            request_agent_windows(session.machine.windows, session.system.folder / "runs", root_of(session.log, found))
         watched = watch(session, found, "handrail resume", as_json=as_json)
-        said = done_words(session.log, found)
+        said = describe_progress(session.log, found)
         resume_family(session.writer, found, str(current_actor()))
         note(said)
-        return go_on_detached(watched) if detach else watched.go()
+        return continue_detached(watched) if detach else watched.go()
 
 
-def _only(session: "Session", *, may_ask: bool) -> str:
+def _find_only_run(session: "Session", *, may_ask: bool) -> str:
     from handrail.errors import NotFound, UsageError
-    from handrail.operations.driving.resume import resumable
+    from handrail.operations.driving.resume import list_resumable_runs
 
-    found = resumable(session.log)
+    found = list_resumable_runs(session.log)
     if len(found) == 1:
         return found[0]
     if not found:
         raise NotFound("no run waits to be resumed", next_step="handrail status")
     if may_ask:
-        return _asked(session, found)
+        return _choose_run(session, found)
     raise UsageError(f"{len(found)} runs can go on: {', '.join(found[:8])}", next_step=f"handrail resume {found[0]}")
 
 
-def _asked(session: "Session", found: list[str]) -> str:
+def _choose_run(session: "Session", found: list[str]) -> str:
     """Let the person choose among the runs that can be resumed, the newest first."""
-    from handrail.cli.render.safe_text import harmless
-    from handrail.operations.views.overview import one_line
+    from handrail.cli.render.safe_text import escape_controls
+    from handrail.operations.views.overview import line_for_run
     from handrail.operations.views.run_document import LoggedRuns
 
     runs = LoggedRuns(session.log)
     for number, run in enumerate(found, start=1):
-        line = one_line(runs, run)
+        line = line_for_run(runs, run)
         said = "  ".join(part for part in (run, line.where, " ".join(line.words.split())) if part)
-        click.echo(f"{number:>3}  {harmless(said)}", err=True)
+        click.echo(f"{number:>3}  {escape_controls(said)}", err=True)
     chosen: int = click.prompt("Which one", type=click.IntRange(1, len(found)), err=True)
     return found[chosen - 1]

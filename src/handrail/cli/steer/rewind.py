@@ -14,20 +14,20 @@ def command(*, run: str, step: str, as_json: bool) -> int:
 
     STEP is an address: fix, fix@2 for its second beginning, loop[key]/fix inside a loop.
     """
-    from handrail.cli.live.follow_run import go_on, watch
+    from handrail.cli.live.follow_run import continue_run, watch
     from handrail.cli.output import note
-    from handrail.operations.runs.lifecycle import crossing, rewind
+    from handrail.operations.runs.lifecycle import irreversible_effects, rewind
     from handrail.operations.views.run_state import state_of
-    from handrail.wiring.session import current_actor, run_session
+    from handrail.wiring.session import current_actor, open_run_session
 
-    with run_session() as session:
+    with open_run_session() as session:
         found = session.find(run)
         watched = watch(session, found, "handrail rewind", as_json=as_json)
         seq = rewind(session.writer, found, step, str(current_actor()))
         note(f"{found} goes back to before '{step}' (event {seq})")
         state = state_of(session.log, found)
-        for what in crossing(state, seq):
+        for what in irreversible_effects(state, seq):
             note(f"this cannot be taken back: {what}")
         if state.tree is not None and not state.tree.owned:
             note(f"the files in {state.workspace} stay as they are: the run only borrowed them")
-        return go_on(watched)
+        return continue_run(watched)

@@ -20,16 +20,16 @@ def command(*, run: str, as_json: bool) -> None:
     A run that another connected agent holds is taken over from it. The step that is under way is finished first. From
     then on the connected agent performs the steps of agents; scripts, checks and questions to you stay with Handrail.
     """
-    from handrail.cli.live.follow_run import take_up, watch
+    from handrail.cli.live.follow_run import process_inbox, watch
     from handrail.operations.pull.take_over import hand_to_agent, handover
     from handrail.operations.views.run_document import run_document
     from handrail.serve.mcp.desk_factory import desk_of
-    from handrail.wiring.session import current_actor, run_session
+    from handrail.wiring.session import current_actor, open_run_session
 
-    with run_session() as session:
+    with open_run_session() as session:
         found = session.find(run)
         holder = hand_to_agent(session.writer, found, str(current_actor()))
-        take_up(watch(session, found, "handrail take", as_json=as_json))
+        process_inbox(watch(session, found, "handrail take", as_json=as_json))
         given = handover(desk_of(session.system, session.place), found, holder)
         if as_json:
             write_json({**run_document(session.log, found), "continue_token": given.continue_token})

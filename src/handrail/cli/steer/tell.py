@@ -19,9 +19,9 @@ def command(*, run: str, text: str, as_json: bool) -> int:
 
     from handrail.cli.output import write_json
     from handrail.operations.runs.tell import tell
-    from handrail.wiring.session import current_actor, run_session
+    from handrail.wiring.session import current_actor, open_run_session
 
-    with run_session() as session:
+    with open_run_session() as session:
         said = tell(session.writer, session.find(run), text, str(current_actor()), session.machine.agents)
         if as_json:
             write_json(asdict(said))

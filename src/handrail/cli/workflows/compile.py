@@ -14,7 +14,7 @@ def command(*, workflow: str, as_json: bool) -> None:
     from handrail.cli.render.diagnostics import render_diagnostics
     from handrail.cli.render.inspection import EMPTY_CONTEXT
     from handrail.cli.render.inspection_data import bound_data
-    from handrail.cli.render.safe_text import harmless
+    from handrail.cli.render.safe_text import escape_controls
     from handrail.model.codec import encode
     from handrail.operations.workflows.compile import compile_workflow
     from handrail.operations.workflows.condition_text import bound_words
@@ -29,6 +29,6 @@ def command(*, workflow: str, as_json: bool) -> None:
         write_json({"hash": compiled.made.hash, "plan": encode(compiled.made.plan), "agent_calls": bound})
         return
     steps = len(compiled.made.plan.steps)
-    click.echo(harmless(f"{compiled.made.plan.name}  {compiled.path}"))
+    click.echo(escape_controls(f"{compiled.made.plan.name}  {compiled.path}"))
     click.echo(f"pinned version {compiled.made.hash}")
     click.echo(f"{steps} step{'' if steps == 1 else 's'}, {bound_words(compiled.bound)}")

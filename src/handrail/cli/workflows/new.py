@@ -22,7 +22,7 @@ def command(*, name: str, tier: str, as_json: bool) -> None:
 
     What it writes is trusted until you change it. A workflow that is there already is never touched.
     """
-    from handrail.cli.render.safe_text import harmless
+    from handrail.cli.render.safe_text import escape_controls
     from handrail.operations.workflows.scaffold import scaffold
     from handrail.sources.tiers import Tier
 
@@ -31,7 +31,7 @@ def command(*, name: str, tier: str, as_json: bool) -> None:
         data = {"name": done.name, "tier": tier, "folder": done.folder, "files": list(done.files)}
         write_json({**data, "hides": list(done.hides)})
         return
-    click.echo(f"Wrote {harmless(done.folder)}/")
+    click.echo(f"Wrote {escape_controls(done.folder)}/")
     for file in done.files:
         click.echo(f"  {file}")
     if done.hides:

@@ -32,24 +32,24 @@ def command(*, workflow: str, inputs: tuple[str, ...], max_paths: int, as_json: 
 
         write_json(simulation_data(found))
         return found.exit_code
-    _write(_shown(found, shown["draw"]), shown["file"])
+    _write(_render_result(found, shown["draw"]), shown["file"])
     return found.exit_code
 
 
-def _shown(found: "Simulation", draw: str | None) -> str:
+def _render_result(found: "Simulation", draw: str | None) -> str:
     match draw:
         case "text":
             from handrail.cli.render.graph.text import draw_text
 
-            return draw_text(found.plan, found.reached)
+            return draw_text(found.plan, found.reachable_places)
         case "mermaid":
             from handrail.cli.render.graph.mermaid import draw_mermaid
 
-            return draw_mermaid(found.plan, found.reached)
+            return draw_mermaid(found.plan, found.reachable_places)
         case "svg":
             from handrail.cli.render.graph.svg import draw_svg
 
-            return draw_svg(found.plan, found.reached)
+            return draw_svg(found.plan, found.reachable_places)
         case _:
             from handrail.cli.render.simulation import render_simulation
 

@@ -14,13 +14,13 @@ def command(*, workflow: str, as_json: bool) -> None:
 
     Only a valid workflow is stamped, and only the stamp in its file changes.
     """
-    from handrail.cli.render.safe_text import harmless
+    from handrail.cli.render.safe_text import escape_controls
     from handrail.operations.workflows.stamp import stamp
 
     done = stamp(current_place(), workflow)
     if as_json:
-        write_json({"path": done.path, "version": done.version, "before": done.before, "changed": done.changed})
-    elif done.changed:
-        click.echo(f"stamped {harmless(done.path)} with authoring spec {done.version}")
+        write_json({"path": done.path, "version": done.version, "before": done.before, "changed": done.has_changed})
+    elif done.has_changed:
+        click.echo(f"stamped {escape_controls(done.path)} with authoring spec {done.version}")
     else:
-        click.echo(f"{harmless(done.path)} already carries authoring spec {done.version}")
+        click.echo(f"{escape_controls(done.path)} already carries authoring spec {done.version}")

@@ -56,15 +56,15 @@ def command(*, junit_to: str | None, as_json: bool, trust: bool, initial: bool, 
     began = time.monotonic()
     with ExitStack() as stack:
         if trust:
-            from handrail.operations.scenarios.discover import trusting
+            from handrail.operations.scenarios.discover import trust_temporarily
 
-            place = stack.enter_context(trusting(place))
-        outcomes = _played(place, asked)
+            place = stack.enter_context(trust_temporarily(place))
+        outcomes = _play_suites(place, asked)
     _report(outcomes, time.monotonic() - began, junit_to, as_json=as_json)
     return 0 if all(each.ok for each in outcomes) else 1
 
 
-def _played(place: "Place", wanted: _Wanted) -> "list[Outcome]":
+def _play_suites(place: "Place", wanted: _Wanted) -> "list[Outcome]":
     """Play the requested scenarios, and show each as soon as it ends."""
     from handrail.errors import Untrusted, UsageError
     from handrail.operations.runs.prepare import pin
@@ -91,23 +91,25 @@ def _played(place: "Place", wanted: _Wanted) -> "list[Outcome]":
 
 
 def _show(outcome: "Outcome", before: "list[Outcome]") -> None:
-    from handrail.cli.render.safe_text import harmless
+    from handrail.cli.render.safe_text import escape_controls
     from handrail.cli.render.scenarios import render_outcome
 
     if not before or before[-1].suite is not outcome.suite:
-        click.echo(f"{click.style(harmless(outcome.suite.name), bold=True)}   {harmless(outcome.suite.path)}")
+        click.echo(
+            f"{click.style(escape_controls(outcome.suite.name), bold=True)}   {escape_controls(outcome.suite.path)}"
+        )
     click.echo(render_outcome(outcome))
 
 
 def _report(outcomes: "list[Outcome]", seconds: float, junit_to: str | None, *, as_json: bool) -> None:
     """Write the verdict in the requested form and place."""
     from handrail.cli.render.scenarios import render_summary
-    from handrail.operations.scenarios.junit import junit
+    from handrail.operations.scenarios.junit import render_junit
 
     if junit_to == "-":
-        click.echo(junit(outcomes), nl=False)
+        click.echo(render_junit(outcomes), nl=False)
     elif junit_to is not None:
-        Path(junit_to).write_text(junit(outcomes), encoding="utf-8")
+        Path(junit_to).write_text(render_junit(outcomes), encoding="utf-8")
     if as_json:
         failed = sum(1 for each in outcomes if not each.ok)
         skipped = sum(1 for each in outcomes if each.scenario.skip)

@@ -36,7 +36,7 @@ def command(*, workflow: str, show: bool, forgetting: bool, yes: bool, as_json: 
     question = examine(agents, place, workflow)
     if not as_json and not forgetting:
         click.echo(render_question(question))
-    if not (show or forgetting or question.granted):
+    if not (show or forgetting or question.is_granted):
         _ask(question, yes=yes, may_ask=not as_json)
         question = grant(place, question)
         words = f"trusted {question.digest[:12]}"

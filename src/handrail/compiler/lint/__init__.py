@@ -3,47 +3,47 @@
 from collections.abc import Callable, Iterable
 
 from handrail.compiler.catalog import Catalog
-from handrail.compiler.lint.budgets import small_budgets
-from handrail.compiler.lint.commands import shared_work_trees, unquoted_agent_text
-from handrail.compiler.lint.conditions import constant_conditions
+from handrail.compiler.lint.budgets import lint_small_budgets
+from handrail.compiler.lint.commands import lint_shared_work_trees, lint_unquoted_agent_text
+from handrail.compiler.lint.conditions import lint_constant_conditions
 from handrail.compiler.lint.context import LintContext, gather
-from handrail.compiler.lint.fan_outs import unmerged_fan_outs
-from handrail.compiler.lint.flow import loops_that_cannot_change, unreachable_steps
-from handrail.compiler.lint.forms import placeholders_in_prompts, wrapped_conditions
-from handrail.compiler.lint.judgments import follow_ups_without_retry, same_dimensions, single_dimensions
-from handrail.compiler.lint.keys import keys_without_effect
-from handrail.compiler.lint.not_used import keys_that_nothing_uses
-from handrail.compiler.lint.outputs import unused_outputs
-from handrail.compiler.lint.proofs import gates_that_cannot_pass, hidden_failures
-from handrail.compiler.lint.references import references_for_authors
-from handrail.compiler.lint.tools import forbidden_requests
-from handrail.compiler.lint.weak_words import lazy_wording, vibes_only
+from handrail.compiler.lint.fan_outs import lint_unmerged_fan_outs
+from handrail.compiler.lint.flow import lint_unchanging_loops, lint_unreachable_steps
+from handrail.compiler.lint.forms import lint_placeholders, lint_wrapped_conditions
+from handrail.compiler.lint.judgments import lint_follow_ups_without_retry, lint_same_dimensions, lint_single_dimensions
+from handrail.compiler.lint.keys import lint_keys_without_effect
+from handrail.compiler.lint.not_used import lint_unused_keys
+from handrail.compiler.lint.outputs import lint_unused_outputs
+from handrail.compiler.lint.proofs import lint_hidden_failures, lint_impassable_gates
+from handrail.compiler.lint.references import lint_references
+from handrail.compiler.lint.tools import lint_forbidden_requests
+from handrail.compiler.lint.weak_words import lint_lazy_wording, lint_vibes_only
 from handrail.compiler.outcome import Compiled
 from handrail.model.diagnostics import Diagnostic
 from handrail.model.source import Document
 
 LINTS: dict[str, Callable[[LintContext], None]] = {
-    "unreachable-step": unreachable_steps,
-    "constant-condition": constant_conditions,
-    "loop-cannot-change": loops_that_cannot_change,
-    "gate-cannot-pass": gates_that_cannot_pass,
-    "unmerged-fan-out": unmerged_fan_outs,
-    "not-used-yet": keys_that_nothing_uses,
-    "unused-output": unused_outputs,
-    "forbidden-in-prompt": forbidden_requests,
-    "unquoted-agent-text": unquoted_agent_text,
-    "shared-work-tree": shared_work_trees,
-    "budget-too-small": small_budgets,
-    "single-dimension": single_dimensions,
-    "follow-up-without-retry": follow_ups_without_retry,
-    "same-dimension": same_dimensions,
-    "vibes-only": vibes_only,
-    "lazy-wording": lazy_wording,
-    "reference-for-authors": references_for_authors,
-    "wrapped-condition": wrapped_conditions,
-    "placeholder-in-prompt": placeholders_in_prompts,
-    "no-effect": keys_without_effect,
-    "hidden-by-and": hidden_failures,
+    "unreachable-step": lint_unreachable_steps,
+    "constant-condition": lint_constant_conditions,
+    "loop-cannot-change": lint_unchanging_loops,
+    "gate-cannot-pass": lint_impassable_gates,
+    "unmerged-fan-out": lint_unmerged_fan_outs,
+    "not-used-yet": lint_unused_keys,
+    "unused-output": lint_unused_outputs,
+    "forbidden-in-prompt": lint_forbidden_requests,
+    "unquoted-agent-text": lint_unquoted_agent_text,
+    "shared-work-tree": lint_shared_work_trees,
+    "budget-too-small": lint_small_budgets,
+    "single-dimension": lint_single_dimensions,
+    "follow-up-without-retry": lint_follow_ups_without_retry,
+    "same-dimension": lint_same_dimensions,
+    "vibes-only": lint_vibes_only,
+    "lazy-wording": lint_lazy_wording,
+    "reference-for-authors": lint_references,
+    "wrapped-condition": lint_wrapped_conditions,
+    "placeholder-in-prompt": lint_placeholders,
+    "no-effect": lint_keys_without_effect,
+    "hidden-by-and": lint_hidden_failures,
 }
 """The lints, each by the code under which it reports."""
 PLAIN = ("unmerged-fan-out", "not-used-yet")

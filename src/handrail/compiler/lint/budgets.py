@@ -7,20 +7,20 @@ from handrail.model.source import Mapping, Node, Span
 from handrail.model.workflow.settings import Budget
 
 
-def small_budgets(context: LintContext) -> None:
+def lint_small_budgets(context: LintContext) -> None:
     """Warn of a budget that stops the workflow, or a step, before it can be completed."""
     calls = Calls(context.catalog)
     if context.plan.budget is not None:
         written = context.document.root.get("budget")
-        least = calls.of_steps(context.plan.steps).least
+        least = calls.count_in_steps(context.plan.steps).least
         _compare(context, context.plan.budget, least, written, "the workflow")
     for visit in context.own:
         if visit.step.budget is not None:
-            least = calls.of_action(visit.step.action).least
-            _compare(context, visit.step.budget, least, _written(context, visit), f"step '{visit.step.name}'")
+            least = calls.count_in_action(visit.step.action).least
+            _compare(context, visit.step.budget, least, _find_budget_node(context, visit), f"step '{visit.step.name}'")
 
 
-def _written(context: LintContext, visit: Visit) -> Node | None:
+def _find_budget_node(context: LintContext, visit: Visit) -> Node | None:
     """Find the node of a step's budget: on the step, or else in the defaults."""
     own = visit.node.get("budget") if visit.node is not None else None
     defaults = context.document.root.get("defaults")

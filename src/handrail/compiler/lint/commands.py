@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from handrail.authoring.readers.locate import span_at
 from handrail.compiler.lint.context import LintContext
 from handrail.compiler.lint.origins import Origins
-from handrail.compiler.lint.shell import Use, quoting, uses
+from handrail.compiler.lint.shell import Use, find_uses, mark_quoting
 from handrail.compiler.lint.walk import Visit
 from handrail.model.source import Mapping, Scalar, Sequence
 from handrail.model.workflow.actions import GateAction, ScriptAction
@@ -14,7 +14,7 @@ from handrail.model.workflow.guidance import DelegateAction
 from handrail.model.workflow.values import NamedValue
 
 
-def unquoted_agent_text(context: LintContext) -> None:
+def lint_unquoted_agent_text(context: LintContext) -> None:
     """Warn where a variable that holds an agent's or an issue's text is split by the shell, or executed."""
     visits = [visit for visit in context.own if isinstance(visit.step.action, ScriptAction | GateAction)]
     if not any(_env(visit) for visit in visits):
@@ -23,12 +23,12 @@ def unquoted_agent_text(context: LintContext) -> None:
     for visit in visits:
         writers = {each.name: origins.writer(visit, each.value) for each in _env(visit)}
         for command in _commands(visit) if any(writers.values()) else ():
-            _uses(context, command, writers)
+            _lint_uses(context, command, writers)
 
 
-def _uses(context: LintContext, command: Scalar, writers: dict[str, str | None]) -> None:
+def _lint_uses(context: LintContext, command: Scalar, writers: dict[str, str | None]) -> None:
     script = str(command.value)
-    for use in uses(script) if any(name in script for name in writers) else ():
+    for use in find_uses(script) if any(name in script for name in writers) else ():
         writer = writers.get(use.name)
         if writer is not None and use.how != "quoted":
             _warn(context, command, use, writer)
@@ -75,29 +75,29 @@ RESTORES = re.compile(r"\s+(?:.*\s)?--\s")
 """`git checkout [TREE] -- PATH` only restores files."""
 
 
-def shared_work_trees(context: LintContext) -> None:
+def lint_shared_work_trees(context: LintContext) -> None:
     """Warn of agents that work in the same files, and of commands in a fan-out that leave their item's worktree."""
     for visit in context.own:
         if isinstance(visit.step.action, DelegateAction):
-            _delegations(context, visit, visit.step.action)
+            _lint_delegations(context, visit, visit.step.action)
         elif visit.fan_out is not None:
             for command in _commands(visit):
-                _leaving(context, command)
+                _lint_leaving(context, command)
 
 
-def _delegations(context: LintContext, visit: Visit, action: DelegateAction) -> None:
+def _lint_delegations(context: LintContext, visit: Visit, action: DelegateAction) -> None:
     free = [each.workflow for each in action.delegations if each.allowed_tools is None]
     if len(free) > 1:
         message = f"{len(free)} delegations may write to the same files at once"
         hint = f"give all but one of {', '.join(free)} `allowedTools` that only read"
-        context.report.warning("shared-work-tree", message, context.at(visit, "parallelDelegations"), hint)
+        context.report.warning("shared-work-tree", message, context.locate(visit, "parallelDelegations"), hint)
 
 
-def _leaving(context: LintContext, command: Scalar) -> None:
+def _lint_leaving(context: LintContext, command: Scalar) -> None:
     script = str(command.value)
     marks = ""
     for found in LEAVES.finditer(script):
-        marks = marks or quoting(script)
+        marks = marks or mark_quoting(script)
         if marks[found.start()] != " " or (found["rest"] is not None and RESTORES.match(found["rest"])):
             continue
         what = " ".join(found[0].split())

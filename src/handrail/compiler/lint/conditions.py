@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from handrail.compiler.constant import decided
+from handrail.compiler.constant import constant_truth
 from handrail.compiler.lint.context import LintContext
 from handrail.compiler.lint.flow import conditions_of
 from handrail.compiler.lint.walk import Visit
@@ -25,50 +25,50 @@ MEANS = {
 """Explanation and hint by key and value; a `when` or `while` that is always false makes steps unreachable instead."""
 
 
-def constant_conditions(context: LintContext) -> None:
+def lint_constant_conditions(context: LintContext) -> None:
     """Warn of conditions that do not depend on the run."""
     for visit in context.own:
         for key, condition in conditions_of(visit):
-            value = decided(condition)
+            value = constant_truth(condition)
             means = None if value is None else MEANS.get((key, value))
-            if means is None or (value is (key == "while") and _leaves(visit)):
+            if means is None or (value is (key == "while") and _can_exit(visit)):
                 continue
             message = f"`{key}` is always {'true' if value else 'false'}, {means[0]}"
-            context.report.warning("constant-condition", message, context.at(visit, key), means[1])
-        _proofs(context, visit)
-        _guided(context, visit)
+            context.report.warning("constant-condition", message, context.locate(visit, key), means[1])
+        _lint_proofs(context, visit)
+        _lint_guided(context, visit)
 
 
-def _leaves(visit: Visit) -> bool:
+def _can_exit(visit: Visit) -> bool:
     """Whether the body has its own exit, as in `while: true` around a script with `on_success: exit_loop`."""
     action = visit.step.action
     inside = action.steps if isinstance(action, LoopAction) else ()
     return any(isinstance(step.action, ScriptAction) and step.action.on_success is not None for step in inside)
 
 
-def _proofs(context: LintContext, visit: Visit) -> None:
+def _lint_proofs(context: LintContext, visit: Visit) -> None:
     if visit.node is None:
         return
     written = visit.node.get("done_when")
     for index, proof in enumerate(visit.step.done_when):
-        if isinstance(proof, ExpectProof) and decided(proof.condition) is True:
+        if isinstance(proof, ExpectProof) and constant_truth(proof.condition) is True:
             item = written.items[index] if isinstance(written, Sequence) and index < len(written.items) else None
             at = item.get("expect") if isinstance(item, Mapping) else None
             message = "`expect` is always true, so it proves nothing"
-            place = at if at is not None else context.at(visit, "done_when")
+            place = at if at is not None else context.locate(visit, "done_when")
             context.report.warning("constant-condition", message, place, "name what the step gives back")
 
 
-def _guided(context: LintContext, visit: Visit) -> None:
+def _lint_guided(context: LintContext, visit: Visit) -> None:
     for key, words, condition in _context_conditions(visit):
         if isinstance(condition, Always):
             message = f"{words} is empty, which is always true"
             context.report.warning(
-                "constant-condition", message, context.at(visit, key), "name a variable, or remove it"
+                "constant-condition", message, context.locate(visit, key), "name a variable, or remove it"
             )
-        elif (why := contradiction(condition)) is not None:
+        elif (why := find_contradiction(condition)) is not None:
             message = f"{words} never holds: {why}"
-            context.report.warning("constant-condition", message, context.at(visit, key), 'combine them with "or"')
+            context.report.warning("constant-condition", message, context.locate(visit, key), 'combine them with "or"')
 
 
 def _context_conditions(visit: Visit) -> Iterator[tuple[str, str, Condition]]:
@@ -83,46 +83,50 @@ def _context_conditions(visit: Visit) -> Iterator[tuple[str, str, Condition]]:
                 yield "promptFragments", f"the condition of fragment '{fragment.id}'", fragment.when
 
 
-def contradiction(condition: Condition) -> str | None:
+def find_contradiction(condition: Condition) -> str | None:
     """Explain why a condition over the context can never hold, or return None."""
     match condition:
         case AllOf(parts):
             # Every part is compared with the others, so their number is limited.
-            return _clash(tuple(_flat(parts))[:200]) or next(filter(None, map(contradiction, parts)), None)
+            return _find_clash(tuple(_flatten(parts))[:200]) or next(filter(None, map(find_contradiction, parts)), None)
         case AnyOf(parts) if parts:
-            whys = [contradiction(part) for part in parts]
+            whys = [find_contradiction(part) for part in parts]
             return whys[0] if all(whys) else None
         case _:
             return None
 
 
-def _flat(parts: tuple[Condition, ...]) -> Iterator[Condition]:
+def _flatten(parts: tuple[Condition, ...]) -> Iterator[Condition]:
     for part in parts:
         if isinstance(part, AllOf):
-            yield from _flat(part.parts)
+            yield from _flatten(part.parts)
         else:
             yield part
 
 
-def _clash(parts: tuple[Condition, ...]) -> str | None:
+def _find_clash(parts: tuple[Condition, ...]) -> str | None:
     equals: dict[str, object] = {}
     for part in parts:
         if isinstance(part, Compare) and part.operator == "equals":
             known = equals.setdefault(part.var, part.operand)
-            if not _same(known, part.operand):
-                return f"'{part.var}' cannot equal both {_shown(known)} and {_shown(part.operand)}"
+            if not _is_equal(known, part.operand):
+                return f"'{part.var}' cannot equal both {_format_value(known)} and {_format_value(part.operand)}"
     for part in parts:
-        if isinstance(part, Compare) and part.operator == "not_equals" and _same(equals.get(part.var), part.operand):
-            return f"'{part.var}' must and must not equal {_shown(part.operand)}"
+        if (
+            isinstance(part, Compare)
+            and part.operator == "not_equals"
+            and _is_equal(equals.get(part.var), part.operand)
+        ):
+            return f"'{part.var}' must and must not equal {_format_value(part.operand)}"
         if isinstance(part, Negation) and part.part in parts:
             return "it asks for a part and for its opposite"
     return None
 
 
-def _same(left: object, right: object) -> bool:
+def _is_equal(left: object, right: object) -> bool:
     # WorkRail compares leniently: "3" equals 3, and case is ignored.
     return str(left).casefold() == str(right).casefold()
 
 
-def _shown(value: object) -> str:
+def _format_value(value: object) -> str:
     return f"'{value}'" if isinstance(value, str) else str(value).lower()

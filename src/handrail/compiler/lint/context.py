@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 from handrail.compiler.catalog import Catalog
 from handrail.compiler.lint.names_read import Path, paths_in
-from handrail.compiler.lint.prompts import Told, every_text
-from handrail.compiler.lint.walk import Visit, every_visit
+from handrail.compiler.lint.prompts import Told, collect_texts
+from handrail.compiler.lint.walk import Visit, collect_visits
 from handrail.compiler.outcome import Places
 from handrail.model.diagnostics import Report
 from handrail.model.source import Document, Span
@@ -27,7 +27,7 @@ class LintContext:
     """The names that each visited step reads, by its order."""
     report: Report = field(default_factory=Report)
 
-    def at(self, visit: Visit, key: str = "") -> Span:
+    def locate(self, visit: Visit, key: str = "") -> Span:
         """Find the position of a key's value, or else of the step's name."""
         node = visit.node or self.document.root
         found = node.get(key) or node.get("name") or node.get("id")
@@ -36,8 +36,8 @@ class LintContext:
 
 def gather(plan: Plan, document: Document, catalog: Catalog, places: Places) -> LintContext:
     """Walk a plan once for all lints."""
-    visits = every_visit(plan, document, places)
-    texts = every_text(visits, document)
+    visits = collect_visits(plan, document, places)
+    texts = collect_texts(visits, document)
     reads = tuple(paths_in(visit.step) for visit in visits)
     own = tuple(visit for visit in visits if visit.node is not None)
     return LintContext(plan, document, catalog, visits, own, texts, reads)

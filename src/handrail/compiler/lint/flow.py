@@ -2,41 +2,41 @@
 
 from collections.abc import Iterator
 
-from handrail.compiler.constant import decided, fixed, reads
+from handrail.compiler.constant import constant_truth, constant_value, find_refs
 from handrail.compiler.lint.context import LintContext
 from handrail.compiler.lint.walk import Visit
-from handrail.model.names import spoken
+from handrail.model.names import make_identifier
 from handrail.model.workflow.actions import EndAction, LoopAction, ScriptAction, Times, Until, While, body
 from handrail.model.workflow.plan import Step
 from handrail.model.workflow.values import Expression
 
 
-def unreachable_steps(context: LintContext) -> None:
+def lint_unreachable_steps(context: LintContext) -> None:
     """Warn of steps that no run can reach."""
     for visit in context.own:
-        if decided(visit.step.when) is False:
+        if constant_truth(visit.step.when) is False:
             message = f"step '{visit.step.name}' never runs: its `when` is always false"
-            context.report.warning("unreachable-step", message, context.at(visit, "when"), "remove the step")
+            context.report.warning("unreachable-step", message, context.locate(visit, "when"), "remove the step")
         before = visit.siblings[visit.index - 1] if visit.index > 0 else None
-        if before is not None and isinstance(before.action, EndAction) and decided(before.when):
+        if before is not None and isinstance(before.action, EndAction) and constant_truth(before.when):
             hint = f"give '{before.name}' a `when`, or remove what comes after it"
             message = f"step '{visit.step.name}' is never reached: the run always ends at '{before.name}'"
-            context.report.warning("unreachable-step", message, context.at(visit), hint)
+            context.report.warning("unreachable-step", message, context.locate(visit), hint)
         parent = visit.parent
         if visit.index == 0 and parent is not None and isinstance(parent.step.action, LoopAction):
-            _in_no_round(context, visit, parent, parent.step.action)
+            _lint_empty_loop(context, visit, parent, parent.step.action)
 
 
-def _in_no_round(context: LintContext, visit: Visit, parent: Visit, loop: LoopAction) -> None:
+def _lint_empty_loop(context: LintContext, visit: Visit, parent: Visit, loop: LoopAction) -> None:
     match loop.over:
-        case Times(count) if fixed(count) == (0,):
+        case Times(count) if constant_value(count) == (0,):
             why = "has 0 rounds"
-        case While(condition) if decided(condition) is False:
+        case While(condition) if constant_truth(condition) is False:
             why = "has a `while` that is always false"
         case _:
             return
     message = f"step '{visit.step.name}' is never reached: the loop '{parent.step.name}' {why}"
-    context.report.warning("unreachable-step", message, context.at(visit), "remove the loop, or let it run")
+    context.report.warning("unreachable-step", message, context.locate(visit), "remove the loop, or let it run")
 
 
 CHANGING = frozenset({"round", "run", "previous_step", "current_step"})
@@ -49,27 +49,27 @@ ENDS = {
 }
 
 
-def loops_that_cannot_change(context: LintContext) -> None:
+def lint_unchanging_loops(context: LintContext) -> None:
     """Warn of a condition that the loop's own body cannot change."""
     for visit in context.own:
         action = visit.step.action
         if not isinstance(action, LoopAction) or not isinstance(action.over, While | Until):
             continue
-        names = [ref.parts for ref in reads(action.over.condition.source) or ()]
-        inside = tuple(_inside(visit.step))
-        if not names or any(_can_leave(step) for step in inside) or any(_changes(inside, name) for name in names):
+        names = [ref.parts for ref in find_refs(action.over.condition.source) or ()]
+        inside = tuple(_walk_body(visit.step))
+        if not names or any(_can_leave(step) for step in inside) or any(_can_change(inside, name) for name in names):
             continue
         said = " or ".join(sorted({f"'{'.'.join(name)}'" for name in names}))
         ends = ENDS[action.over.kind]
         message = f"the loop cannot change {said}: {ends}"
-        hint = "let the condition name an output or a step of the body: " + _offered(inside)
-        context.report.warning("loop-cannot-change", message, context.at(visit, action.over.kind), hint)
+        hint = "let the condition name an output or a step of the body: " + _suggest_names(inside)
+        context.report.warning("loop-cannot-change", message, context.locate(visit, action.over.kind), hint)
 
 
-def _inside(step: Step) -> Iterator[Step]:
+def _walk_body(step: Step) -> Iterator[Step]:
     for inner in body(step.action):
         yield inner
-        yield from _inside(inner)
+        yield from _walk_body(inner)
 
 
 def _can_leave(step: Step) -> bool:
@@ -77,15 +77,17 @@ def _can_leave(step: Step) -> bool:
     return isinstance(action, EndAction) or (isinstance(action, ScriptAction) and action.on_success is not None)
 
 
-def _changes(inside: tuple[Step, ...], path: tuple[str, ...]) -> bool:
+def _can_change(inside: tuple[Step, ...], path: tuple[str, ...]) -> bool:
     if path[0] == "steps":
-        return len(path) == 1 or any(spoken(step.name) == spoken(path[1]) for step in inside)
-    return path[0] in CHANGING or any(step.output is not None and spoken(step.output) == path[0] for step in inside)
+        return len(path) == 1 or any(make_identifier(step.name) == make_identifier(path[1]) for step in inside)
+    return path[0] in CHANGING or any(
+        step.output is not None and make_identifier(step.output) == path[0] for step in inside
+    )
 
 
-def _offered(inside: tuple[Step, ...]) -> str:
-    outputs = [spoken(step.output) for step in inside if step.output is not None]
-    return ", ".join((*outputs[:3], *(f"steps.{spoken(step.name)}.status" for step in inside[:1])))
+def _suggest_names(inside: tuple[Step, ...]) -> str:
+    outputs = [make_identifier(step.output) for step in inside if step.output is not None]
+    return ", ".join((*outputs[:3], *(f"steps.{make_identifier(step.name)}.status" for step in inside[:1])))
 
 
 def conditions_of(visit: Visit) -> Iterator[tuple[str, Expression]]:

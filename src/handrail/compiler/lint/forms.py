@@ -12,20 +12,20 @@ from handrail.compiler.scope import Scope
 from handrail.language.problems import LanguageError
 from handrail.language.templates.interpolate import parse_condition
 from handrail.language.templates.parse import placeholders
-from handrail.model.names import spoken
+from handrail.model.names import make_identifier
 from handrail.model.source import Scalar
 from handrail.model.workflow.actions import Each, GroupAction
 
 BARE = ("when", "while", "until", "exit_when", "warn_when", "key", "after")
 
 
-def wrapped_conditions(context: LintContext) -> None:
+def lint_wrapped_conditions(context: LintContext) -> None:
     """Advise to write conditions without markers."""
     for visit in context.own if context.document.dialect == "native" else ():
         for key in BARE:
             written = scalar(visit.node, key)
             if written is not None and not (key == "key" and _is_text(visit)):
-                _wrapped(context, key, written)
+                _lint_wrapped(context, key, written)
 
 
 def _is_text(visit: Visit) -> bool:
@@ -33,7 +33,7 @@ def _is_text(visit: Visit) -> bool:
     return visit.node is not None and choose(STEPS, visit.node) == "pull-request"
 
 
-def _wrapped(context: LintContext, key: str, written: Scalar) -> None:
+def _lint_wrapped(context: LintContext, key: str, written: Scalar) -> None:
     text = written.value
     if not isinstance(text, str) or ("${" not in text and "{{" not in text):
         return
@@ -47,7 +47,7 @@ def _wrapped(context: LintContext, key: str, written: Scalar) -> None:
         context.report.advice("wrapped-condition", message, written, f"write `{key}: {parsed.bare}`")
 
 
-def placeholders_in_prompts(context: LintContext) -> None:
+def lint_placeholders(context: LintContext) -> None:
     """Warn of `${name}` in a prompt where the name is known: the agent would read it literally."""
     marked = [told for told in context.texts if told.is_template and "${" in told.text]
     if not marked:
@@ -55,9 +55,9 @@ def placeholders_in_prompts(context: LintContext) -> None:
     names = KnownNames(context)
     for told in marked:
         for found in placeholders(told.text):
-            if names.knows(told, found.message.split(".")[0]):
+            if names.is_known(told, found.message.split(".")[0]):
                 message = f"`${{{found.message}}}` stays as it is in a prompt; the agent does not see the value"
-                at = told.at(found.start, found.end)
+                at = told.locate(found.start, found.end)
                 context.report.warning("placeholder-in-prompt", message, at, found.hint)
 
 
@@ -78,37 +78,37 @@ class KnownNames:
         self._outputs: dict[str, list[Visit]] = {}
         for visit in context.visits:
             if visit.step.output is not None:
-                self._outputs.setdefault(spoken(visit.step.output), []).append(visit)
+                self._outputs.setdefault(make_identifier(visit.step.output), []).append(visit)
 
-    def knows(self, told: Told, name: str) -> bool:
+    def is_known(self, told: Told, name: str) -> bool:
         """Whether a name has a value where a prompt is rendered."""
         visit = told.visit
         if name in self._always or visit is None:
             return name in self._always
         if name in TASK_NAMES.get(visit.step.action.kind, ()) or any(name == each.name for each in visit.step.input):
             return True
-        return self._from_loop(visit, name) or any(_reaches(each, visit) for each in self._outputs.get(name, ()))
+        return self._is_loop_name(visit, name) or any(_is_in_scope(each, visit) for each in self._outputs.get(name, ()))
 
-    def _from_loop(self, visit: Visit, name: str) -> bool:
-        for around in visit.around():
+    def _is_loop_name(self, visit: Visit, name: str) -> bool:
+        for around in visit.ancestors():
             over = getattr(around.step.action, "over", None)
-            if isinstance(over, Each) and spoken(over.item) == name:
+            if isinstance(over, Each) and make_identifier(over.item) == name:
                 return True
             if name == "round" and around.step.action.kind == "loop":
                 return True
         return False
 
 
-def _reaches(made: Visit, visit: Visit) -> bool:
+def _is_in_scope(made: Visit, visit: Visit) -> bool:
     """Whether what a step defines is known at a later one; it never leaves the body of a fan-out or routine."""
     if made.order >= visit.order:
         return False
-    inside = {id(each) for each in visit.around()}
-    closed = [each for each in made.around() if each.step.action.kind in ("parallel-agents", "use")]
+    inside = {id(each) for each in visit.ancestors()}
+    closed = [each for each in made.ancestors() if each.step.action.kind in ("parallel-agents", "use")]
     return all(id(each) in inside for each in closed) and not (
         _routine(visit) and _routine(made) is not _routine(visit)
     )
 
 
 def _routine(visit: Visit) -> Visit | None:
-    return next((each for each in visit.around() if isinstance(each.step.action, GroupAction)), None)
+    return next((each for each in visit.ancestors() if isinstance(each.step.action, GroupAction)), None)

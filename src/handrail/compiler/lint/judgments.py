@@ -22,7 +22,7 @@ class Judged:
     dimensions: tuple[tuple[str, Node], ...]
 
 
-def written_assessments(context: LintContext) -> Iterator[Judged]:
+def find_assessments(context: LintContext) -> Iterator[Judged]:
     """Find the assessments of the workflow's own file."""
     for node in mappings(context.document.root, "assessments"):
         found = tuple((text(each, "id") or "", each.entries["id"].value) for each in mappings(node, "dimensions"))
@@ -39,10 +39,10 @@ def written_assessments(context: LintContext) -> Iterator[Judged]:
             yield Judged(visit.address, dimensions, tuple((each.name, each.key) for each in dimensions))
 
 
-def single_dimensions(context: LintContext) -> None:
+def lint_single_dimensions(context: LintContext) -> None:
     """Advise against a step that is judged in only one dimension."""
-    alone = _asked_alone(context)
-    for each in written_assessments(context):
+    alone = _sole_assessments(context)
+    for each in find_assessments(context):
         if len(each.dimensions) == 1 and each.id in alone:
             name, place = each.dimensions[0]
             message = f"the assessment '{each.id}' judges '{name}' only"
@@ -50,7 +50,7 @@ def single_dimensions(context: LintContext) -> None:
             context.report.advice("single-dimension", message, place, hint)
 
 
-def _asked_alone(context: LintContext) -> set[str]:
+def _sole_assessments(context: LintContext) -> set[str]:
     """Find assessments that are the only one of a step; several with one dimension each form a whole."""
     found: set[str] = set()
     for visit in context.visits:
@@ -60,7 +60,7 @@ def _asked_alone(context: LintContext) -> set[str]:
     return found
 
 
-def follow_ups_without_retry(context: LintContext) -> None:
+def lint_follow_ups_without_retry(context: LintContext) -> None:
     """Advise to add a retry where a level sends a step back that has no attempt left."""
     for visit in context.own:
         step = visit.step
@@ -68,23 +68,23 @@ def follow_ups_without_retry(context: LintContext) -> None:
             levels = ", ".join(dict.fromkeys(each.any_equals_level for each in step.follow_ups))
             message = f"the first judgment at level {levels} stops the run: the step has no further try"
             hint = "add `retry: 2`, so that the agent can follow the guidance"
-            context.report.advice("follow-up-without-retry", message, context.at(visit, "assess"), hint)
+            context.report.advice("follow-up-without-retry", message, context.locate(visit, "assess"), hint)
 
 
-def same_dimensions(context: LintContext) -> None:
+def lint_same_dimensions(context: LintContext) -> None:
     """Advise against judging the same thing under two names or in two assessments."""
     first: dict[str, tuple[str, str]] = {}
-    for each in written_assessments(context):
+    for each in find_assessments(context):
         for name, place in each.dimensions:
             stem = SUFFIX.sub("", name).casefold().replace("-", "_") or name
             other = first.setdefault(stem, (each.id, name))
             if other == (each.id, name):
                 continue
             hint = "judge each thing once; correlated dimensions are one question asked twice"
-            context.report.advice("same-dimension", _said(other, (each.id, name)), place, hint)
+            context.report.advice("same-dimension", _describe_overlap(other, (each.id, name)), place, hint)
 
 
-def _said(first: tuple[str, str], second: tuple[str, str]) -> str:
+def _describe_overlap(first: tuple[str, str], second: tuple[str, str]) -> str:
     if first[1] == second[1]:
         return f"'{second[1]}' is judged in '{first[0]}' and again in '{second[0]}'"
     where = f"in '{first[0]}'" if first[0] == second[0] else f"in '{first[0]}' and '{second[0]}'"

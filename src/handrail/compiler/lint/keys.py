@@ -54,7 +54,7 @@ INSTEAD: dict[str, str] = {
 }
 
 
-def keys_without_effect(context: LintContext) -> None:
+def lint_keys_without_effect(context: LintContext) -> None:
     """Warn of keys that have no effect on a step of that type."""
     for visit in context.own if context.document.dialect == "native" else ():
         if visit.node is not None:

@@ -4,7 +4,7 @@ from dataclasses import fields, is_dataclass
 from functools import lru_cache
 from typing import cast
 
-from handrail.compiler.constant import reads
+from handrail.compiler.constant import find_refs
 from handrail.language.problems import LanguageError
 from handrail.language.templates.parse import parse_template, template_refs
 from handrail.model.workflow.plan import Step
@@ -29,7 +29,7 @@ def paths_in(value: object) -> tuple[Path, ...]:
     while pending:
         part = pending.pop()
         if isinstance(part, Expression):
-            found += [ref.parts for ref in reads(part.source) or ()]
+            found += [ref.parts for ref in find_refs(part.source) or ()]
         elif isinstance(part, Prompt):
             found += _template(part.text) if part.syntax == "template" else ()
         elif isinstance(part, tuple):

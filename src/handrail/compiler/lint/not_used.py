@@ -14,25 +14,25 @@ _TRIGGERS = {
 _OTHER_WORDS = {name: alias for alias, name in WORKFLOW.aliases.items()}
 
 
-def keys_that_nothing_uses(context: LintContext) -> None:
+def lint_unused_keys(context: LintContext) -> None:
     """Warn of triggers that nothing fires, and of keys by which nothing selects a workflow."""
     if context.document.dialect != "native":
         return
-    for key, message in _said(context.plan).items():
+    for key, message in _inert_plan_keys(context.plan).items():
         root = context.document.root
         node = root.get(key) or root.get(_OTHER_WORDS.get(key, ""))
         if node is not None:
             hint = f"start it yourself: handrail run {context.plan.name}"
             context.report.warning("not-used-yet", message, node.span, hint)
     for visit in context.own:
-        for key, message in _of_step(visit.step.action).items():
+        for key, message in _inert_step_keys(visit.step.action).items():
             if visit.node is not None and visit.node.get(key) is not None:
                 context.report.warning(
-                    "not-used-yet", message, context.at(visit, key), "take it out, or keep it for a later version"
+                    "not-used-yet", message, context.locate(visit, key), "take it out, or keep it for a later version"
                 )
 
 
-def _of_step(action: Action) -> dict[str, str]:
+def _inert_step_keys(action: Action) -> dict[str, str]:
     match action:
         case PullRequestAction():
             return {
@@ -45,7 +45,7 @@ def _of_step(action: Action) -> dict[str, str]:
             return {}
 
 
-def _said(plan: Plan) -> dict[str, str]:
+def _inert_plan_keys(plan: Plan) -> dict[str, str]:
     said: dict[str, str] = {}
     kinds = [_TRIGGERS[each.kind] for each in plan.triggers if not isinstance(each, ManualTrigger)]
     if kinds:

@@ -2,22 +2,21 @@
 
 from handrail.compiler.lint.context import LintContext
 from handrail.compiler.lint.walk import Visit
-from handrail.model.names import spoken
+from handrail.model.names import make_identifier
 from handrail.model.workflow.actions import GroupAction, ParallelAction
 
 
-def unused_outputs(context: LintContext) -> None:
+def lint_unused_outputs(context: LintContext) -> None:
     """Advise against an output that nothing in the workflow reads."""
     read = _read(context)
     for visit in context.own:
         output = visit.step.output
-        if output is None or _is_result(visit) or spoken(output) in read or _by_step(visit) in read:
+        if output is None or _is_result(visit) or make_identifier(output) in read or _step_path(visit) in read:
             continue
         message = f"nothing reads the output '{output}'"
-        hint = (
-            f"read it in a later step, as `${{{spoken(output)}}}` or `{{{{ {spoken(output)} }}}}`, or remove `output`"
-        )
-        context.report.advice("unused-output", message, context.at(visit, "output"), hint)
+        name = make_identifier(output)
+        hint = f"read it in a later step, as `${{{name}}}` or `{{{{ {name} }}}}`, or remove `output`"
+        context.report.advice("unused-output", message, context.locate(visit, "output"), hint)
 
 
 def _read(context: LintContext) -> set[str]:
@@ -28,14 +27,14 @@ def _read(context: LintContext) -> set[str]:
             found.add(path[0])
             if path[0] == "steps":
                 # A field of the record may be part of the result: `steps.review.open_findings`.
-                found.add(f"steps.{spoken(path[1])}" if len(path) > 1 else "steps")
+                found.add(f"steps.{make_identifier(path[1])}" if len(path) > 1 else "steps")
             elif path[0] == "previous_step" and visit.index > 0:
-                found.add(f"steps.{spoken(visit.siblings[visit.index - 1].name)}")
+                found.add(f"steps.{make_identifier(visit.siblings[visit.index - 1].name)}")
     return found
 
 
-def _by_step(visit: Visit) -> str:
-    return f"steps.{spoken(visit.step.name)}"
+def _step_path(visit: Visit) -> str:
+    return f"steps.{make_identifier(visit.step.name)}"
 
 
 def _is_result(visit: Visit) -> bool:

@@ -28,7 +28,7 @@ class Told:
     task: AgentTask | None = None
     is_template: bool = False
 
-    def at(self, start: int, end: int) -> Span:
+    def locate(self, start: int, end: int) -> Span:
         """Return the position of a part of the text."""
         if isinstance(self.place, Scalar):
             return span_at(self.place, start, end)
@@ -54,42 +54,42 @@ def tasks(action: Action) -> Iterator[tuple[AgentTask, Keys]]:
             yield task, (("prompt",),)
         case AgentLoopAction(reviewer=reviewer, arbiter=arbiter, fixer=fixer):
             yield reviewer, REVIEWER
-            yield from _given(arbiter, ARBITER)
-            yield from _given(fixer, FIXER)
+            yield from _optional_task(arbiter, ARBITER)
+            yield from _optional_task(fixer, FIXER)
         case GateAction(fix=fix):
-            yield from _given(fix, FIX)
+            yield from _optional_task(fix, FIX)
         case MergeAction(on_conflict=task):
-            yield from _given(task, CONFLICT)
+            yield from _optional_task(task, CONFLICT)
         case PullRequestAction(body=body, follow=follow):
-            yield from _given(body if isinstance(body, AgentTask) else None, (("body", "prompt"),))
-            yield from _given(follow.fix if follow is not None else None, FOLLOW)
+            yield from _optional_task(body if isinstance(body, AgentTask) else None, (("body", "prompt"),))
+            yield from _optional_task(follow.fix if follow is not None else None, FOLLOW)
         case _:
             return
 
 
-def _given(task: AgentTask | None, keys: Keys) -> Iterator[tuple[AgentTask, Keys]]:
+def _optional_task(task: AgentTask | None, keys: Keys) -> Iterator[tuple[AgentTask, Keys]]:
     if task is not None:
         yield task, keys
 
 
-def every_text(visits: tuple[Visit, ...], document: Document) -> tuple[Told, ...]:
+def collect_texts(visits: tuple[Visit, ...], document: Document) -> tuple[Told, ...]:
     """Collect the texts for agents from the workflow's own files; prompts of the library are not the author's."""
     if document.dialect == "workrail":
-        return tuple(_guided(visits, document.root))
+        return tuple(_workrail_texts(visits, document.root))
     files = {source.path: source for source in document.bundle.files.values()}
-    return tuple(found for visit in visits if visit.node is not None for found in _native(visit, files))
+    return tuple(found for visit in visits if visit.node is not None for found in _native_texts(visit, files))
 
 
-def _native(visit: Visit, files: dict[str, SourceText]) -> Iterator[Told]:
+def _native_texts(visit: Visit, files: dict[str, SourceText]) -> Iterator[Told]:
     for task, keys in tasks(visit.step.action):
         written = next((found for path in keys if (found := scalar(visit.node, *path)) is not None), None)
-        yield from _told(visit, task, task.prompt, written, files)
+        yield from _prompt_texts(visit, task, task.prompt, written, files)
         own = scalar(visit.node, "system_prompt")
         if task.system_prompt is not None and own is not None:
-            yield from _told(visit, task, task.system_prompt, own, files)
+            yield from _prompt_texts(visit, task, task.system_prompt, own, files)
 
 
-def _told(
+def _prompt_texts(
     visit: Visit, task: AgentTask, prompt: Prompt, written: Scalar | None, files: dict[str, SourceText]
 ) -> Iterator[Told]:
     templated = prompt.syntax == "template"
@@ -103,7 +103,7 @@ GUIDED_KEYS = ("prompt", "promptBlocks", "promptFragments", "guidance", "audit",
 NOT_TOLD = frozenset({"id", "refId", "when", "kind", "outputContract", "command"})
 
 
-def _guided(visits: tuple[Visit, ...], root: Mapping) -> Iterator[Told]:
+def _workrail_texts(visits: tuple[Visit, ...], root: Mapping) -> Iterator[Told]:
     for each in _leaves(root.get("metaGuidance")):
         yield Told(str(each.value), each, None)
     for visit in visits:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from handrail.authoring.native.steps import STEPS
 from handrail.authoring.readers.locate import span_at
 from handrail.authoring.shapes.conform import choose
-from handrail.compiler.constant import decided
+from handrail.compiler.constant import constant_truth
 from handrail.compiler.lint.context import LintContext
 from handrail.compiler.lint.shell import split_and
 from handrail.compiler.lint.walk import Visit, scalar
@@ -16,7 +16,7 @@ from handrail.model.workflow.proofs import CheckProof, CommandProof, ExpectProof
 from handrail.model.workflow.values import Constant, Value
 
 
-def gates_that_cannot_pass(context: LintContext) -> None:
+def lint_impassable_gates(context: LintContext) -> None:
     """Warn of checks that fail regardless of the code."""
     for visit in context.own:
         for what, node in _checks(visit):
@@ -43,8 +43,8 @@ def _contradictions(context: LintContext, visit: Visit, proofs: tuple[Proof, ...
     if not isinstance(written, Sequence) or len(written.items) != len(proofs):
         return
     for index, proof in enumerate(proofs):
-        why = _alone(proof) or next(
-            filter(None, (_against(proof, other) for other in proofs[max(0, index - 100) : index])), None
+        why = _explain_impossible(proof) or next(
+            filter(None, (_explain_conflict(proof, other) for other in proofs[max(0, index - 100) : index])), None
         )
         if why is not None:
             hint = "remove one of them; a step is done only when all hold"
@@ -57,19 +57,19 @@ def _first_value(node: Node) -> Node:
     return entries[0].value if entries else node
 
 
-def _alone(proof: Proof) -> str | None:
+def _explain_impossible(proof: Proof) -> str | None:
     match proof:
         case CommandProof(command, "pass") if ALWAYS_FAILS.fullmatch(command.script):
             return f"`{command.script.strip()}` always fails"
         case CommandProof(command, "fail") if ALWAYS_PASSES.fullmatch(command.script):
             return f"`{command.script.strip()}` always passes"
-        case ExpectProof(condition) if decided(condition) is False:
+        case ExpectProof(condition) if constant_truth(condition) is False:
             return "`expect` is always false"
         case _:
             return None
 
 
-def _against(proof: Proof, other: Proof) -> str | None:
+def _explain_conflict(proof: Proof, other: Proof) -> str | None:
     match proof, other:
         case CommandProof(left, now), CommandProof(right, before) if left == right and now != before:
             return "the same command must both pass and fail"
@@ -105,7 +105,7 @@ SETTING_UP = re.compile(r"(?:cd|pushd|export|source|\.|set|mkdir|ulimit|umask|nv
 """Beginnings of commands that prepare or guard a check rather than being one."""
 
 
-def hidden_failures(context: LintContext) -> None:
+def lint_hidden_failures(context: LintContext) -> None:
     """Advise against joining checks with &&, which hides what comes after the first failure."""
     for visit in context.own:
         written = scalar(visit.node, "command")

@@ -25,7 +25,7 @@ ABOUT_WORKFLOWS = re.compile(
 """Matches descriptions of workflows whose subject is workflows themselves."""
 
 
-def references_for_authors(context: LintContext) -> None:
+def lint_references(context: LintContext) -> None:
     """Advise against references that explain the workflow instead of helping with its task."""
     root = context.document.root
     if any(ABOUT_WORKFLOWS.search(text(root, key) or "") for key in ("id", "name", "description")):

@@ -20,7 +20,7 @@ class Part:
     joined_at: int
 
 
-def quoting(script: str) -> str:
+def mark_quoting(script: str) -> str:
     """Mark how each character is quoted: ` ` bare, `"` in double quotes, `'` in single quotes or escaped."""
     marks: list[str] = []
     stack: list[str] = [" "]
@@ -47,7 +47,7 @@ def _mark(script: str, at: int, stack: list[str]) -> str:
     if character == '"':
         _toggle(stack)
         return '"'
-    return _bare(character, inside, stack)
+    return _mark_bare(character, inside, stack)
 
 
 def _toggle(stack: list[str]) -> None:
@@ -57,7 +57,7 @@ def _toggle(stack: list[str]) -> None:
         stack.append('"')
 
 
-def _bare(character: str, inside: str, stack: list[str]) -> str:
+def _mark_bare(character: str, inside: str, stack: list[str]) -> str:
     if inside == '"':
         return '"'
     if character == "'":
@@ -72,7 +72,7 @@ def _bare(character: str, inside: str, stack: list[str]) -> str:
 
 def split_and(script: str) -> list[Part]:
     """Split a chain of commands at each `&&` outside of quotes and parentheses."""
-    marks = quoting(script)
+    marks = mark_quoting(script)
     parts: list[Part] = []
     start = joined = depth = 0
     for at, character in enumerate(script):
@@ -104,12 +104,12 @@ UNSPLIT = re.compile(r"(?:^|[\s;&|(])(?:(?:export|local|readonly|declare)\s+)?\w
 """What precedes a variable whose value the shell neither splits nor expands."""
 
 
-def uses(script: str) -> Iterator[Use]:
+def find_uses(script: str) -> Iterator[Use]:
     """Find every variable that a script reads, outside of single quotes, comments and here-documents."""
     if len(script) > LONGEST:
         return
     script = HEREDOC.sub(_blank, script)
-    marks = quoting(script)
+    marks = mark_quoting(script)
     comments = {at for found in COMMENT.finditer(script) if marks[found.start()] == " " for at in range(*found.span())}
     starts = [0, *(at + 1 for at, character in enumerate(script) if character in "\n;|&" and marks[at] == " ")]
     for found in VARIABLE.finditer(script):
@@ -117,14 +117,14 @@ def uses(script: str) -> Iterator[Use]:
         if marks[at] == "'" or at in comments:
             continue
         before = script[starts[bisect_right(starts, at) - 1] : at]
-        yield Use(found[1] or found[2], at, found.end(), _how(before, marks[at]))
+        yield Use(found[1] or found[2], at, found.end(), _classify_use(before, marks[at]))
 
 
 def _blank(found: re.Match[str]) -> str:
     return re.sub(r"[^\n]", " ", found[0])
 
 
-def _how(before: str, mark: str) -> str:
+def _classify_use(before: str, mark: str) -> str:
     code = INTERPRETER.search(before)
     if code is not None:
         return " ".join(code[1].split())

@@ -38,7 +38,7 @@ IMPERATIVE = re.compile(
 """What precedes a verb in the imperative."""
 
 
-def forbidden_requests(context: LintContext) -> None:
+def lint_forbidden_requests(context: LintContext) -> None:
     """Warn of a prompt that names a tool its step does not allow, or that asks an agent with read access to write."""
     for told in context.texts:
         task = told.task
@@ -54,19 +54,19 @@ def forbidden_requests(context: LintContext) -> None:
 def _check(context: LintContext, told: Told, task: AgentTask, sentence: Sentence) -> None:
     for found in TOOL.finditer(sentence.text):
         name = found[1] or found[2] or found[3]
-        why = _refused(task, name)
+        why = _explain_refusal(task, name)
         if why is not None:
-            at = told.at(sentence.start + found.start(), sentence.start + found.end())
+            at = told.locate(sentence.start + found.start(), sentence.start + found.end())
             message = f"the prompt asks for the tool {name}, which {why}"
             context.report.warning("forbidden-in-prompt", message, at, "allow the tool, or reword the prompt")
     for start, end in _writes(sentence.text) if task.access == "read" else ():
-        at = told.at(sentence.start + start, sentence.start + end)
+        at = told.locate(sentence.start + start, sentence.start + end)
         message = f"the prompt asks to '{' '.join(sentence.text[start:end].split())}', but the agent has `access: read`"
         hint = "write `access: edit`, or say what it should report instead"
         context.report.warning("forbidden-in-prompt", message, at, hint)
 
 
-def _refused(task: AgentTask, name: str) -> str | None:
+def _explain_refusal(task: AgentTask, name: str) -> str | None:
     # `Bash(git push:*)` refuses or allows only some uses of a tool; the tool itself is available.
     if name in task.disallowed_tools:
         return "`disallowed_tools` refuses"

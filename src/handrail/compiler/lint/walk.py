@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from handrail.compiler.outcome import Places
 from handrail.compiler.workrail.tree import text
-from handrail.compiler.workrail.visit import every_step
+from handrail.compiler.workrail.visit import walk_steps
 from handrail.frozen import frozen
 from handrail.model.source import Document, Mapping, Scalar
 from handrail.model.workflow.actions import ParallelAction, body
@@ -30,7 +30,7 @@ class Visit:
         """Whether no step follows in the same list."""
         return self.index == len(self.siblings) - 1
 
-    def around(self) -> Iterator["Visit"]:
+    def ancestors(self) -> Iterator["Visit"]:
         """Iterate over the enclosing steps, innermost first."""
         at = self.parent
         while at is not None:
@@ -40,21 +40,21 @@ class Visit:
     @property
     def fan_out(self) -> "Visit | None":
         """The nearest enclosing fan-out."""
-        return next((each for each in self.around() if isinstance(each.step.action, ParallelAction)), None)
+        return next((each for each in self.ancestors() if isinstance(each.step.action, ParallelAction)), None)
 
 
-def every_visit(plan: Plan, document: Document, places: Places) -> tuple[Visit, ...]:
+def collect_visits(plan: Plan, document: Document, places: Places) -> tuple[Visit, ...]:
     """List the steps of a plan in the order of its text."""
     found: list[Visit] = []
-    _walk(plan.steps, None, _written(document, places), found)
+    _walk(plan.steps, None, _source_nodes(document, places), found)
     return tuple(found)
 
 
-def _written(document: Document, places: Places) -> dict[str, Mapping]:
+def _source_nodes(document: Document, places: Places) -> dict[str, Mapping]:
     """Map native steps by address, and WorkRail's by their unique id, as they were before the compiler's passes."""
     if document.dialect == "native":
         return places.nodes
-    return {text(step, "id") or "": step for step in every_step(document.root)}
+    return {text(step, "id") or "": step for step in walk_steps(document.root)}
 
 
 def _walk(steps: tuple[Step, ...], parent: Visit | None, written: dict[str, Mapping], found: list[Visit]) -> None:

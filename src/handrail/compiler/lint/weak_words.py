@@ -10,7 +10,7 @@ from handrail.model.source import SourceText, Span
 VIBES = re.compile(r"(?<![A-Za-z0-9])(?:still[_ -]?fuzzy|context[_-]?audit[_-]?needed)(?![A-Za-z0-9])", re.IGNORECASE)
 
 
-def vibes_only(context: LintContext) -> None:
+def lint_vibes_only(context: LintContext) -> None:
     """Advise against variables that hold an impression instead of a fact."""
     for source in _sources(context):
         lowered = source.text.lower()
@@ -48,14 +48,14 @@ BOUNDED = re.compile(r"\b(?:if|when|where|once|after)\b(?! appropriate)", re.IGN
 """A conditional permission does not invite an agent to do little."""
 
 
-def lazy_wording(context: LintContext) -> None:
+def lint_lazy_wording(context: LintContext) -> None:
     """Advise to add a minimum to words that invite an agent to do little."""
     for told in context.texts:
         if SOFT.search(told.text):
-            _soft(context, told)
+            _lint_soft_words(context, told)
 
 
-def _soft(context: LintContext, told: Told) -> None:
+def _lint_soft_words(context: LintContext, told: Told) -> None:
     found = sentences(told.text)
     for index, sentence in enumerate(found):
         after = found[index + 1].text if index + 1 < len(found) else ""
@@ -66,7 +66,7 @@ def _soft(context: LintContext, told: Told) -> None:
                 continue
             message = f"'{soft[0]}' sets no floor, so the least possible is good enough"
             hint = "say in the same or the next sentence what must be reached all the same: at least …, enough to …"
-            at = told.at(sentence.start + soft.start(), sentence.start + soft.end())
+            at = told.locate(sentence.start + soft.start(), sentence.start + soft.end())
             context.report.advice("lazy-wording", message, at, hint)
 
 

@@ -2,7 +2,7 @@
 
 from typing import cast, get_args
 
-from handrail.compiler.native.context import Lowering, flag_of, seconds, text_of, texts_of, whole
+from handrail.compiler.native.context import Lowering, flag_of, int_of, seconds, text_of, texts_of
 from handrail.compiler.native.prompts import OWN_PROMPT, lower_prompt
 from handrail.compiler.scope import CURRENT_STEP_WITH_PROMPT
 from handrail.frozen import frozen
@@ -36,15 +36,15 @@ def lower_task(work: Lowering, node: Node, step: Mapping | None = None, manner: 
     prompt = _prompt(work, prompt_node if prompt_node is not None else node)
     layers = [layer for layer in (own, step) if layer is not None]
 
-    def own_or_step(key: str) -> Node | None:
+    def find_in_layers(key: str) -> Node | None:
         return next((layer.entries[key].value for layer in layers if key in layer.entries), None)
 
     def get(key: str) -> Node | None:
-        found = own_or_step(key)
+        found = find_in_layers(key)
         return work.defaults.get(key) if found is None else found
 
     def word(key: str, by_manner: str | None, otherwise: str) -> str:
-        found = get(key) if by_manner is None else own_or_step(key)
+        found = get(key) if by_manner is None else find_in_layers(key)
         return text_of(found) or by_manner or otherwise
 
     agent, model = _agent(work, layers)
@@ -70,12 +70,12 @@ def lower_task(work: Lowering, node: Node, step: Mapping | None = None, manner: 
         suppress_thoughts=flag_of(get("suppress_thoughts")),
         allowed_tools=tuple(sorted(texts_of(allowed))) if allowed is not None else None,
         disallowed_tools=tuple(sorted(texts_of(get("disallowed_tools")))),
-        handrail_tools=_own_tools(get("handrail_tools") if manner.always_fresh is None else judging),
+        handrail_tools=_lower_tools(get("handrail_tools") if manner.always_fresh is None else judging),
         idle_timeout=seconds(get("idle_timeout")),
         tmux=flag_of(get("tmux")),
         sandbox=_sandbox(get("sandbox")),
         network=_network(get("sandbox")),
-        max=whole(own.get("max") if own is not None else None, manner.max),
+        max=int_of(own.get("max") if own is not None else None, manner.max),
         budget=lower_budget(own.get("budget") if own is not None and own is not step else None),
         with_values=_bindings(work),
     )
@@ -85,7 +85,7 @@ def _handoff_template(work: Lowering, node: Node | None, word: str) -> Prompt | 
     """Lower the template around a prompt, the only place where the prompt itself has a name."""
     if node is None or not word.endswith(".md"):
         return None
-    with work.scope.inside({"current_step": CURRENT_STEP_WITH_PROMPT}):
+    with work.scope.enter_body({"current_step": CURRENT_STEP_WITH_PROMPT}):
         template = _prompt(work, node)
     shown = OWN_PROMPT.findall(template.text)
     if template.text and (not shown or len(shown) != template.text.count("current_step.prompt")):
@@ -100,7 +100,7 @@ def _prompt(work: Lowering, node: Node) -> Prompt:
     if not work.bindings:
         return lower_prompt(work, node)
     bound = RecordType(tuple(Field(name, STRING) for name in sorted(work.bindings)))
-    with work.scope.inside({"bindings": bound}, own={"bindings"}):
+    with work.scope.enter_body({"bindings": bound}, own={"bindings"}):
         return lower_prompt(work, node)
 
 
@@ -109,7 +109,7 @@ def _bindings(work: Lowering) -> tuple[tuple[str, Value], ...]:
     return (("bindings", Constant(bound)),) if bound else ()
 
 
-def _own_tools(node: Node | None) -> tuple[HandrailTool, ...]:
+def _lower_tools(node: Node | None) -> tuple[HandrailTool, ...]:
     known: tuple[HandrailTool, ...] = get_args(HandrailTool)
     if flag_of(node):
         return known
@@ -144,7 +144,7 @@ def _agent(work: Lowering, layers: list[Mapping]) -> tuple[str | None, str | Non
 
 
 def _session(work: Lowering, layers: list[Mapping], agent: str | None, manner: Manner) -> str:
-    node = _from(layers)
+    node = _session_source(layers)
     text = text_of(node)
     if node is None or text is None or text == "fresh":
         return "fresh"
@@ -158,11 +158,11 @@ def _session(work: Lowering, layers: list[Mapping], agent: str | None, manner: M
         work.report.warning("unknown-session", "there is no earlier step of the same agent to continue", node)
     else:
         # A summary, unlike a conversation, may be passed to any agent.
-        return _named_session(work, node, text, None if _carry(layers) == "summary" else (agent,))
+        return _resolve_session(work, node, text, None if _carry(layers) == "summary" else (agent,))
     return "fresh"
 
 
-def _from(layers: list[Mapping]) -> Node | None:
+def _session_source(layers: list[Mapping]) -> Node | None:
     node = layers[0].get("session") if layers else None
     return node.get("from") if isinstance(node, Mapping) else node
 
@@ -170,10 +170,10 @@ def _from(layers: list[Mapping]) -> Node | None:
 def _carry(layers: list[Mapping]) -> Carry:
     node = layers[0].get("session") if layers else None
     carry = text_of(node.get("carry")) if isinstance(node, Mapping) else None
-    return "summary" if carry == "summary" and text_of(_from(layers)) != "fresh" else "conversation"
+    return "summary" if carry == "summary" and text_of(_session_source(layers)) != "fresh" else "conversation"
 
 
-def _named_session(work: Lowering, node: Node, text: str, same: tuple[str | None] | None) -> str:
+def _resolve_session(work: Lowering, node: Node, text: str, same: tuple[str | None] | None) -> str:
     steps = {talk.step: talk.agent for talk in work.talks}
     if text not in steps:
         guess = did_you_mean(text, steps)

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Literal, cast
 
 from handrail.compiler.native.agent_tasks import Manner, lower_task
-from handrail.compiler.native.context import Lowering, flag_of, text_of, whole
+from handrail.compiler.native.context import Lowering, flag_of, int_of, text_of
 from handrail.compiler.native.prompts import lower_prompt
 from handrail.compiler.native.proofs import lower_checks
 from handrail.compiler.native.texts import lower_condition, lower_value
@@ -29,26 +29,30 @@ def lower_agent(work: Lowering, node: Mapping, _: Type | None) -> AgentAction:
 def lower_agent_loop(work: Lowering, node: Mapping, _: Type | None) -> AgentLoopAction:
     """Lower a loop of reviewer, arbiter and fixer."""
     reviewer = node.get("reviewer") or node.get("prompt")
-    return _review(work, node, reviewer, most=whole(node.get("max_iterations"), 5))
+    return _review(work, node, reviewer, most=int_of(node.get("max_iterations"), 5))
 
 
 def lower_review(work: Lowering, node: Mapping, _: Type | None) -> AgentLoopAction:
     """Lower a review: the same loop with a decision, and with the library's prompts where the author gives none."""
-    reviewer = node.get("reviewer") or node.get("prompt") or _named("review-changes", node)
-    most = whole(node.get("max_iterations"), 3)
+    reviewer = node.get("reviewer") or node.get("prompt") or _library_prompt("review-changes", node)
+    most = int_of(node.get("max_iterations"), 3)
     return _review(work, node, reviewer, most=most, decides=True)
 
 
-def _named(prompt: str, node: Mapping) -> Scalar:
+def _library_prompt(prompt: str, node: Mapping) -> Scalar:
     return Scalar(prompt, node.span, "made")
 
 
 def _review(
     work: Lowering, node: Mapping, reviewer: Node | None, *, most: int, decides: bool = False
 ) -> AgentLoopAction:
-    arbiter = node.get("arbiter") or node.get("arbiter_prompt") or (_named("is-actionable", node) if decides else None)
-    fixer = node.get("fixer") or (_named("apply-findings", node) if decides else None)
-    with work.scope.inside(ROLE_NAMES):
+    arbiter = (
+        node.get("arbiter")
+        or node.get("arbiter_prompt")
+        or (_library_prompt("is-actionable", node) if decides else None)
+    )
+    fixer = node.get("fixer") or (_library_prompt("apply-findings", node) if decides else None)
+    with work.scope.enter_body(ROLE_NAMES):
         manner = REVIEWS_AND_FIXES if fixer is None else REVIEWS
         on_max, escalate = lower_on_max(work, node)
         reviews = lower_task(work, reviewer if reviewer is not None else node, node, manner)
@@ -72,14 +76,14 @@ def _role(work: Lowering, node: Node | None, step: Mapping, manner: Manner) -> A
 
 def _reviewer_fixes(work: Lowering, reviewer: AgentTask, node: Mapping) -> AgentTask:
     """Build the task in which the reviewing agent fixes what it found, with the prompt for applying findings."""
-    return replace(reviewer, prompt=lower_prompt(work, _named("apply-findings", node)))
+    return replace(reviewer, prompt=lower_prompt(work, _library_prompt("apply-findings", node)))
 
 
 def _converge(work: Lowering, node: Node | None) -> Convergence | None:
     if isinstance(node, Mapping):
         severity = node.get("severity")
         value = lower_value(work, severity) if severity is not None else Constant("low")
-        return Convergence(value, whole(node.get("plateau"), 2))
+        return Convergence(value, int_of(node.get("plateau"), 2))
     off = isinstance(node, Scalar) and node.value in ("off", False)
     return None if off else Convergence(Constant("low"))
 

@@ -8,12 +8,12 @@ from handrail.authoring.native.schema import WORKFLOW
 from handrail.authoring.shapes.conform import conform
 from handrail.compiler.native.context import GUIDING, Lowering, text_of, with_own_words
 from handrail.compiler.native.inputs import lower_declared_inputs
-from handrail.compiler.native.texts import own_names
+from handrail.compiler.native.texts import find_own_names
 from handrail.compiler.outcome import Places
 from handrail.compiler.scope import Scope
 from handrail.late_import import late_import
 from handrail.model.diagnostics import Report
-from handrail.model.names import spoken
+from handrail.model.names import make_identifier
 from handrail.model.source import Bundle, Document, Entry, Mapping, Node, Scalar, Sequence, Span
 from handrail.model.suggest import did_you_mean
 from handrail.model.workflow.actions import CallAction, GroupAction
@@ -39,7 +39,7 @@ def lower_call(work: Lowering, node: Mapping, _: Type | None) -> CallAction:
     name = text_of(place) or ""
     document = _find(work, place, name)
     if document is not None and document.dialect == "native":
-        _check_inputs(work, node, place, declared_inputs(work, document))
+        _check_inputs(work, node, place, read_inputs(work, document))
     return CallAction(work.catalog.shelf.qualify(work.catalog.asker, name))
 
 
@@ -57,9 +57,9 @@ def _find(work: Lowering, place: Node, name: str) -> Document | None:
     return None
 
 
-def declared_inputs(work: Lowering, document: Document) -> tuple[Input, ...]:
+def read_inputs(work: Lowering, document: Document) -> tuple[Input, ...]:
     """Read another workflow's inputs, without reporting the problems of that workflow here."""
-    aside = Lowering(document, work.catalog.inside(document), Report(), Places(), Scope(()))
+    aside = Lowering(document, work.catalog.scope_to(document), Report(), Places(), Scope(()))
     if not document.dynamic:
         conform(WORKFLOW, document.root, aside.report)
     return () if aside.report.failed else lower_declared_inputs(aside, document.root.get("input"))
@@ -67,8 +67,8 @@ def declared_inputs(work: Lowering, document: Document) -> tuple[Input, ...]:
 
 def _check_inputs(work: Lowering, node: Mapping, place: Node, declared: tuple[Input, ...]) -> None:
     given = node.get("input")
-    entries = {spoken(e.name): e for e in given} if isinstance(given, Mapping) else {}
-    known = {spoken(each.name): each for each in declared}
+    entries = {make_identifier(e.name): e for e in given} if isinstance(given, Mapping) else {}
+    known = {make_identifier(each.name): each for each in declared}
     called = f"the workflow '{text_of(place)}'"
     for name, entry in entries.items():
         if name not in known:
@@ -96,26 +96,26 @@ def lower_use(work: Lowering, node: Mapping, inputs: tuple[NamedValue, ...], low
         work.report.error("too-many-steps", message, place, "split it into several workflows, called with `workflow`")
         return GroupAction(name, inputs, ())
     if name.startswith("wr.templates."):
-        return GroupAction(name, inputs, _guided(work, node, name))
+        return GroupAction(name, inputs, _expand_guided(work, node, name))
     document = _find(work, place, name)
     if document is None:
         return GroupAction(name, inputs, ())
     if document.dialect == "workrail":
         template = "wr.templates.routine." + name.rpartition(":")[2].removeprefix("wr.").removeprefix("routine-")
-        return GroupAction(name, inputs, _guided(work, node, template, document))
-    steps = _native(work, node, document, inputs, lower_body)
-    return GroupAction(name, (*inputs, *_left_out(inputs, declared_inputs(work, document))), steps)
+        return GroupAction(name, inputs, _expand_guided(work, node, template, document))
+    steps = _expand_native(work, node, document, inputs, lower_body)
+    return GroupAction(name, (*inputs, *_default_inputs(inputs, read_inputs(work, document))), steps)
 
 
-def _left_out(given: tuple[NamedValue, ...], declared: tuple[Input, ...]) -> Iterator[NamedValue]:
+def _default_inputs(given: tuple[NamedValue, ...], declared: tuple[Input, ...]) -> Iterator[NamedValue]:
     """List the inputs that a step does not set for a routine, with their defaults."""
-    filled = {spoken(each.name) for each in given}
+    filled = {make_identifier(each.name) for each in given}
     for each in declared:
-        if not each.required and spoken(each.name) not in filled:
+        if not each.required and make_identifier(each.name) not in filled:
             yield NamedValue(each.name, Expression(each.default_from) if each.default_from else Constant(each.default))
 
 
-def _native(
+def _expand_native(
     work: Lowering, node: Mapping, document: Document, inputs: tuple[NamedValue, ...], lower_body: LowerBody
 ) -> tuple[Step, ...]:
     place = node.entries["use"].value
@@ -128,12 +128,12 @@ def _native(
         hint = f"handrail validate {name}"
         work.report.error("invalid-routine", f"the workflow '{name}' is itself invalid", place, hint)
         return ()
-    declared = declared_inputs(work, document)
+    declared = read_inputs(work, document)
     _check_inputs(work, node, place, declared)
     defaults = document.root.get("defaults")
     using = (*work.using, work.catalog.shelf.qualify(work.catalog.asker, text_of(place) or ""))
-    scope = Scope(declared, _own_inputs(work, inputs, declared))
-    catalog = work.catalog.inside(document)
+    scope = Scope(declared, _find_own_inputs(work, inputs, declared))
+    catalog = work.catalog.scope_to(document)
     inner = Lowering(document, catalog, aside, Places(), scope, using=using, count=work.count)
     inner.defaults = {**work.defaults, **({e.name: e.value for e in defaults} if isinstance(defaults, Mapping) else {})}
     inner.assessments, inner.guides = work.assessments, work.guides
@@ -146,14 +146,14 @@ def _native(
     return steps
 
 
-def _own_inputs(work: Lowering, given: tuple[NamedValue, ...], declared: tuple[Input, ...]) -> frozenset[str]:
+def _find_own_inputs(work: Lowering, given: tuple[NamedValue, ...], declared: tuple[Input, ...]) -> frozenset[str]:
     """List the inputs of a routine that hold the workflows' own values: constants and defaults."""
-    filled = {spoken(each.name) for each in given}
-    defaults = (spoken(each.name) for each in declared if not each.required)
-    return own_names(work, given) | {name for name in defaults if name not in filled}
+    filled = {make_identifier(each.name) for each in given}
+    defaults = (make_identifier(each.name) for each in declared if not each.required)
+    return find_own_names(work, given) | {name for name in defaults if name not in filled}
 
 
-def _guided(work: Lowering, node: Mapping, template: str, routine: Document | None = None) -> tuple[Step, ...]:
+def _expand_guided(work: Lowering, node: Mapping, template: str, routine: Document | None = None) -> tuple[Step, ...]:
     """Expand a WorkRail routine with the WorkRail front end, through a workflow that consists of one template call."""
     made = node.entries["use"].value.span
 
@@ -169,7 +169,11 @@ def _guided(work: Lowering, node: Mapping, template: str, routine: Document | No
     call = Mapping(dict([entry("templateId", text(template)), entry("args", args)]), made)
     step = Mapping(
         dict(
-            [entry("id", text(spoken(name).replace("_", "-"))), entry("title", text(name)), entry("templateCall", call)]
+            [
+                entry("id", text(make_identifier(name).replace("_", "-"))),
+                entry("title", text(name)),
+                entry("templateCall", call),
+            ]
         ),
         made,
     )

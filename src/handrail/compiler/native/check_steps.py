@@ -4,11 +4,11 @@ import re
 from typing import Literal, cast
 
 from handrail.compiler.native.agent_tasks import REPEATED, lower_task
-from handrail.compiler.native.context import Lowering, flag_of, text_of, whole
+from handrail.compiler.native.context import Lowering, flag_of, int_of, text_of
 from handrail.compiler.native.proofs import lower_checks
 from handrail.compiler.native.texts import lower_command, lower_condition, lower_env, lower_expression, lower_optional
 from handrail.compiler.record_types import OWN_FIELDS, STEP_FIELDS, record
-from handrail.model.names import spoken
+from handrail.model.names import make_identifier
 from handrail.model.source import Mapping, Scalar, Sequence
 from handrail.model.suggest import did_you_mean
 from handrail.model.workflow.actions import ApprovalAction, Checks, EndAction, GateAction, NamedCommand, ScriptAction
@@ -49,11 +49,11 @@ def lower_gate(work: Lowering, node: Mapping, _: Type | None) -> GateAction:
     fix = node.get("fix")
     task = None
     # The fix runs after the gate has failed, so it may read the gate's own result.
-    name = spoken(text_of(node.get("name")) or "")
+    name = make_identifier(text_of(node.get("name")) or "")
     table = work.scope.steps.table
     table[name] = Field(name, RecordType((*OWN_FIELDS["gate"], *STEP_FIELDS)))
     if fix is not None:
-        with work.scope.inside(FAILURES):
+        with work.scope.enter_body(FAILURES):
             task = lower_task(work, fix, None, REPEATED)
     warn_when = lower_condition(work, node.get("warn_when"))
     message = lower_optional(work, node.get("message"))
@@ -71,16 +71,16 @@ def lower_approval(work: Lowering, node: Mapping, _: Type | None) -> ApprovalAct
     """Lower an approval, and find the step to which a revision returns."""
     return ApprovalAction(
         message=lower_optional(work, node.get("message")),
-        show=_shown(work, node),
+        show=_lower_show(work, node),
         revise=_revise(work, node),
-        max_revisions=whole(node.get("max"), 3),
+        max_revisions=int_of(node.get("max"), 3),
     )
 
 
-def _shown(work: Lowering, node: Mapping) -> tuple[Expression, ...]:
+def _lower_show(work: Lowering, node: Mapping) -> tuple[Expression, ...]:
     place = node.get("show")
     items = place.items if isinstance(place, Sequence) else (place,) if place is not None else ()
-    with work.scope.inside({"diff": STRING}):
+    with work.scope.enter_body({"diff": STRING}):
         return tuple(lower_expression(work, item)[0] for item in items if isinstance(item, Scalar))
 
 

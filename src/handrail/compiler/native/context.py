@@ -15,7 +15,7 @@ from handrail.language.problems import Problem
 from handrail.language.templates.parse import Template
 from handrail.late_import import late_import
 from handrail.model.diagnostics import Report
-from handrail.model.names import spoken
+from handrail.model.names import make_identifier
 from handrail.model.source import Document, Mapping, Node, Scalar, Sequence, SourceText
 from handrail.model.suggest import did_you_mean, suggest
 from handrail.model.workflow.guidance import (
@@ -128,10 +128,10 @@ class Lowering:
         """Report the problems that the expression language found in a scalar's text."""
         say = self.report.warning if warn else self.report.error
         for problem in problems:
-            said = self.better(problem, str(scalar.value))
+            said = self.improve_problem(problem, str(scalar.value))
             say(said.code, said.message, locate.span_at(scalar, said.start, said.end), said.hint)
 
-    def better(self, problem: Problem, text: str) -> Problem:
+    def improve_problem(self, problem: Problem, text: str) -> Problem:
         """Improve the message about an unknown name, for example where a later step produces it."""
         name = text[problem.start : problem.end].strip("${}").split(".")[0]
         if problem.code == "unknown-field" and STEPS_BEFORE.search(text[: problem.start]):
@@ -146,7 +146,7 @@ class Lowering:
             return self._step_for_value(problem, name)
         if maker.only_inside is not None:
             message = f"'{name}' is known only inside step '{maker.only_inside}'"
-            hint = f"outside, its results are steps.{spoken(maker.only_inside)}.output, one per item"
+            hint = f"outside, its results are steps.{make_identifier(maker.only_inside)}.output, one per item"
             return replace(problem, code="unknown-name", message=message, hint=hint)
         hint = f"step '{maker.step}' must come before this one"
         message = f"'{name}' is used before it is produced by step '{maker.step}'"
@@ -170,7 +170,7 @@ class Lowering:
         return replace(problem, code="unknown-step", message=message, hint=hint)
 
     @contextmanager
-    def inside(
+    def enter_body(
         self, node: Mapping, names: dict[str, Type], *, leaks: bool, own: Collection[str] = ()
     ) -> Generator[None]:
         """Enter a body: add its names, and use the agent settings of its step as defaults."""
@@ -178,7 +178,7 @@ class Lowering:
         self.earlier = {}
         self.defaults = {**outer, **{entry.name: entry.value for entry in node if entry.name in INHERITED}}
         try:
-            with self.scope.inside(names, leaks=leaks, own=own):
+            with self.scope.enter_body(names, leaks=leaks, own=own):
                 yield
         finally:
             self.defaults, self.earlier = outer, earlier
@@ -227,7 +227,7 @@ def text_of(node: Node | None) -> str | None:
     return node.value if isinstance(node, Scalar) and isinstance(node.value, str) else None
 
 
-def whole(node: Node | None, default: int) -> int:
+def int_of(node: Node | None, default: int) -> int:
     """Return a node's integer, or the default."""
     value = node.value if isinstance(node, Scalar) else None
     return value if isinstance(value, int) and not isinstance(value, bool) else default

@@ -1,7 +1,7 @@
 """Lowers the steps that deliver work: commit, merge, pull-request and create-issues."""
 
 from handrail.compiler.native.agent_tasks import REPEATED, Manner, lower_task
-from handrail.compiler.native.context import Lowering, texts_of, whole
+from handrail.compiler.native.context import Lowering, int_of, texts_of
 from handrail.compiler.native.proofs import lower_checks
 from handrail.compiler.native.texts import lower_optional, lower_value
 from handrail.compiler.record_types import record
@@ -36,7 +36,7 @@ def lower_merge(work: Lowering, node: Mapping, _: Type | None) -> MergeAction:
     """Lower a merge."""
     branches = lower_value(work, node.entries["from"].value)
     conflict = node.get("on_conflict")
-    with work.scope.inside(CONFLICT):
+    with work.scope.enter_body(CONFLICT):
         task = None if conflict is None else lower_task(work, conflict, None, REPEATED)
     return MergeAction(branches, lower_checks(work, node.get("checks")), task)
 
@@ -65,8 +65,8 @@ def _follow(work: Lowering, node: Node | None) -> Follow | None:
     if not isinstance(node, Mapping):
         return None
     fix = node.entries["fix"].value
-    manner = Manner(max=whole(node.get("max"), 3))
-    with work.scope.inside(PULL_REQUEST):
+    manner = Manner(max=int_of(node.get("max"), 3))
+    with work.scope.enter_body(PULL_REQUEST):
         return Follow(tuple(sorted(texts_of(node.get("on")))), lower_task(work, fix, None, manner))
 
 

@@ -6,7 +6,7 @@ from handrail.compiler.native.context import Lowering, text_of
 from handrail.compiler.native.types import check_default, read_default, read_type, type_from_text
 from handrail.compiler.record_types import ISSUE
 from handrail.compiler.scope import RESERVED
-from handrail.model.names import spoken
+from handrail.model.names import make_identifier
 from handrail.model.source import Mapping, Node, Scalar, Sequence, plain
 from handrail.model.workflow.plan import Input
 from handrail.model.workflow.types import STRING, ListType, Type
@@ -19,8 +19,8 @@ def lower_declared_inputs(work: Lowering, node: Node | None) -> tuple[Input, ...
     for name, value in _pairs(node):
         text = str(name.value)
         declared = _input(work, text, value)
-        if spoken(text) in found:
-            other = found[spoken(text)].name
+        if make_identifier(text) in found:
+            other = found[make_identifier(text)].name
             message = (
                 f"the inputs '{other}' and '{text}' differ only in - and _"
                 if other != text
@@ -28,9 +28,9 @@ def lower_declared_inputs(work: Lowering, node: Node | None) -> tuple[Input, ...
             )
             hint = "expressions write - as _, so they could not be told apart" if other != text else None
             work.report.error("ambiguous-name", message, name, hint)
-        if spoken(text) in RESERVED and not (text == "issue" and declared.type == ISSUE):
+        if make_identifier(text) in RESERVED and not (text == "issue" and declared.type == ISSUE):
             work.report.error("reserved-name", f"'{text}' is a name of Handrail's own", name, "choose another name")
-        found[spoken(text)] = declared
+        found[make_identifier(text)] = declared
     return tuple(sorted(found.values(), key=lambda each: each.name))
 
 

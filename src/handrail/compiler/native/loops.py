@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from handrail.compiler.native.agents import lower_on_max
-from handrail.compiler.native.context import Lowering, text_of, whole
+from handrail.compiler.native.context import Lowering, int_of, text_of
 from handrail.compiler.native.texts import (
     is_own_value,
     lower_condition,
@@ -15,7 +15,7 @@ from handrail.compiler.native.texts import (
 from handrail.compiler.record_types import record
 from handrail.compiler.scope import RESERVED
 from handrail.late_import import late_import
-from handrail.model.names import spoken
+from handrail.model.names import make_identifier
 from handrail.model.source import Entry, Mapping, Node, Scalar, Sequence
 from handrail.model.workflow.actions import Each, LoopAction, ParallelAction, Times, Until, While
 from handrail.model.workflow.plan import Step
@@ -33,25 +33,25 @@ LowerBody = Callable[[Lowering, Sequence, str], tuple[Step, ...]]
 def lower_loop(work: Lowering, node: Mapping, address: str, lower_body: LowerBody) -> LoopAction:
     """Lower a loop; the outputs of its body are known in its condition and after the loop."""
     on_max, escalate = lower_on_max(work, node)
-    over, names = _over(work, node)
+    over, names = _lower_rounds(work, node)
     body = node.entries["steps"].value
-    with work.inside(node, names, leaks=True, own=_own_item(work, over, node)):
+    with work.enter_body(node, names, leaks=True, own=_find_own_item(work, over, node)):
         steps = lower_body(work, body, f"{address}/") if isinstance(body, Sequence) else ()
-        late = _tested_after(work, node)
+        late = _lower_loop_condition(work, node)
     return LoopAction(
         over=late or over,
-        max_iterations=whole(node.get("max_iterations"), 1),
+        max_iterations=int_of(node.get("max_iterations"), 1),
         steps=steps,
         on_max=on_max,
         escalate=escalate,
     )
 
 
-def _over(work: Lowering, node: Mapping) -> tuple[While | Until | Times | Each, dict[str, Type]]:
+def _lower_rounds(work: Lowering, node: Mapping) -> tuple[While | Until | Times | Each, dict[str, Type]]:
     names: dict[str, Type] = {"round": INT}
     if "for_each" in node:
         each, item = lower_each(work, node)
-        return each, {**names, spoken(each.item): item}
+        return each, {**names, make_identifier(each.item): item}
     count = node.get("for")
     if count is not None:
         return Times(_count(work, count)), names
@@ -59,11 +59,11 @@ def _over(work: Lowering, node: Mapping) -> tuple[While | Until | Times | Each, 
     return Times(lower_value(work, Scalar(0, node.span, "made"))), names
 
 
-def _own_item(work: Lowering, over: While | Until | Times | Each, node: Mapping) -> tuple[str, ...]:
+def _find_own_item(work: Lowering, over: While | Until | Times | Each, node: Mapping) -> tuple[str, ...]:
     """Return the item's name where every item is the workflow's own and no step of the body overwrites it."""
     if not isinstance(over, Each) or not is_own_value(work, over.items):
         return ()
-    name = spoken(over.item)
+    name = make_identifier(over.item)
     return () if name in _outputs(node.get("steps")) else (name,)
 
 
@@ -71,7 +71,7 @@ def _outputs(node: Node | None) -> set[str]:
     found: set[str] = set()
     for item in node.items if isinstance(node, Sequence) else ():
         if isinstance(item, Mapping):
-            found |= {spoken(text_of(item.get("output")) or ""), *_outputs(item.get("steps"))}
+            found |= {make_identifier(text_of(item.get("output")) or ""), *_outputs(item.get("steps"))}
     return found
 
 
@@ -85,7 +85,7 @@ def _count(work: Lowering, node: Node) -> Value:
     return lower_value(work, node)
 
 
-def _tested_after(work: Lowering, node: Mapping) -> While | Until | None:
+def _lower_loop_condition(work: Lowering, node: Mapping) -> While | Until | None:
     condition = lower_condition(work, node.get("while"))
     if condition is not None:
         return While(condition)
@@ -106,7 +106,7 @@ def lower_each(work: Lowering, node: Mapping) -> tuple[Each, Type]:
     item = _item_type(work, entry, type_)
     key = None
     if "key" in node:
-        with work.scope.inside({spoken(name): item}):
+        with work.scope.enter_body({make_identifier(name): item}):
             key = lower_condition(work, node.get("key"), boolean=False)
     return Each(items, name, key), item
 
@@ -133,7 +133,7 @@ def lower_parallel(work: Lowering, node: Mapping, address: str, lower_body: Lowe
     """Lower a fan-out; what its body defines is known only inside."""
     each, item = lower_each(work, node)
     width = lower_optional(work, node.get("max_concurrent"))
-    with work.inside(node, {spoken(each.item): item}, leaks=False, own=_own_item(work, each, node)):
+    with work.enter_body(node, {make_identifier(each.item): item}, leaks=False, own=_find_own_item(work, each, node)):
         after = lower_condition(work, node.get("after"), boolean=False)
         body = node.get("steps")
         if not isinstance(body, Sequence):
@@ -154,6 +154,6 @@ def _lone_step(node: Mapping) -> Mapping:
     return Mapping(kept, node.span)
 
 
-def without_lone_keys(node: Mapping) -> Mapping:
+def drop_lone_keys(node: Mapping) -> Mapping:
     """Return the keys that remain for the fan-out itself beside a lone `prompt`."""
     return Mapping({name: entry for name, entry in node.entries.items() if name not in LONE_KEYS}, node.span)

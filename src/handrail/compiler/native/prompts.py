@@ -14,7 +14,7 @@ from handrail.language.problems import LanguageError
 from handrail.language.templates.check import LOOP, check_template
 from handrail.language.templates.parse import parse_template
 from handrail.language.templates.syntax import For, If, Output, Part, Template, Text
-from handrail.model.names import escape
+from handrail.model.names import path_problem
 from handrail.model.source import Node, Scalar, SourceText, Span
 from handrail.model.suggest import did_you_mean
 from handrail.model.workflow.types import ChoiceType, Type
@@ -46,10 +46,10 @@ def lower_prompt(work: Lowering, node: Node) -> Prompt:
         return Prompt("")
     if read.template is not None:
         for found in check_template(read.template, work.scope.names):
-            problem = work.better(found, read.source.text[read.base :])
+            problem = work.improve_problem(found, read.source.text[read.base :])
             at = Span(read.source, read.base + problem.start, read.base + problem.end)
             work.report.error(problem.code, problem.message, at, problem.hint)
-        return replace(read.prompt, bare=_bare_holes(work, read.template))
+        return replace(read.prompt, bare=_find_bare_holes(work, read.template))
     return read.prompt
 
 
@@ -63,45 +63,45 @@ def _inline(work: Lowering, node: Scalar, text: str) -> Prompt:
         work.explain([error.problem], node)
         return Prompt(text)
     work.explain(check_template(template, work.scope.names), node)
-    return Prompt(text, bare=_bare_holes(work, template))
+    return Prompt(text, bare=_find_bare_holes(work, template))
 
 
-def _bare_holes(work: Lowering, template: Template) -> tuple[BareHole, ...]:
+def _find_bare_holes(work: Lowering, template: Template) -> tuple[BareHole, ...]:
     """Find the holes whose values need no marks; the root names of a value decide, whatever filters it passes."""
-    return tuple(_bare_in(template.parts, work.scope.names, work.scope.is_own))
+    return tuple(_holes_in_parts(template.parts, work.scope.names, work.scope.is_own))
 
 
-def _bare_in(parts: Iterable[Part], types: Mapping[str, Type], is_own: IsOwn) -> Iterator[BareHole]:
+def _holes_in_parts(parts: Iterable[Part], types: Mapping[str, Type], is_own: IsOwn) -> Iterator[BareHole]:
     for part in parts:
         match part:
             case Text():
                 pass
             case Output():
-                yield from _bare(part, types, is_own)
+                yield from _holes_in_output(part, types, is_own)
             case If():
                 for branch in part.branches:
-                    yield from _bare_in(branch.body, types, is_own)
-                yield from _bare_in(part.otherwise, types, is_own)
+                    yield from _holes_in_parts(branch.body, types, is_own)
+                yield from _holes_in_parts(part.otherwise, types, is_own)
             case For():
-                yield from _bare_in_for(part, types, is_own)
+                yield from _holes_in_for(part, types, is_own)
 
 
-def _bare(output: Output, types: Mapping[str, Type], is_own: IsOwn) -> Iterator[BareHole]:
+def _holes_in_output(output: Output, types: Mapping[str, Type], is_own: IsOwn) -> Iterator[BareHole]:
     if _is_own(output.expression, is_own):
         yield BareHole(output.number)
     elif isinstance(type_ := check(output.expression, types).type, ChoiceType):
         yield BareHole(output.number, type_.values)
 
 
-def _bare_in_for(part: For, types: Mapping[str, Type], is_own: IsOwn) -> Iterator[BareHole]:
+def _holes_in_for(part: For, types: Mapping[str, Type], is_own: IsOwn) -> Iterator[BareHole]:
     own = _is_own(part.source, is_own)
 
     def is_own_inside(path: tuple[str, ...]) -> bool:
         return own or path[0] == "loop" if path[0] in (part.name, "loop") else is_own(path)
 
     item = entry_type(check(part.source, types).type)
-    yield from _bare_in(part.body, {**types, part.name: item, "loop": LOOP}, is_own_inside)
-    yield from _bare_in(part.otherwise, types, is_own)
+    yield from _holes_in_parts(part.body, {**types, part.name: item, "loop": LOOP}, is_own_inside)
+    yield from _holes_in_parts(part.otherwise, types, is_own)
 
 
 def _is_own(expression: Expression, is_own: IsOwn) -> bool:
@@ -113,24 +113,24 @@ def _is_own(expression: Expression, is_own: IsOwn) -> bool:
 
 def _find(work: Lowering, node: Scalar, name: str) -> SourceText | None:
     if name.endswith(".md"):
-        return bundled(work, node, name, "prompt")
+        return find_bundled_file(work, node, name, "prompt")
     files = work.document.bundle.files
-    ordered = _ordered(work, name)
+    ordered = _find_numbered_prompts(work, name)
     for path in (*ordered, f"prompts/{name}.md", f"{name}.md"):
         if path in files:
             return files[path]
         if path in work.document.bundle.refused:
-            return bundled(work, node, path, "prompt")
+            return find_bundled_file(work, node, path, "prompt")
     builtin = work.catalog.builtins.prompt(name) if re.fullmatch(r"[\w.-]+", name) else None
     if builtin is None:
-        guess = did_you_mean(name, (*_known(work), *work.catalog.builtins.prompt_names()))
+        guess = did_you_mean(name, (*_list_prompt_names(work), *work.catalog.builtins.prompt_names()))
         places = f"looked for prompts/NN-{name}.md, prompts/{name}.md and '{name}' in the library"
         hint = f"{places}; a prompt with a space in it is taken as text"
         work.report.error("missing-prompt", f"there is no prompt '{name}'{guess}", node, hint)
     return builtin
 
 
-def _ordered(work: Lowering, name: str) -> list[str]:
+def _find_numbered_prompts(work: Lowering, name: str) -> list[str]:
     found: list[tuple[int, str]] = []
     for path in (*work.document.bundle.files, *work.document.bundle.refused):
         match = ORDERED.fullmatch(path.removeprefix("prompts/")) if path.startswith("prompts/") else None
@@ -139,7 +139,7 @@ def _ordered(work: Lowering, name: str) -> list[str]:
     return [path for _, path in sorted(found)]
 
 
-def _known(work: Lowering) -> list[str]:
+def _list_prompt_names(work: Lowering) -> list[str]:
     names: list[str] = []
     for path in work.document.bundle.files:
         match = re.fullmatch(r"(?:prompts/)?(?:\d+-)?(.+)\.md", path)
@@ -181,10 +181,10 @@ def read_header(text: str) -> tuple[dict[str, str], int]:
     return headers, at
 
 
-def bundled(work: Lowering, node: Scalar, path: str, what: Literal["prompt", "schema"]) -> SourceText | None:
+def find_bundled_file(work: Lowering, node: Scalar, path: str, what: Literal["prompt", "schema"]) -> SourceText | None:
     """Return the bundled file at a path, or report why it cannot be read."""
     bundle = work.document.bundle
-    reason = escape(path)
+    reason = path_problem(path)
     if reason is not None:
         hint = f"{what}s stay inside the workflow's folder"
         work.report.error("path-escape", f"the {what} '{path}' {reason}", node, hint)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Literal
 
-from handrail.compiler.native.context import Lowering, flag_of, text_of, texts_of, whole
+from handrail.compiler.native.context import Lowering, flag_of, int_of, text_of, texts_of
 from handrail.compiler.native.texts import lower_command, lower_expression, lower_value, refs_in
 from handrail.model.source import Entry, Mapping, Node, Scalar, Sequence
 from handrail.model.suggest import did_you_mean
@@ -48,13 +48,13 @@ def _proof(work: Lowering, node: Mapping, output: str) -> Proof:
             case "passes":
                 return _command_proof(work, value, "pass", None)
             case "fails":
-                return _command_proof(work, value, "fail", whole(code, 0) or None)
+                return _command_proof(work, value, "fail", int_of(code, 0) or None)
             case "changed" | "unchanged":
                 return _files(work, entry, output)
             case "exists":
                 return ExistsProof(lower_value(work, value))
             case "report" if isinstance(value, Mapping):
-                return ReportProof(lower_value(work, value.entries["junit"].value), whole(value.get("min_tests"), 1))
+                return ReportProof(lower_value(work, value.entries["junit"].value), int_of(value.get("min_tests"), 1))
             case _:
                 pass
     return ExpectProof(lower_expression(work, node.entries["expect"].value, boolean=True)[0])

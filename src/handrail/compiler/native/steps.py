@@ -9,14 +9,14 @@ from handrail.authoring.shapes.conform import choose
 from handrail.compiler.native.agent_tasks import lower_budget
 from handrail.compiler.native.agents import lower_agent, lower_agent_loop, lower_review
 from handrail.compiler.native.check_steps import lower_approval, lower_end, lower_gate, lower_script
-from handrail.compiler.native.context import Lowering, Talk, seconds, text_of, whole
+from handrail.compiler.native.context import Lowering, Talk, int_of, seconds, text_of
 from handrail.compiler.native.proofs import lower_assess, lower_proofs
-from handrail.compiler.native.texts import lower_condition, lower_inputs, own_names, value_type
+from handrail.compiler.native.texts import find_own_names, lower_condition, lower_inputs, value_type
 from handrail.compiler.native.types import read_type
 from handrail.compiler.record_types import RESULTS
 from handrail.compiler.scope import RESERVED
 from handrail.late_import import late_import
-from handrail.model.names import spoken
+from handrail.model.names import make_identifier
 from handrail.model.source import Entry, Mapping, Node, Sequence
 from handrail.model.workflow.actions import Action, AgentAction, ApprovalAction, GroupAction
 from handrail.model.workflow.plan import Injected, Step
@@ -81,16 +81,16 @@ def lower_steps(work: Lowering, node: Sequence, prefix: str) -> tuple[Step, ...]
             if isinstance(step.action, AgentAction):
                 work.talks.append(Talk(step.name, step.action.task.agent))
                 if step.action.requires_approval:
-                    found.append(_asked_about(work, step))
+                    found.append(_build_approval(work, step))
                     made.append(found[-1].name)
     for name in made:
         _check_made(work, name, seen)
     return tuple(found)
 
 
-def _asked_about(work: Lowering, step: Step) -> Step:
+def _build_approval(work: Lowering, step: Step) -> Step:
     """Build the step in which a person approves an agent's work or sends it back."""
-    record = f"steps.{spoken(step.name)}"
+    record = f"steps.{make_identifier(step.name)}"
     approval = Step(
         name=step.name + APPROVAL,
         action=ApprovalAction(
@@ -108,7 +108,7 @@ def _asked_about(work: Lowering, step: Step) -> Step:
 
 def _check_made(work: Lowering, name: str, seen: dict[str, Node]) -> None:
     """Report a step of the author's that has the name of a generated approval step."""
-    place = seen.get(spoken(name))
+    place = seen.get(make_identifier(name))
     if place is not None:
         message = f"'{name}' is the step in which '{name.removesuffix(APPROVAL)}' is approved"
         work.report.error("duplicate-step", message, place, "rename this step, or leave out `requires_approval`")
@@ -117,7 +117,7 @@ def _check_made(work: Lowering, name: str, seen: dict[str, Node]) -> None:
 def _check_name(work: Lowering, node: Mapping, seen: dict[str, Node]) -> None:
     place = node.entries["name"].value
     name = text_of(place) or ""
-    first = seen.setdefault(spoken(name), place)
+    first = seen.setdefault(make_identifier(name), place)
     other = text_of(first)
     if first is place:
         return
@@ -139,15 +139,15 @@ def lower_step(work: Lowering, node: Mapping, prefix: str) -> Step:
     work.places.remember(address, node)
     whole_node = node
     if kind == "parallel-agents" and "prompt" in node:
-        node = loops.without_lone_keys(node)
+        node = loops.drop_lone_keys(node)
     when = lower_condition(work, node.get("when"))
     inputs = lower_inputs(work, node.get("input"))
     returns_node = node.get("returns")
     returns = read_type(work, returns_node) if returns_node is not None else None
-    own: dict[str, Type] = {spoken(e.name): value_type(work, e.value) for e in _entries(node.get("input"))}
+    own: dict[str, Type] = {make_identifier(e.name): value_type(work, e.value) for e in _entries(node.get("input"))}
     # The steps of a body do not see the input of the step around them.
-    given = frozenset[str]() if kind in WITH_BODY else own_names(work, inputs)
-    with work.scope.inside(own, own=given):
+    given = frozenset[str]() if kind in WITH_BODY else find_own_names(work, inputs)
+    with work.scope.enter_body(own, own=given):
         action = _action(work, kind, whole_node, address, returns)
     assess, follow_ups = lower_assess(work, node.get("assess"), address)
     _output(work, node)
@@ -175,8 +175,8 @@ def _proofs(work: Lowering, kind: str, node: Mapping, returns: Type | None) -> t
     """Lower the step's proofs, which may refer to its output."""
     output = text_of(node.get("output"))
     type_ = returns if returns is not None else RESULTS.get(kind, ANY)
-    with work.scope.inside({} if output is None else {spoken(output): type_}):
-        return lower_proofs(work, node.get("done_when"), "" if output is None else spoken(output))
+    with work.scope.enter_body({} if output is None else {make_identifier(output): type_}):
+        return lower_proofs(work, node.get("done_when"), "" if output is None else make_identifier(output))
 
 
 def _setting(work: Lowering, node: Mapping, kind: str, key: str) -> Node | None:
@@ -213,8 +213,14 @@ def _mark(step: Step, injected: Injected) -> Step:
 def _output(work: Lowering, node: Mapping) -> None:
     place = node.get("output")
     name = text_of(place)
-    if name is not None and place is not None and (spoken(name) in RESERVED or spoken(name) in _input_names(work)):
-        owner = "an input of the workflow" if spoken(name) in _input_names(work) else "a name of Handrail's own"
+    if (
+        name is not None
+        and place is not None
+        and (make_identifier(name) in RESERVED or make_identifier(name) in _input_names(work))
+    ):
+        owner = (
+            "an input of the workflow" if make_identifier(name) in _input_names(work) else "a name of Handrail's own"
+        )
         work.report.error("reserved-name", f"'{name}' is {owner}", place, "choose another name for the output")
 
 
@@ -225,8 +231,8 @@ def _input_names(work: Lowering) -> tuple[str, ...]:
 
 def _retry(node: Node | None) -> Retry:
     if isinstance(node, Mapping):
-        return Retry(whole(node.get("max"), 0), seconds(node.get("backoff")) or 0)
-    more = whole(node, 0)
+        return Retry(int_of(node.get("max"), 0), seconds(node.get("backoff")) or 0)
+    more = int_of(node, 0)
     return Retry(more) if more else NO_RETRY
 
 

@@ -12,7 +12,7 @@ from handrail.language.problems import LanguageError
 from handrail.language.shell.scan import compile_command
 from handrail.language.templates.interpolate import Placeholder, parse_condition, parse_text
 from handrail.language.templates.parse import templates_in_value
-from handrail.model.names import spoken
+from handrail.model.names import make_identifier
 from handrail.model.source import Mapping, Node, Scalar, Sequence
 from handrail.model.workflow.types import ANY, STRING, Type
 from handrail.model.workflow.values import (
@@ -56,7 +56,7 @@ def lower_inputs(work: Lowering, node: Node | None) -> tuple[NamedValue, ...]:
     """Lower a step's `input` map, in which the order of names has no meaning."""
     if not isinstance(node, Mapping):
         return ()
-    pairs = (NamedValue(spoken(entry.name), lower_value(work, entry.value)) for entry in node)
+    pairs = (NamedValue(make_identifier(entry.name), lower_value(work, entry.value)) for entry in node)
     return tuple(sorted(pairs, key=lambda each: each.name))
 
 
@@ -80,9 +80,9 @@ def refs_in(value: Value) -> Iterator[Ref]:
             yield from (ref for entry in entries for ref in refs_in(entry.value))
 
 
-def own_names(work: Lowering, values: Iterable[NamedValue]) -> frozenset[str]:
+def find_own_names(work: Lowering, values: Iterable[NamedValue]) -> frozenset[str]:
     """Return the names whose values are the workflow's own."""
-    return frozenset(spoken(each.name) for each in values if is_own_value(work, each.value))
+    return frozenset(make_identifier(each.name) for each in values if is_own_value(work, each.value))
 
 
 def value_type(work: Lowering, node: Node) -> Type:
@@ -92,7 +92,7 @@ def value_type(work: Lowering, node: Node) -> Type:
             parsed = parse_text(node.value)
         except LanguageError:
             return ANY
-        return STRING if parsed.whole is None else check(parsed.whole, work.scope.names).type
+        return STRING if parsed.sole_expression is None else check(parsed.sole_expression, work.scope.names).type
     return ANY
 
 
@@ -107,13 +107,13 @@ def _text(work: Lowering, scalar: Scalar) -> tuple[Value, Type]:
         work.explain([error.problem], scalar)
         return Constant(text), ANY
     work.explain(parsed.warnings, scalar, warn=True)
-    if parsed.whole is not None:
-        type_ = _checked(work, parsed.whole, scalar)
-        return Expression(unparse(parsed.whole)), type_
+    if parsed.sole_expression is not None:
+        type_ = _check_expression(work, parsed.sole_expression, scalar)
+        return Expression(unparse(parsed.sole_expression)), type_
     parts: list[str | Expression] = []
     for part in parsed.parts:
         if isinstance(part, Placeholder):
-            _checked(work, part.expr, scalar)
+            _check_expression(work, part.expr, scalar)
             parts.append(Expression(unparse(part.expr)))
         else:
             parts.append(part)
@@ -122,7 +122,7 @@ def _text(work: Lowering, scalar: Scalar) -> tuple[Value, Type]:
     return TextWithHoles(tuple(parts)), STRING
 
 
-def _checked(work: Lowering, expression: Syntax, scalar: Scalar, *, boolean: bool = False) -> Type:
+def _check_expression(work: Lowering, expression: Syntax, scalar: Scalar, *, boolean: bool = False) -> Type:
     found = check(expression, work.scope.names, boolean=boolean)
     work.explain(found.problems, scalar)
     return found.type
@@ -145,7 +145,7 @@ def lower_expression(work: Lowering, node: Node, *, boolean: bool = False) -> tu
     except LanguageError as error:
         work.explain([error.problem], node)
         return Expression("none"), ANY
-    type_ = _checked(work, parsed.expr, node, boolean=boolean)
+    type_ = _check_expression(work, parsed.expr, node, boolean=boolean)
     return Expression(unparse(parsed.expr)), type_
 
 
@@ -166,7 +166,7 @@ def lower_command(work: Lowering, node: Node) -> Command:
     work.explain(compiled.warnings, node, warn=True)
     bindings: list[ShellBinding] = []
     for each in compiled.bindings:
-        _checked(work, each.expr, node)
+        _check_expression(work, each.expr, node)
         bindings.append(ShellBinding(each.variable, Expression(unparse(each.expr)), each.as_file))
     return Command(compiled.script, tuple(bindings))
 

@@ -45,7 +45,7 @@ def _trigger(work: Lowering, node: Node) -> Trigger:
 def _schedule(work: Lowering, node: Mapping) -> ScheduleTrigger:
     place, zone = node.entries["schedule"].value, node.get("timezone")
     text = text_of(place) or ""
-    wrong = wrong_schedule(text)
+    wrong = explain_bad_schedule(text)
     if wrong is not None:
         work.report.error("bad-schedule", wrong, place, 'five fields: minute hour day month weekday, as "17 3 * * 1-5"')
     if zone is not None and not ZONE.fullmatch(text_of(zone) or ""):
@@ -53,19 +53,19 @@ def _schedule(work: Lowering, node: Mapping) -> ScheduleTrigger:
     return ScheduleTrigger(" ".join(text.split()), text_of(zone) or "UTC")
 
 
-def wrong_schedule(text: str) -> str | None:
+def explain_bad_schedule(text: str) -> str | None:
     """Describe what is wrong with a cron schedule, or return None."""
     parts = text.lower().split()
     if len(parts) != len(FIELDS):
         return f"a schedule has five fields, this has {len(parts)}"
     for part, (name, least, most) in zip(parts, FIELDS, strict=True):
         for item in part.split(","):
-            if not _fits(item, name, least, most):
+            if not _is_valid_item(item, name, least, most):
                 return f"'{item}' is no {name} ({least} to {most})"
     return None
 
 
-def _fits(item: str, name: str, least: int, most: int) -> bool:
+def _is_valid_item(item: str, name: str, least: int, most: int) -> bool:
     match = PART.fullmatch(item)
     if match is None or match[2] == "0":
         return False

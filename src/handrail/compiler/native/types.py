@@ -8,11 +8,11 @@ import rfc8785
 
 from handrail.compiler.builtins import ContractPack
 from handrail.compiler.native.context import Lowering, text_of
-from handrail.compiler.native.prompts import bundled
+from handrail.compiler.native.prompts import find_bundled_file
 from handrail.compiler.record_types import ISSUE
 from handrail.late_import import late_import
 from handrail.model.diagnostics import Report
-from handrail.model.names import spoken
+from handrail.model.names import make_identifier
 from handrail.model.source import Mapping, Node, Scalar, Sequence, SourceText, Span, plain
 from handrail.model.suggest import did_you_mean
 from handrail.model.workflow.types import ANY, ChoiceType, Field, ListType, RecordType, ScalarType, SchemaType, Type
@@ -72,7 +72,7 @@ def read_type(work: Lowering, node: Node) -> Type:
 
 def _field(work: Lowering, name: str, node: Node) -> Field:
     optional = name.endswith("?")
-    return Field(spoken(name.removesuffix("?")), read_type(work, node), optional)
+    return Field(make_identifier(name.removesuffix("?")), read_type(work, node), optional)
 
 
 def type_from_text(work: Lowering, node: Node, text: str) -> Type:
@@ -101,7 +101,7 @@ def _contract(work: Lowering, node: Scalar, ref: str) -> Type:
     """Look up a contract pack, whose schema becomes the type."""
     pack = work.catalog.builtins.contract(ref)
     if pack is not None:
-        return SchemaType(rfc8785.dumps(_with_example(pack)).decode())
+        return SchemaType(rfc8785.dumps(_add_example(pack)).decode())
     known = work.catalog.builtins.contract_ids()
     guess = did_you_mean(ref.removeprefix(CONTRACTS), [each.removeprefix(CONTRACTS) for each in known])
     hint = "known contracts: " + ", ".join(known)
@@ -109,12 +109,12 @@ def _contract(work: Lowering, node: Scalar, ref: str) -> Type:
     return ANY
 
 
-def _with_example(pack: ContractPack) -> JsonValue:
+def _add_example(pack: ContractPack) -> JsonValue:
     return {**pack.schema, "examples": [pack.example]} if isinstance(pack.schema, dict) else pack.schema
 
 
 def _schema(work: Lowering, node: Scalar, path: str) -> Type:
-    source = bundled(work, node, path, "schema")
+    source = find_bundled_file(work, node, path, "schema")
     return ANY if source is None else _read_schema(work, node, path, source)
 
 

@@ -7,7 +7,16 @@ from handrail.authoring.native.schema import WORKFLOW
 from handrail.authoring.shapes.conform import conform
 from handrail.compiler.catalog import Catalog
 from handrail.compiler.native.agent_tasks import lower_budget
-from handrail.compiler.native.context import GUIDING, Lowering, Maker, seconds, text_of, texts_of, whole, with_own_words
+from handrail.compiler.native.context import (
+    GUIDING,
+    Lowering,
+    Maker,
+    int_of,
+    seconds,
+    text_of,
+    texts_of,
+    with_own_words,
+)
 from handrail.compiler.native.inputs import lower_declared_inputs
 from handrail.compiler.native.steps import lower_steps
 from handrail.compiler.native.texts import lower_value
@@ -15,7 +24,7 @@ from handrail.compiler.outcome import Places
 from handrail.compiler.scope import Scope
 from handrail.late_import import late_import
 from handrail.model.diagnostics import Report
-from handrail.model.names import spoken
+from handrail.model.names import make_identifier
 from handrail.model.source import Document, Mapping, Node, Sequence
 from handrail.model.workflow.plan import Concurrency, Plan
 
@@ -42,7 +51,7 @@ def lower_native(document: Document, catalog: Catalog, report: Report, places: P
     body = root.entries["steps"].value
     work.later = dict(_outputs(body))
     steps = lower_steps(work, body, "") if isinstance(body, Sequence) else ()
-    stamp = whole(root.get("validated_against_spec"), 0)
+    stamp = int_of(root.get("validated_against_spec"), 0)
     return Plan(
         name=text_of(root.get("name")) or "",
         description=(text_of(root.get("description")) or "").strip(),
@@ -66,7 +75,7 @@ def _outputs(node: Node, fan_out: str | None = None) -> Iterator[tuple[str, Make
         if isinstance(item, Mapping):
             output, name = text_of(item.get("output")), text_of(item.get("name"))
             if output is not None and name is not None:
-                yield spoken(output), Maker(name, fan_out)
+                yield make_identifier(output), Maker(name, fan_out)
             inner = item.get("steps")
             if inner is not None:
                 parallel = text_of(item.get("type")) == "parallel-agents"

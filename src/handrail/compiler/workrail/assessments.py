@@ -1,7 +1,7 @@
 """Lowers assessments, and checks the references of steps to them."""
 
 from handrail.compiler.workrail.environment import Setting
-from handrail.compiler.workrail.message_names import listed, quoted, unknown
+from handrail.compiler.workrail.message_names import describe_unknown, list_names, quote_name
 from handrail.compiler.workrail.tree import flag, mapping, mappings, scalars, text, texts
 from handrail.model.diagnostics import Report
 from handrail.model.source import Mapping, Node
@@ -15,7 +15,7 @@ def lower_assessments(root: Mapping, report: Report) -> dict[str, Assessment]:
     for node in mappings(root, "assessments"):
         assessment_id = text(node, "id") or ""
         if assessment_id in found:
-            message = f"assessment {quoted(assessment_id)} is declared twice"
+            message = f"assessment {quote_name(assessment_id)} is declared twice"
             report.error("duplicate-assessment", message, node.entries["id"].value, "rename one of them")
         required = flag(node, "rationaleRequired", default=True)
         found[assessment_id] = Assessment(
@@ -41,18 +41,18 @@ def assessment_refs(step: Mapping, setting: Setting) -> tuple[str, ...]:
     found: list[str] = []
     for leaf in scalars(step, "assessmentRefs"):
         name = str(leaf.value)
-        if _known(name, leaf, setting):
+        if _is_known(name, leaf, setting):
             found.append(name)
     return tuple(found)
 
 
-def _known(name: str, place: Node, setting: Setting) -> bool:
+def _is_known(name: str, place: Node, setting: Setting) -> bool:
     if name not in setting.assessments:
         ready_made = setting.builtins.assessment(name)
         if ready_made is None:
             known = (*setting.assessments, *setting.builtins.assessment_ids())
-            hint = "declare it in 'assessments', or use one of: " + listed(known)
-            setting.report.error("unknown-assessment", unknown("assessment", name, known), place, hint)
+            hint = "declare it in 'assessments', or use one of: " + list_names(known)
+            setting.report.error("unknown-assessment", describe_unknown("assessment", name, known), place, hint)
             return False
         setting.assessments[name] = ready_made
     return True
@@ -71,8 +71,8 @@ def consequences(step: Mapping, refs: tuple[str, ...], setting: Setting) -> tupl
         consequence = _consequence(node)
         trigger = mapping(node, "when") or node
         _check_level(consequence, trigger, refs, setting)
-        if any(_same_trigger(consequence, other) for other in found):
-            message = f"level {quoted(consequence.any_equals_level)} has two consequences for the same assessments"
+        if any(_has_same_trigger(consequence, other) for other in found):
+            message = f"level {quote_name(consequence.any_equals_level)} has two consequences for the same assessments"
             setting.report.error("duplicate-consequence", message, trigger.entries["anyEqualsLevel"].value)
         found.append(consequence)
     return tuple(found)
@@ -83,21 +83,21 @@ def _consequence(node: Mapping) -> Consequence:
     return Consequence(text(when, "anyEqualsLevel") or "", text(effect, "guidance") or "", text(when, "forAssessment"))
 
 
-def _same_trigger(one: Consequence, other: Consequence) -> bool:
+def _has_same_trigger(one: Consequence, other: Consequence) -> bool:
     return (one.any_equals_level, one.for_assessment) == (other.any_equals_level, other.for_assessment)
 
 
 def _check_level(consequence: Consequence, trigger: Mapping, refs: tuple[str, ...], setting: Setting) -> None:
     target = consequence.for_assessment
     if target is not None and target not in refs:
-        message = f"the step does not refer to assessment {quoted(target)}{did_you_mean(target, refs)}"
+        message = f"the step does not refer to assessment {quote_name(target)}{did_you_mean(target, refs)}"
         place = trigger.entries["forAssessment"].value
-        setting.report.error("unknown-assessment", message, place, "its assessmentRefs: " + listed(refs))
+        setting.report.error("unknown-assessment", message, place, "its assessmentRefs: " + list_names(refs))
         return
     looked_at = (target,) if target is not None else refs
     levels = [level for ref in looked_at for each in setting.assessments[ref].dimensions for level in each.levels]
     level = consequence.any_equals_level
     if looked_at and level not in levels:
-        message = f"no dimension has the level {quoted(level)}{did_you_mean(level, levels)}"
-        hint = "its levels: " + listed(dict.fromkeys(levels))
+        message = f"no dimension has the level {quote_name(level)}{did_you_mean(level, levels)}"
+        hint = "its levels: " + list_names(dict.fromkeys(levels))
         setting.report.error("unknown-level", message, trigger.entries["anyEqualsLevel"].value, hint)

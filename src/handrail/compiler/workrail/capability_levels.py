@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import cast
 
 from handrail.authoring.workrail.schema import LEVELS
-from handrail.compiler.workrail.message_names import quoted
+from handrail.compiler.workrail.message_names import quote_name
 from handrail.compiler.workrail.tree import items, mapping
 from handrail.model.diagnostics import Report
 from handrail.model.source import Entry, Mapping, Node, Scalar, Sequence
@@ -19,7 +19,7 @@ FEATURE = "wr.features.capabilities"
 _OF_FEATURE = ("required", "preferred")
 
 
-def written_levels(root: Mapping) -> Iterator[tuple[str, str | None, Node | Entry]]:
+def read_levels(root: Mapping) -> Iterator[tuple[str, str | None, Node | Entry]]:
     """Read `capabilities` in both forms as name, level and node, with no level where a capability holds a list."""
     for entry in mapping(root, "capabilities") or ():
         value = entry.value
@@ -41,12 +41,12 @@ def feature_levels(given: Mapping | None, declared: dict[str, str], report: Repo
             known = declared.get(name) or levels.setdefault(name, level)
             if known != level:
                 other = f"but the workflow's capabilities say {known}" if name in declared else f"and {known} too"
-                message = f"the feature says that {quoted(name)} is {level}, {other}; {known} counts"
+                message = f"the feature says that {quote_name(name)} is {level}, {other}; {known} counts"
                 report.warning("capability-conflict", message, item, "name it in one place, or with the same level")
     return {name: declared.get(name, level) for name, level in levels.items()} | declared
 
 
-def agreed_config(config: dict[str, JsonValue], levels: dict[str, str]) -> dict[str, JsonValue]:
+def merge_levels(config: dict[str, JsonValue], levels: dict[str, str]) -> dict[str, JsonValue]:
     """Put the effective levels into a feature's settings; without any, its defaults stay."""
     if not levels:
         return config

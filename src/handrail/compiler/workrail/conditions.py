@@ -36,14 +36,14 @@ def lower_condition(node: Mapping, report: Report) -> ContextCondition:
         first = next(iter(node))
         report.error("missing-key", f"'{first.name}' needs 'var'", first, "name the context variable to look at")
         return Always()
-    _ignored(node, {present[0]}, report)
+    _warn_ignored(node, {present[0]}, report)
     match present[0]:
         case "and":
             return AllOf(_parts(node, "and", report))
         case "or":
             return AnyOf(_parts(node, "or", report))
         case _:
-            return Negation(_inner(mapping(node, "not") or node, report))
+            return Negation(_lower_inner(mapping(node, "not") or node, report))
 
 
 def optional_condition(node: Mapping, name: str, report: Report) -> ContextCondition | None:
@@ -54,7 +54,7 @@ def optional_condition(node: Mapping, name: str, report: Report) -> ContextCondi
 
 def _compare(node: Mapping, report: Report) -> Compare:
     operator = next((name for name in ORDER if name in node), None)
-    _ignored(node, {"var", operator or "var"}, report)
+    _warn_ignored(node, {"var", operator or "var"}, report)
     variable = text(node, "var") or ""
     if operator is None:
         return Compare(variable, "truthy")
@@ -64,7 +64,7 @@ def _compare(node: Mapping, report: Report) -> Compare:
     return Compare(variable, operator, json_value(operand))
 
 
-def _ignored(node: Mapping, used: set[str], report: Report) -> None:
+def _warn_ignored(node: Mapping, used: set[str], report: Report) -> None:
     for entry in node:
         if entry.name not in used:
             decides = ", ".join(f"'{name}'" for name in sorted(used - {"var"})) or "'var' alone"
@@ -73,10 +73,10 @@ def _ignored(node: Mapping, used: set[str], report: Report) -> None:
 
 
 def _parts(node: Mapping, name: str, report: Report) -> tuple[ContextCondition, ...]:
-    return tuple(_inner(part, report) for part in mappings(node, name))
+    return tuple(_lower_inner(part, report) for part in mappings(node, name))
 
 
-def _inner(node: Mapping, report: Report) -> ContextCondition:
+def _lower_inner(node: Mapping, report: Report) -> ContextCondition:
     if not node.entries:
         report.warning("empty-condition", "an empty condition inside another makes it false", node, "remove it")
     return lower_condition(node, report)

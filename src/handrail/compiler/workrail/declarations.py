@@ -3,9 +3,9 @@
 import re
 from typing import Literal, cast
 
-from handrail.compiler.workrail.capability_levels import written_levels
+from handrail.compiler.workrail.capability_levels import read_levels
 from handrail.compiler.workrail.functions import Functions
-from handrail.compiler.workrail.message_names import quoted
+from handrail.compiler.workrail.message_names import quote_name
 from handrail.compiler.workrail.passes_state import Compilation
 from handrail.compiler.workrail.tree import flag, mapping, mappings, text, texts
 from handrail.model.diagnostics import Report
@@ -45,16 +45,16 @@ def lower_workflow(root: Mapping, work: Compilation, functions: Functions) -> Gu
 def lower_capabilities(root: Mapping, of_feature: dict[str, str], report: Report) -> tuple[Capability, ...]:
     """Lower the capabilities of both forms and of the feature, sorted by name, without the disabled ones."""
     levels: dict[str, str] = {}
-    for name, level, place in written_levels(root):
+    for name, level, place in read_levels(root):
         if level is None:
             hint = "write a level for a capability, or capabilities under required, preferred or disabled"
             report.error("bad-value", f"'{name}' cannot hold a list", place, hint)
             continue
         if levels.setdefault(name, level) != level:
-            message = f"capability {quoted(name)} is both {levels[name]} and {level}"
+            message = f"capability {quote_name(name)} is both {levels[name]} and {level}"
             report.error("conflicting-keys", message, place, "keep one of them")
         if name not in KNOWN_CAPABILITIES:
-            message = f"capability {quoted(name)} is not known{did_you_mean(name, KNOWN_CAPABILITIES)}"
+            message = f"capability {quote_name(name)} is not known{did_you_mean(name, KNOWN_CAPABILITIES)}"
             report.warning("unknown-capability", message, place, "known: " + ", ".join(KNOWN_CAPABILITIES))
     kept = sorted((name, level) for name, level in {**of_feature, **levels}.items() if level != "disabled")
     return tuple(Capability(name, cast('Literal["required", "preferred"]', level)) for name, level in kept)

@@ -1,7 +1,7 @@
 """Looks up the workflows to which a parallel step delegates work."""
 
 from handrail.compiler.workrail.environment import Setting
-from handrail.compiler.workrail.message_names import unknown
+from handrail.compiler.workrail.message_names import describe_unknown
 from handrail.model.source import Node, Scalar
 
 PREFIX = "wr."
@@ -13,7 +13,7 @@ def note_unknown_workflow(node: Node | None, setting: Setting) -> None:
     """Warn of a delegation to a workflow that is unknown here; the agent gets its name and may know one elsewhere."""
     name = str(node.value) if isinstance(node, Scalar) else ""
     if node is not None and not _is_known(name, setting):
-        message = unknown("workflow", name, _names(setting))
+        message = describe_unknown("workflow", name, _names(setting))
         setting.report.warning("unknown-workflow", message, node, HINT)
 
 

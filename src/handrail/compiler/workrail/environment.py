@@ -5,8 +5,8 @@ from dataclasses import replace
 from handrail.compiler.builtins import Builtins
 from handrail.compiler.catalog import Catalog
 from handrail.compiler.outcome import Places
-from handrail.compiler.workrail.functions import Functions, inner_scope
-from handrail.compiler.workrail.message_names import listed, unknown
+from handrail.compiler.workrail.functions import Functions, merge_scopes
+from handrail.compiler.workrail.message_names import describe_unknown, list_names
 from handrail.compiler.workrail.tree import flag, text
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
@@ -38,9 +38,9 @@ class Setting:
         """The library."""
         return self.catalog.builtins
 
-    def inside(self, loop_id: str, own: Functions) -> "Setting":
+    def enter_loop(self, loop_id: str, own: Functions) -> "Setting":
         """Return the context for a loop's body."""
-        return replace(self, prefix=f"{self.prefix}{loop_id}/", functions=inner_scope(self.functions, own))
+        return replace(self, prefix=f"{self.prefix}{loop_id}/", functions=merge_scopes(self.functions, own))
 
 
 def lower_contract(node: Mapping | None, setting: Setting) -> Contract | None:
@@ -51,8 +51,8 @@ def lower_contract(node: Mapping | None, setting: Setting) -> Contract | None:
     pack = setting.builtins.contract(ref)
     if pack is None:
         known = setting.builtins.contract_ids()
-        hint = "known contracts: " + listed(known)
+        hint = "known contracts: " + list_names(known)
         place = node.entries["contractRef"].value
-        setting.report.error("unknown-contract", unknown("contract", ref, known), place, hint)
+        setting.report.error("unknown-contract", describe_unknown("contract", ref, known), place, hint)
         return None
     return Contract(pack.id, pack.kind, pack.schema, required=flag(node, "required", default=True))

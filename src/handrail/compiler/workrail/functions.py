@@ -24,19 +24,19 @@ def lower_functions(node: Mapping, scope: Scope, report: Report) -> tuple[Functi
             place = each.entries["name"].value
             report.error("duplicate-function", f"function '{definition.name}' is defined twice", place)
         found[definition.name] = definition
-    for definition in _widened(node, scope):
+    for definition in _find_outer_definitions(node, scope):
         found.setdefault(definition.name, definition)
     return tuple(found.values())
 
 
-def _widened(node: Mapping, scope: Scope) -> Iterator[FunctionDefinition]:
+def _find_outer_definitions(node: Mapping, scope: Scope) -> Iterator[FunctionDefinition]:
     """Find what nested steps define with the scope of this workflow or loop."""
     inner = (*mappings(node, "steps"), *mappings(node, "body"))
     for step in inner if scope != "step" else ():
         yield from (
             _definition(each, scope) for each in mappings(step, "functionDefinitions") if text(each, "scope") == scope
         )
-        yield from _widened(step, scope)
+        yield from _find_outer_definitions(step, scope)
 
 
 def _definition(node: Mapping, scope: Scope) -> FunctionDefinition:
@@ -57,7 +57,7 @@ def _parameter(node: Mapping) -> FunctionParameter:
     )
 
 
-def inner_scope(outer: Functions, own: Functions) -> Functions:
+def merge_scopes(outer: Functions, own: Functions) -> Functions:
     """Combine the definitions in scope; an inner one replaces an outer one of the same name."""
     names = {definition.name for definition in own}
     return (*(definition for definition in outer if definition.name not in names), *own)
@@ -65,20 +65,20 @@ def inner_scope(outer: Functions, own: Functions) -> Functions:
 
 def functions_of_step(step: Mapping, outer: Functions, report: Report) -> Functions:
     """Return the definitions a step may refer to, starting with those it names."""
-    in_reach = {each.name: each for each in inner_scope(outer, lower_functions(step, "step", report))}
+    in_reach = {each.name: each for each in merge_scopes(outer, lower_functions(step, "step", report))}
     named: dict[str, FunctionDefinition] = {}
-    for name, place in _named(step):
+    for name, place in _find_references(step):
         found = in_reach.get(name)
         if found is None:
             hint = "defined here: " + ", ".join(sorted(in_reach)) if in_reach else "add it to 'functionDefinitions'"
             guess = did_you_mean(name, in_reach)
             report.warning("unknown-function", f"function '{name}' is not defined{guess}", place, hint)
         else:
-            named[name] = _called(step, found)
+            named[name] = _add_arguments(step, found)
     return (*named.values(), *(each for name, each in in_reach.items() if name not in named))
 
 
-def _called(step: Mapping, function: FunctionDefinition) -> FunctionDefinition:
+def _add_arguments(step: Mapping, function: FunctionDefinition) -> FunctionDefinition:
     """Add the arguments with which a step calls a function to its definition."""
     calls = (call.get("args") for call in mappings(step, "functionCalls") if text(call, "name") == function.name)
     given = [_arguments(each) for each in calls if isinstance(each, Mapping) and each.entries]
@@ -90,7 +90,7 @@ def _arguments(args: Mapping) -> str:
     return f"Call it with {', '.join(f'{name} = {value}' for name, value in values)}."
 
 
-def _named(step: Mapping) -> Iterator[tuple[str, Node]]:
+def _find_references(step: Mapping) -> Iterator[tuple[str, Node]]:
     for leaf in scalars(step, "functionReferences"):
         # A reference is written `name()`, while the definition is called `name`.
         yield str(leaf.value).removesuffix("()"), leaf

@@ -2,7 +2,7 @@
 
 from handrail.compiler.workrail.conditions import lower_condition, optional_condition
 from handrail.compiler.workrail.environment import Setting
-from handrail.compiler.workrail.message_names import quoted
+from handrail.compiler.workrail.message_names import quote_name
 from handrail.compiler.workrail.tree import mapping, mappings, text
 from handrail.model.source import Mapping, Scalar
 from handrail.model.suggest import did_you_mean
@@ -40,7 +40,7 @@ def loop_body(step: Mapping, setting: Setting) -> tuple[Mapping, ...]:
     return (found,)
 
 
-def named_bodies(root: Mapping, steps: dict[str, Mapping]) -> frozenset[str]:
+def find_body_steps(root: Mapping, steps: dict[str, Mapping]) -> frozenset[str]:
     """Return the ids of top-level steps that loops name as their body, and that therefore never run on their own."""
     found: set[str] = set()
     pending = list(mappings(root, "steps"))
@@ -70,15 +70,15 @@ def check_loop(step: Mapping, setting: Setting) -> None:
             setting.report.warning("no-effect", f"'{entry.name}' has no effect {decides}", entry, "remove it")
 
 
-def decided_by(step: Mapping, body: tuple[Mapping, ...], setting: Setting) -> ArtifactDecides | ContextDecides | None:
+def find_decider(step: Mapping, body: tuple[Mapping, ...], setting: Setting) -> ArtifactDecides | ContextDecides | None:
     """Return what decides a while or until loop: its own statement, else a body step's contract, else its condition."""
     loop = mapping(step, "loop") or step
     if text(loop, "type") not in {"while", "until"}:
         return None
-    controlled = any(_gives_control(each) for each in body)
+    controlled = any(_has_loop_control(each) for each in body)
     source = mapping(loop, "conditionSource")
     if source is not None:
-        return _stated(source, setting, controlled=controlled)
+        return _lower_condition_source(source, setting, controlled=controlled)
     if controlled:
         return ArtifactDecides(LOOP_CONTROL, text(step, "id"))
     condition = optional_condition(loop, "condition", setting.report)
@@ -90,19 +90,19 @@ def decided_by(step: Mapping, body: tuple[Mapping, ...], setting: Setting) -> Ar
     return ContextDecides(condition)
 
 
-def _gives_control(step: Mapping) -> bool:
+def _has_loop_control(step: Mapping) -> bool:
     contract = mapping(step, "outputContract")
     return contract is not None and text(contract, "contractRef") == LOOP_CONTROL
 
 
-def _stated(source: Mapping, setting: Setting, *, controlled: bool) -> ArtifactDecides | ContextDecides:
+def _lower_condition_source(source: Mapping, setting: Setting, *, controlled: bool) -> ArtifactDecides | ContextDecides:
     condition = mapping(source, "condition")
     if condition is not None:
         return ContextDecides(lower_condition(condition, setting.report))
     ref = text(source, "contractRef") or ""
     place = source.entries["contractRef"].value
     if ref != LOOP_CONTROL:
-        message = f"{quoted(ref)} cannot decide a loop{did_you_mean(ref, (LOOP_CONTROL,))}"
+        message = f"{quote_name(ref)} cannot decide a loop{did_you_mean(ref, (LOOP_CONTROL,))}"
         setting.report.error("unknown-contract", message, place, f"use {LOOP_CONTROL}")
     elif not controlled:
         message = "no step of the body has to give the artifact that decides the loop"

@@ -10,7 +10,7 @@ from handrail.compiler.workrail.assessments import lower_assessments
 from handrail.compiler.workrail.declarations import lower_workflow
 from handrail.compiler.workrail.environment import Setting
 from handrail.compiler.workrail.functions import lower_functions
-from handrail.compiler.workrail.loops import named_bodies
+from handrail.compiler.workrail.loops import find_body_steps
 from handrail.compiler.workrail.passes.bindings import resolve_bindings
 from handrail.compiler.workrail.passes.features import apply_features
 from handrail.compiler.workrail.passes.prompt_blocks import render_prompt_blocks
@@ -19,8 +19,8 @@ from handrail.compiler.workrail.passes.sentinel import refuse_unresolved
 from handrail.compiler.workrail.passes.templates import expand_templates
 from handrail.compiler.workrail.passes_state import MOST_STEPS, Compilation, Pass
 from handrail.compiler.workrail.steps import lower_steps
-from handrail.compiler.workrail.tree import mappings, text, whole
-from handrail.compiler.workrail.visit import every_step
+from handrail.compiler.workrail.tree import integer, mappings, text
+from handrail.compiler.workrail.visit import walk_steps
 from handrail.model.diagnostics import Report
 from handrail.model.source import Document, Mapping
 from handrail.model.workflow.guidance import Tier
@@ -47,7 +47,7 @@ def lower_workrail(document: Document, catalog: Catalog, report: Report, places:
     work = Compilation(catalog, report)
     for each in PASSES:
         document = each(document, work)
-        if _too_many_steps(document.root, report):
+        if _has_too_many_steps(document.root, report):
             return None
     # Expanded templates can bring in duplicates too; those in the file itself were reported above.
     if not told:
@@ -56,8 +56,8 @@ def lower_workrail(document: Document, catalog: Catalog, report: Report, places:
     return None if report.failed else plan
 
 
-def _too_many_steps(root: Mapping, report: Report) -> bool:
-    found = sum(1 for _ in every_step(root))
+def _has_too_many_steps(root: Mapping, report: Report) -> bool:
+    found = sum(1 for _ in walk_steps(root))
     if found > MOST_STEPS:
         message = f"the workflow has more than {MOST_STEPS} steps"
         report.error("too-many-steps", message, root.entries["steps"], "split it into several workflows")
@@ -67,7 +67,7 @@ def _too_many_steps(root: Mapping, report: Report) -> bool:
 def refuse_duplicates(root: Mapping, report: Report) -> None:
     """Report step ids that occur twice, at any depth."""
     first: dict[str, Mapping] = {}
-    for step in every_step(root):
+    for step in walk_steps(root):
         name, place = text(step, "id") or "", step.entries["id"].value
         if name in first:
             there = first[name].entries["id"].value.span
@@ -92,7 +92,7 @@ def _plan(root: Mapping, work: Compilation, places: Places) -> Plan:
         agent_role=text(root, "agentRole"),
         model_tier=cast("Tier | None", text(root, "modelTier")),
     )
-    inside_loops = named_bodies(root, top)
+    inside_loops = find_body_steps(root, top)
     alone = tuple(step for step in mappings(root, "steps") if text(step, "id") not in inside_loops)
     steps = lower_steps(alone, setting)
     return Plan(
@@ -103,5 +103,5 @@ def _plan(root: Mapping, work: Compilation, places: Places) -> Plan:
         triggers=(ManualTrigger(),),
         assessments=tuple(setting.assessments[name] for name in sorted(setting.assessments)),
         guided=lower_workflow(root, work, functions),
-        validated_against=whole(root, "validatedAgainstSpecVersion"),
+        validated_against=integer(root, "validatedAgainstSpecVersion"),
     )

@@ -2,32 +2,32 @@
 
 from collections.abc import Iterable
 
-from handrail.authoring.readers.limits import shown
+from handrail.authoring.readers.limits import shorten
 from handrail.model.suggest import suggest
 
 MOST_LISTED = 24
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """Format a name in quotes."""
-    return f"'{shown(name)}'"
+    return f"'{shorten(name)}'"
 
 
-def listed(names: Iterable[str]) -> str:
+def list_names(names: Iterable[str]) -> str:
     """List names for a hint, only the first ones where there are very many."""
     all_names = tuple(names)
     more = f" and {len(all_names) - MOST_LISTED} more" if len(all_names) > MOST_LISTED else ""
-    return ", ".join(shown(name) for name in all_names[:MOST_LISTED]) + more
+    return ", ".join(shorten(name) for name in all_names[:MOST_LISTED]) + more
 
 
-def unknown(what: str, name: str, known: Iterable[str]) -> str:
+def describe_unknown(what: str, name: str, known: Iterable[str]) -> str:
     """Format the message about an unknown dotted name, with a suggestion where one is close."""
-    found = _meant(name, tuple(known))
+    found = _guess_name(name, tuple(known))
     guess = f", did you mean '{found}'?" if found is not None else ""
-    return f"unknown {what} {quoted(name)}{guess}"
+    return f"unknown {what} {quote_name(name)}{guess}"
 
 
-def _meant(name: str, known: tuple[str, ...]) -> str | None:
+def _guess_name(name: str, known: tuple[str, ...]) -> str | None:
     # A long shared prefix such as `wr.contracts.` makes all names look alike, so only what follows it is compared.
     prefix, dot, tail = name.rpartition(".")
     tails = [other[len(prefix) + 1 :] for other in known if dot and other.startswith(prefix + dot)]

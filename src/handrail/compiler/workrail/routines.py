@@ -61,7 +61,7 @@ def find_routine(name: str, catalog: Catalog) -> Routine | Unusable | None:
     if first is not None:
         reason = f"its file has an error: {first.message} ({first.file}:{first.line})"
         return Unusable("broken-routine", reason)
-    return _checked(root) if isinstance(root, Mapping) else None
+    return _check_routine(root) if isinstance(root, Mapping) else None
 
 
 def _root(name: str, catalog: Catalog, findings: Report) -> Node | None:
@@ -75,7 +75,7 @@ def _root(name: str, catalog: Catalog, findings: Report) -> Node | None:
     return read_json(source, findings) if source is not None else None
 
 
-def _checked(root: Mapping) -> Routine | Unusable:
+def _check_routine(root: Mapping) -> Routine | Unusable:
     steps = mappings(root, "steps")
     for step in steps:
         if "templateCall" in step or "templateId" in step:

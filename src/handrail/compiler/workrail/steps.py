@@ -9,9 +9,9 @@ from handrail.compiler.workrail.conditions import lower_confirmation, optional_c
 from handrail.compiler.workrail.delegations import note_unknown_workflow
 from handrail.compiler.workrail.environment import Setting, lower_contract
 from handrail.compiler.workrail.functions import functions_of_step, lower_functions
-from handrail.compiler.workrail.loops import check_loop, decided_by, loop_body, loop_count
-from handrail.compiler.workrail.message_names import quoted
-from handrail.compiler.workrail.tree import flag, mapping, mappings, text, texts, whole
+from handrail.compiler.workrail.loops import check_loop, find_decider, loop_body, loop_count
+from handrail.compiler.workrail.message_names import quote_name
+from handrail.compiler.workrail.tree import flag, integer, mapping, mappings, text, texts
 from handrail.compiler.workrail.validation import lower_validation
 from handrail.model.source import Mapping, Scalar
 from handrail.model.workflow.guidance import (
@@ -67,10 +67,10 @@ def _mark(node: Mapping, address: str, setting: Setting) -> None:
 def _action(node: Mapping, setting: Setting) -> GuidedAction | GuidedLoopAction | DelegateAction:
     if "loop" in node:
         return _loop(node, setting)
-    return _delegate(node, setting) if "parallelDelegations" in node else _guided(node, setting)
+    return _delegate(node, setting) if "parallelDelegations" in node else _lower_guided(node, setting)
 
 
-def _guided(node: Mapping, setting: Setting) -> GuidedAction:
+def _lower_guided(node: Mapping, setting: Setting) -> GuidedAction:
     report = setting.report
     refs = assessment_refs(node, setting)
     _note_odd_variables(node.get("prompt"), setting)
@@ -103,7 +103,7 @@ def _note_odd_variables(node: object, setting: Setting) -> None:
         return
     for found in VARIABLE.finditer(str(node.value)):
         if not PLAIN_VARIABLE.fullmatch(found[1]) and not found[1].startswith("wr."):
-            message = f"{quoted(found[0])} is no plain variable and stays in the text as it is"
+            message = f"{quote_name(found[0])} is no plain variable and stays in the text as it is"
             hint = "write {{name}} or {{name.field}}, without blanks or arithmetic"
             setting.report.advice("odd-variable", message, span_at(node, *found.span()), hint)
 
@@ -143,13 +143,13 @@ def _loop(node: Mapping, setting: Setting) -> GuidedLoopAction:
     loop = mapping(node, "loop") or node
     check_loop(node, setting)
     body = loop_body(node, setting)
-    inside = setting.inside(text(node, "id") or "", lower_functions(node, "loop", setting.report))
+    inside = setting.enter_loop(text(node, "id") or "", lower_functions(node, "loop", setting.report))
     return GuidedLoopAction(
         loop=cast('Literal["while", "until", "for", "forEach"]', text(loop, "type")),
-        max_iterations=whole(loop, "maxIterations") or 1,
+        max_iterations=integer(loop, "maxIterations") or 1,
         steps=lower_steps(body, inside),
         title=text(node, "title") or "",
-        decides=decided_by(node, body, setting),
+        decides=find_decider(node, body, setting),
         count=loop_count(loop),
         items=text(loop, "items"),
         iteration_var=text(loop, "iterationVar") or "currentIteration",
@@ -180,12 +180,12 @@ def _delegation(node: Mapping, setting: Setting) -> Delegation:
         workflow=text(node, "workflowId") or "",
         goal=text(node, "goal"),
         when=optional_condition(node, "runCondition", setting.report),
-        context=_sorted_pairs(mapping(node, "contextMapping")),
-        args=_sorted_pairs(mapping(node, "args")),
+        context=_sort_pairs(mapping(node, "contextMapping")),
+        args=_sort_pairs(mapping(node, "args")),
         model_tier=_tier(node) or setting.model_tier,
         allowed_tools=texts(node, "allowedTools") if "allowedTools" in node else None,
     )
 
 
-def _sorted_pairs(node: Mapping | None) -> tuple[tuple[str, str], ...]:
+def _sort_pairs(node: Mapping | None) -> tuple[tuple[str, str], ...]:
     return tuple(sorted((entry.name, text(node, entry.name) or "") for entry in node)) if node is not None else ()

@@ -20,7 +20,7 @@ def flag(node: Mapping, name: str, *, default: bool = False) -> bool:
     return found.value if isinstance(found, Scalar) and isinstance(found.value, bool) else default
 
 
-def whole(node: Mapping, name: str) -> int | None:
+def integer(node: Mapping, name: str) -> int | None:
     """Return the integer under a key, or None."""
     found = node.get(name)
     value = found.value if isinstance(found, Scalar) else None
@@ -59,7 +59,7 @@ def json_value(node: Node) -> JsonValue:
     return cast("JsonValue", plain(node))
 
 
-def made(value: ScalarValue, span: Span) -> Scalar:
+def make_scalar(value: ScalarValue, span: Span) -> Scalar:
     """Build a scalar that is attributed to a span of a file."""
     return Scalar(value, span, "made")
 
@@ -69,25 +69,26 @@ def node_of(value: JsonValue, span: Span) -> Node:
     if isinstance(value, list):
         return Sequence(tuple(node_of(item, span) for item in value), span)
     if isinstance(value, dict):
-        return Mapping({key: Entry(made(key, span), node_of(item, span)) for key, item in value.items()}, span)
-    return made(value, span)
+        return Mapping({key: Entry(make_scalar(key, span), node_of(item, span)) for key, item in value.items()}, span)
+    return make_scalar(value, span)
 
 
-def moved(node: Mapping, span: Span) -> Mapping:
+def move_node(node: Mapping, span: Span) -> Mapping:
     """Return a copy of the tree attributed to another span."""
     return Mapping(
-        {entry.name: Entry(made(entry.name, span), node_of(json_value(entry.value), span)) for entry in node}, span
+        {entry.name: Entry(make_scalar(entry.name, span), node_of(json_value(entry.value), span)) for entry in node},
+        span,
     )
 
 
-def with_entry(node: Mapping, name: str, value: Node) -> Mapping:
+def set_entry(node: Mapping, name: str, value: Node) -> Mapping:
     """Return a mapping with a key set; a new key gets the span of its value."""
     old = node.entries.get(name)
-    key = old.key if old is not None else made(name, value.span)
+    key = old.key if old is not None else make_scalar(name, value.span)
     return replace(node, entries={**node.entries, name: Entry(key, value)})
 
 
-def without(node: Mapping, *names: str) -> Mapping:
+def remove_keys(node: Mapping, *names: str) -> Mapping:
     """Return a mapping without some of its keys."""
     return replace(node, entries={name: entry for name, entry in node.entries.items() if name not in names})
 

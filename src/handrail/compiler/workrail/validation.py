@@ -3,7 +3,7 @@
 from typing import Literal, TypeAlias, cast
 
 from handrail.compiler.workrail.conditions import check_pattern, optional_condition
-from handrail.compiler.workrail.tree import json_value, mapping, mappings, text, whole
+from handrail.compiler.workrail.tree import integer, json_value, mapping, mappings, text
 from handrail.model.diagnostics import Report
 from handrail.model.source import Mapping, Sequence
 from handrail.model.workflow.guidance import Validation, ValidationGroup, ValidationRule
@@ -50,8 +50,8 @@ def _rule(node: Mapping, report: Report) -> ValidationRule:
         value=text(node, "value"),
         pattern=text(node, "pattern"),
         flags=_flags(text(node, "flags")),
-        min=whole(node, "min"),
-        max=whole(node, "max"),
+        min=integer(node, "min"),
+        max=integer(node, "max"),
         schema=json_value(schema) if schema is not None else None,
         condition=optional_condition(node, "condition", report),
     )
@@ -67,7 +67,7 @@ def _check(node: Mapping, kind: str, report: Report) -> None:
     for entry in node:
         if entry.name not in {"type", "message", "condition", *OWN[kind]}:
             report.warning("no-effect", f"'{entry.name}' has no effect on a rule of type {kind}", entry)
-    least, most = whole(node, "min"), whole(node, "max")
+    least, most = integer(node, "min"), integer(node, "max")
     if least is not None and most is not None and least > most:
         message = f"no length is at least {least} and at most {most}"
         report.error("bad-value", message, node.entries["max"].value)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from handrail.compiler.workrail.tree import change_texts, mapping, mappings, with_entry
+from handrail.compiler.workrail.tree import change_texts, mapping, mappings, set_entry
 from handrail.model.source import Document, Mapping, Node, Scalar, Sequence
 
 NESTED_PROMPTS = ("audit", "verification", "synthesis")
@@ -23,14 +23,14 @@ def _rewrite_under(node: Mapping, key: str, change: Callable[[Mapping], tuple[Ma
     for step in steps.items:
         if isinstance(step, Mapping):
             found.extend(change(_rewrite_under(step, "body", change)))
-    return with_entry(node, key, replace(steps, items=tuple(found)))
+    return set_entry(node, key, replace(steps, items=tuple(found)))
 
 
-def every_step(node: Mapping, key: str = "steps") -> Iterator[Mapping]:
+def walk_steps(node: Mapping, key: str = "steps") -> Iterator[Mapping]:
     """Iterate over all steps, each loop before the steps of its body."""
     for step in mappings(node, key):
         yield step
-        yield from every_step(step, "body")
+        yield from walk_steps(step, "body")
 
 
 def change_prompts(step: Mapping, change: Callable[[Scalar], Scalar]) -> Mapping:
@@ -38,12 +38,12 @@ def change_prompts(step: Mapping, change: Callable[[Scalar], Scalar]) -> Mapping
     for key in ("prompt", "promptBlocks"):
         found = step.get(key)
         if found is not None:
-            step = with_entry(step, key, change_texts(found, change, skip="refId"))
+            step = set_entry(step, key, change_texts(found, change, skip="refId"))
     for key in NESTED_PROMPTS:
         inner = mapping(step, key)
         prompt = inner.get("prompt") if inner is not None else None
         if inner is not None and prompt is not None:
-            step = with_entry(step, key, with_entry(inner, "prompt", change_texts(prompt, change)))
+            step = set_entry(step, key, set_entry(inner, "prompt", change_texts(prompt, change)))
     return step
 
 

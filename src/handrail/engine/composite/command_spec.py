@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from handrail.engine.state.scope import evaluated, rendered, value_of
+from handrail.engine.state.scope import evaluate_expression, render_value, value_of
 from handrail.model.history.run_state import RunState
 from handrail.model.workflow.actions import Checks, GateAction, ScriptAction
 from handrail.model.workflow.plan import Step
@@ -42,7 +42,7 @@ def _spec(state: RunState, step: Step, named: Named, env: tuple[NamedValue, ...]
     """Build a spec that leaves out default values, because every step is recorded with its spec."""
     spec: Spec = {"commands": [_command(state, name, command, own) for name, command in named]}
     if env:
-        spec["env"] = {each.name: rendered(value_of(each.value, state, own)) for each in env}
+        spec["env"] = {each.name: render_value(value_of(each.value, state, own)) for each in env}
     if step.timeout is not None:
         spec["timeout"] = step.timeout
     return spec
@@ -55,7 +55,7 @@ def _command(state: RunState, name: str, command: Command, own: Mapping[str, Jso
     return {
         "name": name,
         "script": command.script,
-        "values": {each.variable: rendered(evaluated(each.value, state, own)) for each in bindings},
+        "values": {each.variable: render_value(evaluate_expression(each.value, state, own)) for each in bindings},
         "files": [each.variable for each in bindings if each.as_file],
         "sources": {each.variable: each.value.source for each in bindings},
     }

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from handrail.engine.prompts.agent_call import Ask, asked, before_call, guided_by
+from handrail.engine.prompts.agent_call import Ask, add_guidance, build_call_intent, decide_before_call
 from handrail.engine.state import budgets
 from handrail.frozen import frozen
 from handrail.model.history.events import BlockReason, Event, WorkLeft
@@ -33,24 +33,24 @@ class Scene:
 
     def call(self, ask: Ask) -> Event | budgets.Limit:
         """Call an agent, or block on a spent budget; return the limit where the step should go on without the call."""
-        limit = budgets.reached(self.plan, self.state, self.step, self.work.address)
+        limit = budgets.find_reached_limit(self.plan, self.state, self.step, self.work.address)
         own = ask.task.budget, ask.counted or (ask.address,)
         if limit is None:
-            limit = budgets.reached_by_task(self.state, *own)
+            limit = budgets.find_reached_task_limit(self.state, *own)
         if limit is None:
             room = budgets.room_for_call(self.plan, self.state, self.step, self.work.address)
             for name, rest in budgets.room_of_task(self.state, *own).items():
                 room[name] = min(rest, room.get(name, rest))
-            ask = guided_by(replace(ask, room=room), self.plan, self.state)
-            first = before_call(self.plan, self.state, ask, self.now, self.agent_names)
-            return first or asked(self.state, ask, self.now, self.agent_names)
-        return limit if limit.at_limit == "finish" else budgets.at_limit(limit, ask.address, self.now)
+            ask = add_guidance(replace(ask, room=room), self.plan, self.state)
+            first = decide_before_call(self.plan, self.state, ask, self.now, self.agent_names)
+            return first or build_call_intent(self.state, ask, self.now, self.agent_names)
+        return limit if limit.at_limit == "finish" else budgets.block_at_limit(limit, ask.address, self.now)
 
-    def done(self, output: JsonValue) -> WorkLeft:
+    def succeed(self, output: JsonValue) -> WorkLeft:
         """Leave the step as succeeded."""
         return WorkLeft(address=self.work.address, status="succeeded", output=output, at=self.now)
 
-    def failed(self, error: str, output: JsonValue = None, *, blocks_budget: bool = False) -> WorkLeft:
+    def fail(self, error: str, output: JsonValue = None, *, blocks_budget: bool = False) -> WorkLeft:
         """Leave the step as failed."""
         blocks: BlockReason | None = "budget" if blocks_budget else _BLOCKS.get(self.work.action)
         return WorkLeft(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from handrail.engine.state.position import Moment, holder
+from handrail.engine.state.position import Moment, enclosing_step
 from handrail.engine.state.scope import value_of
 from handrail.late_import import late_import
 from handrail.model.history.events import Event, RunBlocked, WorkEntered
@@ -27,7 +27,7 @@ else:
     context = late_import("handrail.engine.composite.context")
 
 
-def is_work(action: Action) -> bool:
+def is_composite(action: Action) -> bool:
     """Whether a step is composite, that is, takes several actions."""
     if isinstance(action, GateAction):
         return action.fix is not None
@@ -39,51 +39,51 @@ def enter(state: RunState, step: Step, at: Moment) -> Event:
     action = step.action
     checks = action.checks if isinstance(action, GateAction | AgentLoopAction | MergeAction) else None
     if checks is not None and checks.project and not state.checks:
-        return no_checks(at)
+        return block_without_checks(at)
     return WorkEntered(
         address=at.address,
         action=action.kind,
-        data=_first(state, action),
+        data=_initial_data(state, action),
         output=step.output or "",
         at=at.now,
         why=at.why,
     )
 
 
-def no_checks(at: Moment) -> RunBlocked:
+def block_without_checks(at: Moment) -> RunBlocked:
     """Block the run because a step asks for the project's checks and none are defined."""
     message = f"step '{at.address}' asks for the project's checks, and there are none"
     hint = "write them under [checks] in .handrail/config.toml, then start anew"
     return RunBlocked(reason="checks", message=message, address=at.address, next_step=hint, at=at.now)
 
 
-def _first(state: RunState, action: Action) -> dict[str, JsonValue]:
+def _initial_data(state: RunState, action: Action) -> dict[str, JsonValue]:
     match action:
         case AgentLoopAction():
-            return reviews.first(state, action)
+            return reviews.initial_data(state, action)
         case MergeAction():
-            return merges.first(state, action)
+            return merges.initial_data(state, action)
         case ParallelAction():
-            return fan_outs.first(state, action)
+            return fan_outs.initial_data(state, action)
         case _:
             return fixes.FIRST
 
 
-def following(plan: Plan, state: RunState, now: float, agent_names: AgentNames) -> Event | None:
+def decide_next_effort(plan: Plan, state: RunState, now: float, agent_names: AgentNames) -> Event | None:
     """Decide what the innermost composite step does next; None while it waits for its items."""
-    step, work = holder(plan, state), state.stack[-1].work
+    step, work = enclosing_step(plan, state), state.stack[-1].work
     if step is None or work is None:
         return RunBlocked(reason="fault", message="the run stands in a step that its plan does not have", at=now)
     own: Mapping[str, JsonValue] = {each.name: value_of(each.value, state) for each in step.input}
     scene = context.Scene(plan, state, step, work, own, now, agent_names)
     match step.action:
         case GateAction():
-            return fixes.following(scene, step.action)
+            return fixes.decide_next_effort(scene, step.action)
         case AgentLoopAction():
-            return reviews.following(scene, step.action)
+            return reviews.decide_next_effort(scene, step.action)
         case MergeAction():
-            return merges.following(scene, step.action)
+            return merges.decide_next_effort(scene, step.action)
         case ParallelAction():
-            return fan_outs.following(scene, step.action)
+            return fan_outs.decide_next_effort(scene, step.action)
         case _:
             return RunBlocked(reason="fault", message=f"'{work.address}' is no step of several efforts", at=now)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from handrail.engine.state.scope import rendered, value_of
+from handrail.engine.state.scope import render_value, value_of
 from handrail.model.history.run_state import RunState
 from handrail.model.workflow.actions import CreateIssuesAction, PullRequestAction
 from handrail.model.workflow.settings import AgentTask
@@ -16,7 +16,7 @@ def pull_request_spec(state: RunState, action: PullRequestAction, own: Mapping[s
     body = None if isinstance(action.body, AgentTask) else action.body
 
     def text(value: Value | None) -> str:
-        return "" if value is None else rendered(value_of(value, state, own))
+        return "" if value is None else render_value(value_of(value, state, own))
 
     return {
         "title": text(action.title),
@@ -38,4 +38,4 @@ def create_issues_spec(state: RunState, action: CreateIssuesAction, own: Mapping
 def _texts(state: RunState, value: Value | None, own: Mapping[str, JsonValue]) -> list[JsonValue]:
     found = None if value is None else value_of(value, state, own)
     listed = found if isinstance(found, list) else [] if found is None else [found]
-    return [rendered(each) for each in listed]
+    return [render_value(each) for each in listed]

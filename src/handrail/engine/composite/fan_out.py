@@ -12,18 +12,18 @@ from typing import cast
 
 from handrail.engine.composite import loop as loops
 from handrail.engine.composite.context import Scene
-from handrail.engine.state.scope import evaluated, value_of
+from handrail.engine.state.scope import evaluate_expression, value_of
 from handrail.language.problems import EvaluationError, Problem, UndefinedError
 from handrail.model.history.events import Event, ItemEnded, ItemStarted, RunBlocked, RunEnded
 from handrail.model.history.run_state import RunState
-from handrail.model.names import spoken
+from handrail.model.names import make_identifier
 from handrail.model.workflow.actions import (
     GroupAction,
     LoopAction,
     ParallelAction,
+    add_escalation,
     body,
     describe_order_fault,
-    escalated,
 )
 from handrail.model.workflow.plan import Plan, Step
 from handrail.model.workflow.values import JsonValue
@@ -32,14 +32,14 @@ Data = dict[str, JsonValue]
 DEFAULT_WIDTH = 3
 
 
-def first(state: RunState, action: ParallelAction) -> Data:
+def initial_data(state: RunState, action: ParallelAction) -> Data:
     """Return the initial data of the step, before its first item."""
     items, keys = loops.items_and_keys(state, action.over)
-    after = {key: _after(state, action, item) for key, item in zip(keys, items, strict=True)}
+    after = {key: _item_dependencies(state, action, item) for key, item in zip(keys, items, strict=True)}
     _require_order(after)
     width = DEFAULT_WIDTH if action.max_concurrent is None else value_of(action.max_concurrent, state)
     if isinstance(width, bool) or not isinstance(width, int) or width < 1:
-        raise _wrong(f"`max_concurrent` needs a whole number from 1, got {width!r}")
+        raise _type_mismatch(f"`max_concurrent` needs a whole number from 1, got {width!r}")
     return {
         "items": list(items),
         "keys": list(keys),
@@ -51,11 +51,11 @@ def first(state: RunState, action: ParallelAction) -> Data:
     }
 
 
-def _after(state: RunState, action: ParallelAction, item: JsonValue) -> list[str]:
+def _item_dependencies(state: RunState, action: ParallelAction, item: JsonValue) -> list[str]:
     if action.after is None:
         return []
     try:
-        found = evaluated(action.after, state, {spoken(action.over.item): item})
+        found = evaluate_expression(action.after, state, {make_identifier(action.over.item): item})
     except UndefinedError:
         # Only some items have the field.
         return []
@@ -66,14 +66,14 @@ def _after(state: RunState, action: ParallelAction, item: JsonValue) -> list[str
 def _require_order(after: dict[str, list[str]]) -> None:
     fault = describe_order_fault(after)
     if fault is not None:
-        raise _wrong(fault)
+        raise _type_mismatch(fault)
 
 
-def _wrong(message: str) -> EvaluationError:
+def _type_mismatch(message: str) -> EvaluationError:
     return EvaluationError(Problem("type-mismatch", message[:200], 0, 0))
 
 
-def following(scene: Scene, action: ParallelAction) -> Event | None:
+def decide_next_effort(scene: Scene, action: ParallelAction) -> Event | None:
     """Start the next item, end the step with its results, or wait."""
     # All composite steps share this signature; here everything was fixed in the data when the step began.
     del action
@@ -87,11 +87,11 @@ def following(scene: Scene, action: ParallelAction) -> Event | None:
             continue
         lost = [other for other in after[key] if other in results and results[other]["status"] != "succeeded"]
         if lost:
-            return _not_tried(scene, key, lost[0])
+            return _skip_item(scene, key, lost[0])
         if running < cast("int", data["width"]) and all(other in results for other in after[key]):
             child = f"{scene.state.run}.{scene.state.seq + 1}"
             return ItemStarted(address=scene.work.address, key=key, child=child, at=scene.now)
-    return None if running else _over(scene, [results[key] for key in keys])
+    return None if running else _finish(scene, [results[key] for key in keys])
 
 
 def running_items(state: RunState) -> tuple[str, ...]:
@@ -103,7 +103,7 @@ def running_items(state: RunState) -> tuple[str, ...]:
     return tuple(child for key, child in started.items() if key not in results)
 
 
-def _not_tried(scene: Scene, key: str, lost: str) -> ItemEnded:
+def _skip_item(scene: Scene, key: str, lost: str) -> ItemEnded:
     data = scene.data
     item = cast("list[JsonValue]", data["items"])[cast("list[str]", data["keys"]).index(key)]
     error = f"it comes after '{lost}', which failed"
@@ -118,18 +118,18 @@ def result_of(key: str, item: JsonValue, status: str, **known: JsonValue) -> Dat
     return {"key": key, "item": item, "status": status, **empty, **known}
 
 
-def _over(scene: Scene, results: list[Data]) -> Event:
+def _finish(scene: Scene, results: list[Data]) -> Event:
     failed = [each for each in results if each["status"] != "succeeded"]
     on_fail = scene.step.on_fail
     if not failed or on_fail in ("continue", "undo", "warn"):
-        return scene.done(cast("JsonValue", results))
+        return scene.succeed(cast("JsonValue", results))
     named = "; ".join(f"{each['key']}: {each['error']}" for each in failed)
     message = f"step '{scene.work.address}': {len(failed)} of {len(results)} items failed: {named}"
     if on_fail == "fail":
         return RunEnded(status="failed", message=message, at=scene.now)
     hint = "mend what failed, then resume the run: only the failed items begin anew"
     to = scene.step.escalate_to or "" if on_fail == "escalate" else ""
-    message, address = escalated(message, to), scene.work.address
+    message, address = add_escalation(message, to), scene.work.address
     return RunBlocked(reason="step", message=message, address=address, next_step=hint, escalate_to=to, at=scene.now)
 
 
@@ -139,24 +139,24 @@ def item_plan(plan: Plan, step: Step) -> Plan:
         name=plan.name,
         description=f"an item of {step.name}",
         inputs=plan.inputs,
-        steps=_ending(body(step.action)),
+        steps=_make_nonblocking(body(step.action)),
         assessments=plan.assessments,
         guided=plan.guided,
     )
 
 
-def _ending(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    return tuple(_ended(step) for step in steps)
+def _make_nonblocking(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    return tuple(_make_step_nonblocking(step) for step in steps)
 
 
-def _ended(step: Step) -> Step:
+def _make_step_nonblocking(step: Step) -> Step:
     action = step.action
     if isinstance(action, LoopAction | GroupAction):
-        action = replace(action, steps=_ending(action.steps))
+        action = replace(action, steps=_make_nonblocking(action.steps))
     return replace(step, action=action, on_fail="fail" if step.on_fail in ("block", "escalate") else step.on_fail)
 
 
-def again(data: Data) -> Data:
+def reset_failed_items(data: Data) -> Data:
     """Return the data with failed items removed from the results, so that they are tried again."""
     results = cast("dict[str, Data]", data["results"])
     good: Data = {key: each for key, each in results.items() if each["status"] == "succeeded"}

@@ -7,7 +7,7 @@ from handrail.engine.composite.command_spec import checks_of, gate_spec
 from handrail.engine.composite.context import Scene
 from handrail.engine.prompts.agent_call import Ask
 from handrail.engine.state.budgets import Limit
-from handrail.engine.state.scope import with_own_result
+from handrail.engine.state.scope import expose_own_result
 from handrail.model.history.events import Event, StepBegan, StepEnded
 from handrail.model.workflow.actions import GateAction
 from handrail.model.workflow.values import JsonValue
@@ -16,7 +16,7 @@ Data = dict[str, JsonValue]
 FIRST: Data = {"phase": "check", "used": 0, "failed": "", "failures": [], "error": "", "output": None}
 
 
-def following(scene: Scene, action: GateAction) -> Event:
+def decide_next_effort(scene: Scene, action: GateAction) -> Event:
     """Decide what the gate does next."""
     data, address = scene.data, scene.work.address
     used, most = cast("int", data["used"]), 0 if action.fix is None else action.fix.max
@@ -24,9 +24,9 @@ def following(scene: Scene, action: GateAction) -> Event:
         spec = gate_spec(scene.state, scene.step, checks_of(scene.state, action.checks), scene.own)
         return StepBegan(address=address, action="gate", attempt=used + 1, spec=spec, at=scene.now)
     if data["phase"] == "passed":
-        return scene.done(data["output"])
+        return scene.succeed(data["output"])
     if action.fix is None or used >= most:
-        return scene.failed(str(data["error"]), data["output"])
+        return scene.fail(str(data["error"]), data["output"])
     # The failures are available by name too, and are part of the message whether the prompt names them or not.
     names: Data = {**scene.own, "failures": data["failures"], "round": used + 1}
     ask = Ask(
@@ -39,14 +39,14 @@ def following(scene: Scene, action: GateAction) -> Event:
         failed=str(data["failed"]) if str(data["failed"]).strip() else str(data["error"]),
         timeout=scene.step.timeout,
     )
-    event = replace(scene, state=with_own_result(scene.state, scene.step.name, address)).call(ask)
+    event = replace(scene, state=expose_own_result(scene.state, scene.step.name, address)).call(ask)
     if isinstance(event, Limit):
         error = f"{data['error']}; no further fix, since {event.message}"
-        return scene.failed(error, data["output"], blocks_budget=True)
+        return scene.fail(error, data["output"], blocks_budget=True)
     return event
 
 
-def heard(data: Data, event: StepEnded) -> Data:
+def record_outcome(data: Data, event: StepEnded) -> Data:
     """Record the outcome of the checks or of a fix."""
     if data["phase"] == "fix":
         return {**data, "phase": "check", "used": cast("int", data["used"]) + 1}

@@ -21,7 +21,7 @@ from handrail.model.workflow.values import JsonValue
 Data = dict[str, JsonValue]
 
 
-def first(state: RunState, action: MergeAction) -> Data:
+def initial_data(state: RunState, action: MergeAction) -> Data:
     """Return the initial data of the step, before its first branch."""
     return {
         "phase": "merge",
@@ -58,14 +58,14 @@ def _branches(value: JsonValue) -> list[dict[str, JsonValue]]:
     return [*ordered.values(), *plain]
 
 
-def following(scene: Scene, action: MergeAction) -> Event:
+def decide_next_effort(scene: Scene, action: MergeAction) -> Event:
     """Decide what the merge does next."""
     data = scene.data
     branches, at = cast("list[Data]", data["branches"]), cast("int", data["at"])
     if data["error"]:
-        return scene.failed(str(data["error"]))
+        return scene.fail(str(data["error"]))
     if at >= len(branches):
-        return _over(scene)
+        return _finish(scene)
     branch = branches[at]
     address = f"{scene.work.address}/{branch['name']}"
     match data["phase"]:
@@ -108,51 +108,59 @@ def _resolve(scene: Scene, action: MergeAction, address: str) -> Ask:
     )
 
 
-def _over(scene: Scene) -> Event:
+def _finish(scene: Scene) -> Event:
     data = scene.data
     left = cast("list[Data]", data["left"])
     result: Data = {"merged": data["merged"], "left": data["left"]}
     if not left:
-        return scene.done(result)
+        return scene.succeed(result)
     named = "; ".join(f"{each['name']}: {each['why']}" for each in left)
-    return scene.failed(f"not merged: {named}", result, blocks_budget=bool(data.get("unpaid")))
+    return scene.fail(f"not merged: {named}", result, blocks_budget=bool(data.get("unpaid")))
 
 
-def heard(data: Data, event: StepEnded) -> Data:
+def record_outcome(data: Data, event: StepEnded) -> Data:
     """Record the outcome of a merge, a conflict resolution or the checks."""
     output = event.output if isinstance(event.output, dict) else {}
     match data["phase"]:
         case "resolve" if event.address.endswith("/abandon"):
             # No agent could be called within the budget, so the conflicting merge was backed out instead.
             data = {**data, "why": f"{data['why']}, and the budget is used up", "unpaid": True}
-            return _next(data, merged=False) if event.status == "succeeded" else {**data, "error": event.error}
+            return (
+                _advance_to_next_branch(data, merged=False)
+                if event.status == "succeeded"
+                else {**data, "error": event.error}
+            )
         case "resolve":
             asked = cast("int", data["asked"]) + 1
             return {**data, "phase": "conclude", "asked": asked}
         case "check":
             if event.status == "succeeded":
-                return _next(data, merged=True)
+                return _advance_to_next_branch(data, merged=True)
             return {**data, "phase": "abandon", "why": f"its checks fail: {event.error}"}
         case "abandon":
-            return _next(data, merged=False) if event.status == "succeeded" else {**data, "error": event.error}
+            return (
+                _advance_to_next_branch(data, merged=False)
+                if event.status == "succeeded"
+                else {**data, "error": event.error}
+            )
         case _ if event.status == "failed":
             return {**data, "error": event.error}
         case _ if output.get("conflict"):
-            return _conflicting(data, output)
+            return _record_conflict(data, output)
         case _:
-            return {**data, "phase": "check"} if data["checked"] else _next(data, merged=True)
+            return {**data, "phase": "check"} if data["checked"] else _advance_to_next_branch(data, merged=True)
 
 
-def _conflicting(data: Data, output: Data) -> Data:
+def _record_conflict(data: Data, output: Data) -> Data:
     files = output.get("conflict")
     listed = ", ".join(str(each) for each in files) if isinstance(files, list) else str(files)
     data = {**data, "files": files, "why": f"conflict in {listed}"}
     if cast("int", data["asked"]) < cast("int", data["most"]):
         return {**data, "phase": "resolve"}
-    return {**data, "phase": "abandon"} if data["most"] else _next(data, merged=False)
+    return {**data, "phase": "abandon"} if data["most"] else _advance_to_next_branch(data, merged=False)
 
 
-def _next(data: Data, *, merged: bool) -> Data:
+def _advance_to_next_branch(data: Data, *, merged: bool) -> Data:
     branch = cast("list[Data]", data["branches"])[cast("int", data["at"])]
     kept = cast("list[JsonValue]", data["merged"])
     left = cast("list[JsonValue]", data["left"])

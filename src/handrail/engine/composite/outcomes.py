@@ -24,23 +24,23 @@ else:
 Data = dict[str, JsonValue]
 
 
-def heard(state: RunState, event: StepEnded) -> RunState:
+def record_outcome(state: RunState, event: StepEnded) -> RunState:
     """Return the state in which the innermost composite step has recorded how its action ended."""
     frame = state.stack[-1]
-    data = None if frame.work is None else _heard(frame.work, event)
+    data = None if frame.work is None else _update_kernel_data(frame.work, event)
     if frame.work is None or data is None:
         return state
     work = replace(frame.work, data=data)
     return replace(state, stack=(*state.stack[:-1], replace(frame, work=work)))
 
 
-def _heard(work: WorkState, event: StepEnded) -> Data | None:
+def _update_kernel_data(work: WorkState, event: StepEnded) -> Data | None:
     match work.action:
         case "gate":
-            return fixes.heard(work.data, event)
+            return fixes.record_outcome(work.data, event)
         case "agent-loop":
-            return reviews.heard(work.data, event)
+            return reviews.record_outcome(work.data, event)
         case "merge":
-            return merges.heard(work.data, event)
+            return merges.record_outcome(work.data, event)
         case _:
             return None

@@ -23,8 +23,8 @@ from handrail.engine.review.answers import (
     read_judgement,
     review_problem,
 )
-from handrail.engine.state.budgets import Limit, spent_at
-from handrail.engine.state.scope import condition, value_of
+from handrail.engine.state.budgets import Limit, spending_at
+from handrail.engine.state.scope import evaluate_condition, value_of
 from handrail.model.history.events import Event, RunEnded, StepBegan, StepEnded
 from handrail.model.history.run_state import RunState
 from handrail.model.workflow.actions import MOST_ASKS, MOST_REPAIRS, AgentLoopAction
@@ -36,7 +36,7 @@ SETTLED = ("clean", "met", "declined")
 """The verdicts with which a loop has reached its goal."""
 
 
-def first(state: RunState, action: AgentLoopAction) -> Data:
+def initial_data(state: RunState, action: AgentLoopAction) -> Data:
     """Return the initial data of the loop, before its first round."""
     on = action.converge is not None
     severity = str(value_of(action.converge.severity, state)) if action.converge is not None else "low"
@@ -57,66 +57,66 @@ def first(state: RunState, action: AgentLoopAction) -> Data:
     }
 
 
-def following(scene: Scene, action: AgentLoopAction) -> Event:
+def decide_next_effort(scene: Scene, action: AgentLoopAction) -> Event:
     """Decide what the loop does next."""
     data = scene.data
     if data["error"]:
-        return scene.failed(str(data["error"]))
+        return scene.fail(str(data["error"]))
     if data.get("silent"):
-        return _ended_open(scene, action, "no_answer")
+        return _end_unsettled(scene, action, "no_answer")
     match data["phase"]:
         case "review":
-            return _called(scene, _ask(scene, action.reviewer, "reviewer", REVIEW_SCHEMA))
+            return _call_agent(scene, _ask(scene, action.reviewer, "reviewer", REVIEW_SCHEMA))
         case "check":
             return _check(scene, action)
         case _:
-            return _stopped(scene, action) or _onward(scene, action)
+            return _decide_end(scene, action) or _call_next_role(scene, action)
 
 
-def _onward(scene: Scene, action: AgentLoopAction) -> Event:
+def _call_next_role(scene: Scene, action: AgentLoopAction) -> Event:
     if scene.data["phase"] == "judge" and action.arbiter is not None:
-        return _called(scene, _ask(scene, action.arbiter, "arbiter", JUDGE_SCHEMA))
-    return _called(scene, _ask(scene, action.fixer or action.reviewer, "fixer", None))
+        return _call_agent(scene, _ask(scene, action.arbiter, "arbiter", JUDGE_SCHEMA))
+    return _call_agent(scene, _ask(scene, action.fixer or action.reviewer, "fixer", None))
 
 
-def _called(scene: Scene, ask: Ask) -> Event:
+def _call_agent(scene: Scene, ask: Ask) -> Event:
     event = scene.call(ask)
-    return scene.failed(event.message, blocks_budget=True) if isinstance(event, Limit) else event
+    return scene.fail(event.message, blocks_budget=True) if isinstance(event, Limit) else event
 
 
-def _stopped(scene: Scene, action: AgentLoopAction) -> Event | None:
+def _decide_end(scene: Scene, action: AgentLoopAction) -> Event | None:
     """Return the event that ends the loop if there is a reason to end it now."""
     data = scene.data
     ledger, fixing = data["ledger"], data["phase"] == "fix"
     if data["repairs"]:
         return None
     verdict = convergence.verdict(ledger)
-    if verdict not in ("clean", "declined") and _met(scene, action):
+    if verdict not in ("clean", "declined") and _is_exit_condition_met(scene, action):
         verdict = "met"
     if verdict in SETTLED:
-        return scene.done(convergence.result(ledger, verdict, decides=action.decides))
+        return scene.succeed(convergence.result(ledger, verdict, decides=action.decides))
     if verdict is None and fixing and cast("int", data["round"]) >= action.max_iterations:
         verdict = "max"
-    return None if verdict is None else _ended_open(scene, action, verdict)
+    return None if verdict is None else _end_unsettled(scene, action, verdict)
 
 
-def _met(scene: Scene, action: AgentLoopAction) -> bool:
+def _is_exit_condition_met(scene: Scene, action: AgentLoopAction) -> bool:
     names = _names(scene)
-    return action.exit_when is not None and condition(action.exit_when, scene.state, names).result is True
+    return action.exit_when is not None and evaluate_condition(action.exit_when, scene.state, names).result is True
 
 
-def _ended_open(scene: Scene, action: AgentLoopAction, stopped: str) -> Event:
+def _end_unsettled(scene: Scene, action: AgentLoopAction, stopped: str) -> Event:
     """End the loop with findings open or without an answer, as `on_max` says."""
     result = convergence.result(scene.data["ledger"], stopped, decides=action.decides)
     if action.on_max == "continue":
-        return scene.done(result)
-    message = _open_words(scene, action, stopped)
+        return scene.succeed(result)
+    message = _describe_unsettled_end(scene, action, stopped)
     if action.on_max == "fail":
         return RunEnded(status="failed", message=message, at=scene.now)
-    return scene.failed(message, result)
+    return scene.fail(message, result)
 
 
-def _open_words(scene: Scene, action: AgentLoopAction, stopped: str) -> str:
+def _describe_unsettled_end(scene: Scene, action: AgentLoopAction, stopped: str) -> str:
     loop = f"review loop '{scene.work.address}'"
     match stopped:
         case "no_answer":
@@ -164,15 +164,15 @@ def _names(scene: Scene) -> Data:
     tree = scene.state.tree
     since = f"what changed since commit {tree.commit[:12]} (`git diff {tree.commit[:12]}`)" if tree is not None else ""
     known = convergence.names(scene.data["ledger"])
-    spent = spent_at(scene.state, scene.work.address).usd
+    spent = spending_at(scene.state, scene.work.address).usd
     return {**known, "round": scene.data["round"], "changes": since, "cost": spent}
 
 
-def heard(data: Data, event: StepEnded) -> Data:
+def record_outcome(data: Data, event: StepEnded) -> Data:
     """Record the outcome of a review, a judgement, a fix or the checks."""
     phase, failed = data["phase"], event.status == "failed"
     if phase == "check":
-        return _checked(data, event)
+        return _record_checks(data, event)
     if failed:
         return {**data, "error": f"the {event.address.rpartition('/')[2]} failed: {event.error}"}
     if phase not in ("review", "judge"):
@@ -180,7 +180,7 @@ def heard(data: Data, event: StepEnded) -> Data:
     said = str(event.details.get("summary") or event.stdout or "")
     # Loops recorded before answers were validated lack this field, and are read as they were then.
     misfit = _misfit(data, event.output, said) if "asked" in data else ""
-    return _asked_again(data, misfit) if misfit else _answered(data, event.output, said)
+    return _ask_again(data, misfit) if misfit else _record_answer(data, event.output, said)
 
 
 def _misfit(data: Data, output: JsonValue, said: str) -> str:
@@ -189,22 +189,22 @@ def _misfit(data: Data, output: JsonValue, said: str) -> str:
     return judgement_problem(output, said, convergence.open_findings(data["ledger"]))
 
 
-def _asked_again(data: Data, misfit: str) -> Data:
+def _ask_again(data: Data, misfit: str) -> Data:
     asked = cast("int", data["asked"]) + 1
     silent = "" if asked < MOST_ASKS else "reviewer" if data["phase"] == "review" else "arbiter"
     return {**data, "asked": asked, "misfit": f"the answer does not have the asked form: {misfit}", "silent": silent}
 
 
-def _answered(data: Data, output: JsonValue, said: str) -> Data:
+def _record_answer(data: Data, output: JsonValue, said: str) -> Data:
     settled = {**data, "asked": 0, "misfit": ""} if "asked" in data else data
     if data["phase"] == "review":
-        ledger = convergence.reviewed(data["ledger"], read_findings(output, said))
+        ledger = convergence.record_review(data["ledger"], read_findings(output, said))
         return {**settled, "phase": data["after"], "ledger": ledger}
     judgement = read_judgement(output, said, convergence.open_findings(data["ledger"]))
-    return {**settled, "phase": "fix", "ledger": convergence.judged(data["ledger"], judgement)}
+    return {**settled, "phase": "fix", "ledger": convergence.record_judgement(data["ledger"], judgement)}
 
 
-def _checked(data: Data, event: StepEnded) -> Data:
+def _record_checks(data: Data, event: StepEnded) -> Data:
     if event.status == "succeeded":
         return _next_round(data)
     repairs = cast("int", data["repairs"]) + 1
@@ -215,6 +215,6 @@ def _checked(data: Data, event: StepEnded) -> Data:
 
 
 def _next_round(data: Data) -> Data:
-    ledger = convergence.fixed(data["ledger"])
+    ledger = convergence.record_fix(data["ledger"])
     number = cast("int", data["round"]) + 1
     return {**data, "phase": "review", "round": number, "ledger": ledger, "repairs": 0, "failed": ""}

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from handrail.engine.contracts.javascript_values import trimmed
-from handrail.engine.contracts.schema import shown
+from handrail.engine.contracts.javascript_values import trim
+from handrail.engine.contracts.schema import preview_value
 from handrail.frozen import frozen
 from handrail.model.history.events import Shortfall, ShortfallCode
 from handrail.model.workflow.guidance import Assessment, Consequence, Dimension
@@ -52,15 +52,15 @@ def levels_of(judgments: Sequence[Judgment]) -> dict[str, JsonValue]:
     return dict(levels)
 
 
-def assessed(wanted: Sequence[Assessment], artifacts: Sequence[JsonValue]) -> Assessed:
+def read_assessments(wanted: Sequence[Assessment], artifacts: Sequence[JsonValue]) -> Assessed:
     """Read every assessment that a step asks for; none counts unless all are valid."""
-    found = [_one(each, _given(each, artifacts, alone=len(wanted) == 1)) for each in wanted]
+    found = [_read_assessment(each, _find_artifact(each, artifacts, alone=len(wanted) == 1)) for each in wanted]
     shortfalls = tuple(shortfall for each in found for shortfall in each.shortfalls)
     judgments = tuple(judgment for each in found for judgment in each.judgments)
     return Assessed((), shortfalls) if shortfalls else Assessed(judgments)
 
 
-def _given(wanted: Assessment, artifacts: Sequence[JsonValue], *, alone: bool) -> dict[str, JsonValue] | None:
+def _find_artifact(wanted: Assessment, artifacts: Sequence[JsonValue], *, alone: bool) -> dict[str, JsonValue] | None:
     """Find the artifact of an assessment: the first one if there is a single assessment, else the one that names it."""
     for each in artifacts:
         if (
@@ -72,11 +72,11 @@ def _given(wanted: Assessment, artifacts: Sequence[JsonValue], *, alone: bool) -
     return None
 
 
-def _one(wanted: Assessment, given: dict[str, JsonValue] | None) -> Assessed:
+def _read_assessment(wanted: Assessment, given: dict[str, JsonValue] | None) -> Assessed:
     if given is None:
         message = f"the assessment '{wanted.id}' is missing"
         return Assessed((), (_shortfall(wanted, "missing_assessment", message, wanted.id),))
-    wrong = _wrong_shape(wanted, given)
+    wrong = _shape_problems(wanted, given)
     dimensions = given.get("dimensions")
     levels = dimensions if isinstance(dimensions, dict) else {}
     judgments: list[Judgment] = []
@@ -84,7 +84,7 @@ def _one(wanted: Assessment, given: dict[str, JsonValue] | None) -> Assessed:
         known = {each.id for each in wanted.dimensions}
         wrong += [(f"the dimension '{name}' is not known", name) for name in levels if name not in known]
     for each in wanted.dimensions if isinstance(dimensions, dict) else ():
-        judged = _judged(wanted, each, levels.get(each.id))
+        judged = _read_judgment(wanted, each, levels.get(each.id))
         if isinstance(judged, Judgment):
             judgments.append(judged)
         elif judged:
@@ -96,11 +96,11 @@ def _one(wanted: Assessment, given: dict[str, JsonValue] | None) -> Assessed:
     return Assessed(tuple(judgments), tuple(found))
 
 
-def _wrong_shape(wanted: Assessment, given: dict[str, JsonValue]) -> list[tuple[str, str]]:
+def _shape_problems(wanted: Assessment, given: dict[str, JsonValue]) -> list[tuple[str, str]]:
     wrong: list[tuple[str, str]] = []
     named = given.get("assessmentId", wanted.id)
     if named != wanted.id:
-        wrong.append((f"the assessment must be '{wanted.id}', got {shown(named)}", ""))
+        wrong.append((f"the assessment must be '{wanted.id}', got {preview_value(named)}", ""))
     if not isinstance(given.get("dimensions"), dict):
         wrong.append((f"'dimensions' of '{wanted.id}' must be a map of levels", ""))
     summary = given.get("summary", "")
@@ -110,19 +110,19 @@ def _wrong_shape(wanted: Assessment, given: dict[str, JsonValue]) -> list[tuple[
     return wrong
 
 
-def _judged(wanted: Assessment, dimension: Dimension, given: JsonValue) -> Judgment | str:
+def _read_judgment(wanted: Assessment, dimension: Dimension, given: JsonValue) -> Judgment | str:
     """Read one level; return a text that says what is wrong with it, empty if it is optional and left out."""
     listed = ", ".join(dimension.levels)
     if given is None:
         return f"the dimension '{dimension.id}' is missing; give one of {listed}" if dimension.required else ""
     level, rationale = (given.get("level"), given.get("rationale", "")) if isinstance(given, dict) else (given, "")
     if not isinstance(level, str):
-        return f"the level of '{dimension.id}' must be one of {listed}, got {shown(level)}"
+        return f"the level of '{dimension.id}' must be one of {listed}, got {preview_value(level)}"
     if not isinstance(rationale, str) or len(rationale) > LONGEST_RATIONALE:
         return f"the rationale of '{dimension.id}' must be a text of at most {LONGEST_RATIONALE} characters"
     exact = _level(dimension, level)
     if exact is None:
-        return f"the level of '{dimension.id}' must be one of {listed}, got {shown(level)}"
+        return f"the level of '{dimension.id}' must be one of {listed}, got {preview_value(level)}"
     if wanted.rationale_required and not rationale.strip():
         return f"the level of '{dimension.id}' needs its reason, as 'rationale'"
     return Judgment(wanted.id, dimension.id, exact, rationale, level if exact != level else "")
@@ -132,8 +132,8 @@ def _level(dimension: Dimension, given: str) -> str | None:
     """Return a level as it is written, or the only one that differs just in case and surrounding whitespace."""
     if given in dimension.levels:
         return given
-    wanted = trimmed(given).lower()
-    near = [level for level in dimension.levels if trimmed(level).lower() == wanted]
+    wanted = trim(given).lower()
+    near = [level for level in dimension.levels if trim(level).lower() == wanted]
     return near[0] if len(near) == 1 else None
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Mapping
 
-from handrail.engine.contracts.javascript_values import is_number, number_of, text_of, trimmed, truthy
-from handrail.language.patterns.read import found_in
+from handrail.engine.contracts.javascript_values import is_number, is_truthy, number_of, text_of, trim
+from handrail.language.patterns.read import has_match
 from handrail.model.history.events import Why
 from handrail.model.workflow.values import AllOf, Always, AnyOf, Compare, ContextCondition, JsonValue, Negation
 
@@ -27,10 +27,10 @@ def holds(condition: ContextCondition, context: Context) -> bool:
         return False
 
 
-def decided(condition: ContextCondition, context: Context) -> Why:
+def evaluate_condition(condition: ContextCondition, context: Context) -> Why:
     """Evaluate a condition and record the values that decided it."""
     read = {name: context.get(name) for name in variables(condition)}
-    return Why(described(condition), read, holds(condition, context))
+    return Why(describe_condition(condition), read, holds(condition, context))
 
 
 def _holds(condition: ContextCondition, context: Context) -> bool:
@@ -52,7 +52,7 @@ def equal(one: JsonValue, other: JsonValue) -> bool:
     if one is None or other is None:
         return one is other
     if isinstance(one, str) and isinstance(other, str):
-        return trimmed(one).lower() == trimmed(other).lower()
+        return trim(one).lower() == trim(other).lower()
     if isinstance(one, str):
         return _stands_for(one, other)
     if isinstance(other, str):
@@ -65,19 +65,19 @@ def equal(one: JsonValue, other: JsonValue) -> bool:
 
 def _stands_for(text: str, value: JsonValue) -> bool:
     if isinstance(value, bool):
-        return trimmed(text).lower() in (_YES if value else _NO)
+        return trim(text).lower() in (_YES if value else _NO)
     return is_number(value) and number_of(text) == value
 
 
 def _plain(value: JsonValue) -> str:
-    return "" if value is None else trimmed(text_of(value))
+    return "" if value is None else trim(text_of(value))
 
 
-def _folded(value: JsonValue) -> str:
+def _casefold_text(value: JsonValue) -> str:
     return _plain(value).lower()
 
 
-def _ordered(decide: Callable[[float, float], bool]) -> Callable[[JsonValue, JsonValue], bool]:
+def _make_number_comparison(decide: Callable[[float, float], bool]) -> Callable[[JsonValue, JsonValue], bool]:
     def compare(value: JsonValue, operand: JsonValue) -> bool:
         if isinstance(value, bool | str | list | dict | None) or isinstance(operand, bool | str | list | dict | None):
             return False
@@ -87,26 +87,26 @@ def _ordered(decide: Callable[[float, float], bool]) -> Callable[[JsonValue, Jso
 
 
 def _matches(value: JsonValue, operand: JsonValue) -> bool:
-    return found_in(text_of(operand), _plain(value), "i")
+    return has_match(text_of(operand), _plain(value), "i")
 
 
-def _among(value: JsonValue, operand: JsonValue) -> bool:
+def _is_in_list(value: JsonValue, operand: JsonValue) -> bool:
     return isinstance(operand, list) and any(equal(value, item) for item in operand)
 
 
 _COMPARED: dict[str, Callable[[JsonValue, JsonValue], bool]] = {
-    "truthy": lambda value, _: truthy(value),
+    "truthy": lambda value, _: is_truthy(value),
     "equals": equal,
     "not_equals": lambda value, operand: not equal(value, operand),
-    "gt": _ordered(lambda value, operand: value > operand),
-    "gte": _ordered(lambda value, operand: value >= operand),
-    "lt": _ordered(lambda value, operand: value < operand),
-    "lte": _ordered(lambda value, operand: value <= operand),
-    "contains": lambda value, operand: _folded(operand) in _folded(value),
-    "startsWith": lambda value, operand: _folded(value).startswith(_folded(operand)),
-    "endsWith": lambda value, operand: _folded(value).endswith(_folded(operand)),
+    "gt": _make_number_comparison(lambda value, operand: value > operand),
+    "gte": _make_number_comparison(lambda value, operand: value >= operand),
+    "lt": _make_number_comparison(lambda value, operand: value < operand),
+    "lte": _make_number_comparison(lambda value, operand: value <= operand),
+    "contains": lambda value, operand: _casefold_text(operand) in _casefold_text(value),
+    "startsWith": lambda value, operand: _casefold_text(value).startswith(_casefold_text(operand)),
+    "endsWith": lambda value, operand: _casefold_text(value).endswith(_casefold_text(operand)),
     "matches": _matches,
-    "in": _among,
+    "in": _is_in_list,
 }
 
 
@@ -123,27 +123,29 @@ def variables(condition: ContextCondition) -> tuple[str, ...]:
             return ()
 
 
-def described(condition: ContextCondition) -> str:
+def describe_condition(condition: ContextCondition) -> str:
     """Describe a condition in one line."""
     match condition:
         case Compare():
-            written = "" if condition.operator == "truthy" else f" {condition.operator} {_written(condition.operand)}"
+            written = (
+                "" if condition.operator == "truthy" else f" {condition.operator} {_format_value(condition.operand)}"
+            )
             return condition.var + written
         case AllOf():
-            return " and ".join(_inner(part) for part in condition.parts) or "always"
+            return " and ".join(_describe_part(part) for part in condition.parts) or "always"
         case AnyOf():
-            return " or ".join(_inner(part) for part in condition.parts) or "never"
+            return " or ".join(_describe_part(part) for part in condition.parts) or "never"
         case Negation():
-            return f"not {_inner(condition.part)}"
+            return f"not {_describe_part(condition.part)}"
         case Always():
             return "always"
 
 
-def _inner(part: ContextCondition) -> str:
-    return f"({described(part)})" if isinstance(part, AllOf | AnyOf) else described(part)
+def _describe_part(part: ContextCondition) -> str:
+    return f"({describe_condition(part)})" if isinstance(part, AllOf | AnyOf) else describe_condition(part)
 
 
-def _written(value: JsonValue) -> str:
+def _format_value(value: JsonValue) -> str:
     if isinstance(value, list):
-        return "[" + ", ".join(_written(item) for item in value) + "]"
+        return "[" + ", ".join(_format_value(item) for item in value) + "]"
     return f"'{value}'" if isinstance(value, str) else text_of(value)

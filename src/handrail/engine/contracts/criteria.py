@@ -2,28 +2,28 @@
 
 import json
 
-from handrail.engine.contracts.context_conditions import Context, described, holds
+from handrail.engine.contracts.context_conditions import Context, describe_condition, holds
 from handrail.engine.contracts.schema import fits
-from handrail.language.patterns.read import found_in
+from handrail.language.patterns.read import has_match
 from handrail.model.workflow.guidance import Validation, ValidationGroup, ValidationRule
 from handrail.model.workflow.values import JsonValue
 
 
-def unmet(criteria: Validation, text: str, context: Context) -> tuple[str, ...]:
+def find_unmet_rules(criteria: Validation, text: str, context: Context) -> tuple[str, ...]:
     """Return the messages of the rules that a text does not meet; empty if it meets the criteria as a whole."""
-    if _met(criteria, text, context) is not False:
+    if _is_met(criteria, text, context) is not False:
         return ()
     # Inside a negation, possibly no single rule is to blame.
     return tuple(dict.fromkeys(_messages(criteria, text, context))) or ("the notes have a form that is refused",)
 
 
-def _met(criteria: Validation, text: str, context: Context) -> bool | None:
+def _is_met(criteria: Validation, text: str, context: Context) -> bool | None:
     """Whether criteria are met; None if none of them applies."""
     if isinstance(criteria, ValidationRule):
         if criteria.condition is not None and not holds(criteria.condition, context):
             return None
         return _RULES[criteria.type](criteria, text)
-    results = [result for part in criteria.parts if (result := _met(part, text, context)) is not None]
+    results = [result for part in criteria.parts if (result := _is_met(part, text, context)) is not None]
     if not results:
         return None
     match criteria.operator:
@@ -38,11 +38,11 @@ def _met(criteria: Validation, text: str, context: Context) -> bool | None:
 def _messages(criteria: Validation, text: str, context: Context) -> list[str]:
     if isinstance(criteria, ValidationRule):
         return [criteria.message]
-    blamed = [part for part in criteria.parts if _to_blame(criteria, _met(part, text, context))]
+    blamed = [part for part in criteria.parts if _is_to_blame(criteria, _is_met(part, text, context))]
     return [message for part in blamed for message in _messages(part, text, context)]
 
 
-def _to_blame(group: ValidationGroup, met: bool | None) -> bool:
+def _is_to_blame(group: ValidationGroup, met: bool | None) -> bool:
     return met is (group.operator == "not")
 
 
@@ -51,7 +51,7 @@ def _contains(rule: ValidationRule, text: str) -> bool:
 
 
 def _regex(rule: ValidationRule, text: str) -> bool:
-    return found_in(rule.pattern or "", text, rule.flags or "")
+    return has_match(rule.pattern or "", text, rule.flags or "")
 
 
 def _length(rule: ValidationRule, text: str) -> bool:
@@ -80,7 +80,7 @@ def requirements(criteria: Validation) -> tuple[str, ...]:
 
 
 def _proviso(rule: ValidationRule) -> str:
-    return "" if rule.condition is None else f"where {described(rule.condition)}: "
+    return "" if rule.condition is None else f"where {describe_condition(rule.condition)}: "
 
 
 def _requirement(rule: ValidationRule) -> str:

@@ -14,7 +14,7 @@ from handrail.engine.text.globs import glob_problem
 from handrail.engine.text.plain_json import read_plain, require_plain
 from handrail.frozen import frozen
 from handrail.late_import import late_import
-from handrail.model.names import escape, spoken
+from handrail.model.names import make_identifier, path_problem
 from handrail.model.suggest import suggest
 from handrail.model.workflow.types import (
     AnyType,
@@ -75,14 +75,14 @@ class Misfit:
 Verdict: TypeAlias = Fit | Misfit
 
 
-def checked(type_: Type, value: JsonValue, root: str = "") -> Verdict:
+def check_type(type_: Type, value: JsonValue, root: str = "") -> Verdict:
     """Check a result against a type; absolute paths below `root`, the agent's folder, become relative."""
     try:
         require_plain(value)
     except ValueError as error:
         return Misfit((Problem("$", f"cannot be kept: {error}"),))
     check = _Check(root.rstrip("/"))
-    found = check.held(type_, value, "$")
+    found = check.fit_value(type_, value, "$")
     if check.problems:
         return Misfit(tuple(check.problems[:MOST_PROBLEMS]))
     return Fit(found, tuple(check.repairs))
@@ -96,88 +96,90 @@ class _Check:
     problems: list[Problem] = field(default_factory=list[Problem])
     repairs: list[str] = field(default_factory=list[str])
 
-    def held(self, type_: Type, value: JsonValue, path: str) -> JsonValue:
+    def fit_value(self, type_: Type, value: JsonValue, path: str) -> JsonValue:
         """Return the value as it is stored, and record what is wrong with it."""
         if len(self.problems) >= MOST_PROBLEMS:
             return value
         match type_:
             case ScalarType():
-                return self._scalar(type_.kind, value, path)
+                return self._fit_scalar(type_.kind, value, path)
             case ListType() if isinstance(value, list):
-                return [self.held(type_.item, item, f"{path}[{index}]") for index, item in enumerate(value)]
+                return [self.fit_value(type_.item, item, f"{path}[{index}]") for index, item in enumerate(value)]
             case MapType() if isinstance(value, dict):
-                return {name: self.held(type_.value, item, inner(path, name)) for name, item in value.items()}
+                return {name: self.fit_value(type_.value, item, field_path(path, name)) for name, item in value.items()}
             case RecordType() if isinstance(value, dict):
-                return self._record(type_, value, path)
+                return self._fit_record(type_, value, path)
             case _:
-                return self._as_it_is(type_, value, path)
+                return self._fit_unchanged(type_, value, path)
 
-    def _as_it_is(self, type_: Type, value: JsonValue, path: str) -> JsonValue:
+    def _fit_unchanged(self, type_: Type, value: JsonValue, path: str) -> JsonValue:
         match type_:
             case AnyType():
                 return value
             case ChoiceType() if isinstance(value, str) and value in type_.values:
                 return value
             case SchemaType():
-                self.problems += map(_of_schema, schema.issues(read_plain(type_.schema), value, path))
+                self.problems += map(_parse_schema_issue, schema.issues(read_plain(type_.schema), value, path))
                 return value
             case _:
-                return self._wrong(value, path, worded(type_))
+                return self._add_problem(value, path, describe_type(type_))
 
-    def _wrong(self, value: JsonValue, path: str, expected: str) -> JsonValue:
-        self.problems.append(Problem(path, expected, given(value)))
+    def _add_problem(self, value: JsonValue, path: str, expected: str) -> JsonValue:
+        self.problems.append(Problem(path, expected, describe_value(value)))
         return value
 
-    def _scalar(self, kind: ScalarKind, value: JsonValue, path: str) -> JsonValue:
+    def _fit_scalar(self, kind: ScalarKind, value: JsonValue, path: str) -> JsonValue:
         if kind == "int" and isinstance(value, float) and value.is_integer():
             self.repairs.append(f"{path}: {value} is written {int(value)}")
             return int(value)
         if kind == "path" and isinstance(value, str):
-            value = self._relative(value, path)
+            value = self._make_relative(value, path)
         fits, expected = SCALARS[kind]
         if fits(value):
             return value
         reason = REASONS[kind](value) if kind in REASONS and isinstance(value, str) else None
-        self.problems.append(Problem(path, expected, given(value) + (f", which {reason}" if reason else "")))
+        self.problems.append(Problem(path, expected, describe_value(value) + (f", which {reason}" if reason else "")))
         return value
 
-    def _relative(self, value: str, path: str) -> str:
+    def _make_relative(self, value: str, path: str) -> str:
         bare = value
         if self.root and bare.startswith(self.root + "/"):
             bare = bare[len(self.root) + 1 :]
         while bare.startswith("./"):
             bare = bare[2:].lstrip("/")
         if bare != value:
-            self.repairs.append(f"{path}: {schema.shown(value)} is written {schema.shown(bare)}")
+            self.repairs.append(f"{path}: {schema.preview_value(value)} is written {schema.preview_value(bare)}")
         return bare
 
-    def _record(self, type_: RecordType, value: dict[str, JsonValue], path: str) -> JsonValue:
-        named = self._renamed(type_, value, path)
+    def _fit_record(self, type_: RecordType, value: dict[str, JsonValue], path: str) -> JsonValue:
+        named = self._rename_fields(type_, value, path)
         kept: dict[str, JsonValue] = {}
         for each in type_.fields:
-            place = inner(path, each.name)
+            place = field_path(path, each.name)
             if each.name not in named:
                 if not each.optional:
-                    self.problems.append(Problem(place, f"is missing: give {worded(each.type)}"))
+                    self.problems.append(Problem(place, f"is missing: give {describe_type(each.type)}"))
             elif each.optional and named[each.name] is None and not isinstance(each.type, AnyType):
                 self.repairs.append(f"{place}: nothing was given, so it is left out")
             else:
-                kept[each.name] = self.held(each.type, named[each.name], place)
-        self._others(type_, named, kept, path)
+                kept[each.name] = self.fit_value(each.type, named[each.name], place)
+        self._handle_extra_fields(type_, named, kept, path)
         return kept
 
-    def _renamed(self, type_: RecordType, value: dict[str, JsonValue], path: str) -> dict[str, JsonValue]:
+    def _rename_fields(self, type_: RecordType, value: dict[str, JsonValue], path: str) -> dict[str, JsonValue]:
         """Rename fields written with `-`, as in workflows, to the `_` that expressions use."""
         known = set(type_.names())
         named = dict(value)
         for name in value:
-            meant = spoken(name)
+            meant = make_identifier(name)
             if name not in known and meant in known and meant not in value:
                 named[meant] = named.pop(name)
-                self.repairs.append(f"{inner(path, name)} is written {meant}")
+                self.repairs.append(f"{field_path(path, name)} is written {meant}")
         return named
 
-    def _others(self, type_: RecordType, named: dict[str, JsonValue], kept: dict[str, JsonValue], path: str) -> None:
+    def _handle_extra_fields(
+        self, type_: RecordType, named: dict[str, JsonValue], kept: dict[str, JsonValue], path: str
+    ) -> None:
         """Drop fields that were not asked for, unless their name resembles a missing one."""
         known = set(type_.names())
         absent = known - named.keys()
@@ -186,22 +188,22 @@ class _Check:
             if type_.open:
                 kept[name] = named[name]
             elif meant is not None:
-                self.problems.append(Problem(inner(path, name), f"is not known: did you mean '{meant}'?"))
+                self.problems.append(Problem(field_path(path, name), f"is not known: did you mean '{meant}'?"))
             else:
-                self.repairs.append(f"{inner(path, name)} was not asked for, so it is left out")
+                self.repairs.append(f"{field_path(path, name)} was not asked for, so it is left out")
 
 
-def _of_schema(issue: str) -> Problem:
+def _parse_schema_issue(issue: str) -> Problem:
     place, _, what = issue.partition(" ")
     return Problem(place, what)
 
 
-def inner(path: str, name: str) -> str:
+def field_path(path: str, name: str) -> str:
     """Build the JSON path of a field."""
-    return f"{path}.{name}" if name.isidentifier() else f"{path}[{schema.shown(name)}]"
+    return f"{path}.{name}" if name.isidentifier() else f"{path}[{schema.preview_value(name)}]"
 
 
-def given(value: JsonValue) -> str:
+def describe_value(value: JsonValue) -> str:
     """Describe a value in a few words."""
     match value:
         case None:
@@ -209,13 +211,13 @@ def given(value: JsonValue) -> str:
         case bool():
             return "true" if value else "false"
         case str():
-            return f"the text {schema.shown(value)}"
+            return f"the text {schema.preview_value(value)}"
         case _:
-            return schema.shown(value)
+            return schema.preview_value(value)
 
 
 def _is_path(value: JsonValue) -> bool:
-    return isinstance(value, str) and value.strip() not in ("", ".") and escape(value) is None
+    return isinstance(value, str) and value.strip() not in ("", ".") and path_problem(value) is None
 
 
 def _is_slug(value: JsonValue) -> bool:
@@ -241,11 +243,11 @@ SCALARS: dict[ScalarKind, tuple[Callable[[JsonValue], bool], str]] = {
     "null": (lambda value: value is None, "null"),
 }
 """The check of each kind of scalar, and how the kind is described."""
-REASONS: dict[ScalarKind, Callable[[str], str | None]] = {"path": escape, "glob": glob_problem}
+REASONS: dict[ScalarKind, Callable[[str], str | None]] = {"path": path_problem, "glob": glob_problem}
 """Explains why a text is not of a kind, where that is known."""
 
 
-def worded(type_: Type) -> str:
+def describe_type(type_: Type) -> str:
     """Describe what a type asks for, in a few words."""
     match type_:
         case ScalarType():

@@ -13,7 +13,7 @@ LARGEST_PLAIN = 1e21
 """From this number on, JavaScript writes an exponent."""
 
 
-def trimmed(text: str) -> str:
+def trim(text: str) -> str:
     """Strip what JavaScript considers whitespace from both ends."""
     return text.strip(_BLANKS)
 
@@ -25,7 +25,7 @@ def is_number(value: JsonValue) -> bool:
 
 def number_of(text: str) -> float | int | None:
     """Parse a text as `Number()` does: whitespace is ignored, an empty text is 0; None for NaN."""
-    text = trimmed(text)
+    text = trim(text)
     if not text:
         return 0
     if _BASED.fullmatch(text):
@@ -35,7 +35,7 @@ def number_of(text: str) -> float | int | None:
     return float(text) if _DECIMAL.fullmatch(text) else None
 
 
-def truthy(value: JsonValue) -> bool:
+def is_truthy(value: JsonValue) -> bool:
     """Whether a value counts as true: empty text, 0 and null do not, empty lists and maps do."""
     if isinstance(value, list | dict):
         return True
@@ -66,10 +66,10 @@ def _number_text(value: float) -> str:
         return "NaN"
     if value == int(value) and abs(value) < LARGEST_PLAIN:
         return str(int(value))
-    return _with_exponent(float(value))
+    return _format_with_exponent(float(value))
 
 
-def _with_exponent(value: float) -> str:
+def _format_with_exponent(value: float) -> str:
     """Format a number as JavaScript does, which writes the same digits as Python but different exponents."""
     digits, _, exponent = repr(value).partition("e")
     if not exponent:

@@ -4,8 +4,8 @@ import json
 import re
 from collections.abc import Iterator
 
-from handrail.engine.contracts.fit_type import Fit, checked
-from handrail.engine.text.plain_json import no_number, read_plain, require_plain
+from handrail.engine.contracts.fit_type import Fit, check_type
+from handrail.engine.text.plain_json import read_plain, refuse_constant, require_plain
 from handrail.model.workflow.types import Type
 from handrail.model.workflow.values import JsonValue
 
@@ -17,11 +17,11 @@ _FENCE = "```"
 _OPENING = re.compile(r"[{\[]")
 
 
-def from_text(text: str, type_: Type | None = None) -> JsonValue:
+def find_result(text: str, type_: Type | None = None) -> JsonValue:
     """Find JSON in a text: all of it, its last fenced block, or its last map or list; preferably of the given type."""
     first: JsonValue = None
     for number, value in enumerate(_candidates(text[-LONGEST:])):
-        if type_ is None or isinstance(checked(type_, value), Fit):
+        if type_ is None or isinstance(check_type(type_, value), Fit):
             return value
         first = value if number == 0 else first
     return first
@@ -29,7 +29,7 @@ def from_text(text: str, type_: Type | None = None) -> JsonValue:
 
 def _candidates(text: str) -> Iterator[JsonValue]:
     """Yield possible results, the likeliest first."""
-    blocks = _fenced(text)
+    blocks = _find_fenced_blocks(text)
     marked = [body for language, body in reversed(blocks) if language == "json"]
     others = [body for language, body in reversed(blocks) if language != "json"]
     for body in (text, *marked, *others):
@@ -37,10 +37,10 @@ def _candidates(text: str) -> Iterator[JsonValue]:
             yield read_plain(body.strip())
         except ValueError:
             continue
-    yield from reversed(_within(text))
+    yield from reversed(_find_embedded_json(text))
 
 
-def _fenced(text: str) -> list[tuple[str, str]]:
+def _find_fenced_blocks(text: str) -> list[tuple[str, str]]:
     """List the fenced blocks of a text, each with its language."""
     found: list[tuple[str, str]] = []
     inside: list[str] | None = None
@@ -57,10 +57,10 @@ def _fenced(text: str) -> list[tuple[str, str]]:
     return found
 
 
-def _within(text: str) -> list[JsonValue]:
+def _find_embedded_json(text: str) -> list[JsonValue]:
     """List the outermost maps and lists in a text; empty if the search takes too long."""
     found: list[JsonValue] = []
-    decoder = json.JSONDecoder(parse_constant=no_number)
+    decoder = json.JSONDecoder(parse_constant=refuse_constant)
     at = work = 0
     while (opening := _OPENING.search(text, at)) is not None:
         begin = opening.start()

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from handrail.engine.contracts.fit_type import LONGEST_SLUG, SLUG, Fit, Misfit, Problem, checked
+from handrail.engine.contracts.fit_type import LONGEST_SLUG, SLUG, Fit, Misfit, Problem, check_type
 from handrail.engine.text.plain_json import read_plain
 from handrail.late_import import late_import
 from handrail.model.workflow.types import (
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 else:
     json_schema = late_import("handrail.engine.contracts.schema")
 
-__all__ = ["Fit", "Misfit", "Problem", "ask_again", "checked", "example_of", "in_short", "schema_of"]
+__all__ = ["Fit", "Misfit", "Problem", "ask_again", "check_type", "example_of", "format_type", "schema_of"]
 
 LONGEST_SCHEMA = 4000
 LONGEST_PROBLEM = 400
@@ -81,15 +81,15 @@ def _record(type_: RecordType) -> JsonValue:
     }
 
 
-def in_short(type_: Type, indent: str = "") -> str:
+def format_type(type_: Type, indent: str = "") -> str:
     """Format a type as workflows write it, one line per field."""
     match type_:
         case ChoiceType():
             return " | ".join(json.dumps(value, ensure_ascii=False) for value in type_.values)
         case ListType():
-            return f"[{in_short(type_.item, indent)}]"
+            return f"[{format_type(type_.item, indent)}]"
         case MapType():
-            return f"{{NAME: {in_short(type_.value, indent)}}}"
+            return f"{{NAME: {format_type(type_.value, indent)}}}"
         case RecordType():
             lines = [_line(each, indent + "  ") for each in type_.fields]
             return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
@@ -103,7 +103,7 @@ def in_short(type_: Type, indent: str = "") -> str:
 
 def _line(each: Field, indent: str) -> str:
     optional = " (may be left out)" if each.optional else ""
-    return f"{indent}{json.dumps(each.name, ensure_ascii=False)}{optional}: {in_short(each.type, indent)}"
+    return f"{indent}{json.dumps(each.name, ensure_ascii=False)}{optional}: {format_type(each.type, indent)}"
 
 
 def example_of(type_: Type) -> JsonValue:
@@ -122,10 +122,10 @@ def example_of(type_: Type) -> JsonValue:
         case RecordType():
             return {each.name: example_of(each.type) for each in type_.fields if not each.optional}
         case SchemaType():
-            return _own_example(read_plain(type_.schema))
+            return _example_in_schema(read_plain(type_.schema))
 
 
-def _own_example(schema: JsonValue) -> JsonValue:
+def _example_in_schema(schema: JsonValue) -> JsonValue:
     given = schema.get("examples") if isinstance(schema, dict) else None
     return next((each for each in given if json_schema.fits(schema, each)), None) if isinstance(given, list) else None
 
@@ -136,7 +136,7 @@ def ask_again(type_: Type, problems: Iterable[Problem]) -> str:
     said = (
         ["Your result does not have the form that this step needs:", *found] if found else ["Your result is missing."]
     )
-    lines = [*said, "", "The form is:", in_short(type_)]
+    lines = [*said, "", "The form is:", format_type(type_)]
     example = example_of(type_)
     if example is not None:
         lines += ["", "The smallest example of that form:", json.dumps(example, ensure_ascii=False, indent=2)]

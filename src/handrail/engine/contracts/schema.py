@@ -50,7 +50,7 @@ def fits(schema: JsonValue, value: JsonValue) -> bool:
 
 def _issues(schema: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
     if schema is False:
-        yield _at(place, "must not be there")
+        yield _format_issue(place, "must not be there")
     if not isinstance(schema, dict):
         return
     for keyword, wanted in schema.items():
@@ -59,63 +59,65 @@ def _issues(schema: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
             yield from check(schema, wanted, value, place)
 
 
-def _at(place: str, what: str) -> str:
+def _format_issue(place: str, what: str) -> str:
     return f"{place or 'the artifact'} {what}"
 
 
-def _inner(place: str, name: str) -> str:
+def _join_place(place: str, name: str) -> str:
     return f"{place}.{name}" if place else name
 
 
-def same(one: JsonValue, other: JsonValue) -> bool:
+def is_same_json(one: JsonValue, other: JsonValue) -> bool:
     """Whether two values are the same JSON; true is not 1."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(same, one, other))
+        return len(one) == len(other) and all(map(is_same_json, one, other))
     if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(same(one[name], other[name]) for name in one)
+        return one.keys() == other.keys() and all(is_same_json(one[name], other[name]) for name in one)
     return one == other
 
 
-def shown(value: JsonValue) -> str:
+def preview_value(value: JsonValue) -> str:
     """Format a value in a few characters."""
     written = repr(value) if not isinstance(value, dict | list) else f"a {'map' if isinstance(value, dict) else 'list'}"
     return written if len(written) <= _SHOWN else written[:_SHOWN] + "…"
 
 
-def _type(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
+def _check_type(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
     names = wanted if isinstance(wanted, list) else [wanted]
     known = [name for name in names if isinstance(name, str) and name in _TYPES]
     if known and not any(_TYPES[name](value) for name in known):
-        yield _at(place, f"must be of type {' or '.join(known)}, got {shown(value)}")
+        yield _format_issue(place, f"must be of type {' or '.join(known)}, got {preview_value(value)}")
 
 
-def _const(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
-    if not same(wanted, value):
-        yield _at(place, f"must be {shown(wanted)}, got {shown(value)}")
+def _check_const(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
+    if not is_same_json(wanted, value):
+        yield _format_issue(place, f"must be {preview_value(wanted)}, got {preview_value(value)}")
 
 
-def _enum(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
-    if isinstance(wanted, list) and not any(same(item, value) for item in wanted):
-        yield _at(place, f"must be one of {', '.join(map(shown, wanted))}, got {shown(value)}")
+def _check_enum(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
+    if isinstance(wanted, list) and not any(is_same_json(item, value) for item in wanted):
+        yield _format_issue(
+            place, f"must be one of {', '.join(map(preview_value, wanted))}, got {preview_value(value)}"
+        )
 
 
-def _required(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
+def _check_required(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
     if isinstance(value, dict) and isinstance(wanted, list):
         for name in wanted:
             if isinstance(name, str) and name not in value:
-                yield _at(_inner(place, name), "is missing")
+                yield _format_issue(_join_place(place, name), "is missing")
 
 
-def _properties(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
+def _check_properties(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
     if isinstance(value, dict) and isinstance(wanted, dict):
         for name, inner in wanted.items():
             if name in value:
-                yield from _issues(inner, value[name], _inner(place, name))
+                yield from _issues(inner, value[name], _join_place(place, name))
 
 
-def _additional(schema: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
+def _check_additional_properties(schema: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
     known = schema.get("properties")
     if not isinstance(value, dict):
         return
@@ -123,35 +125,35 @@ def _additional(schema: Schema, wanted: JsonValue, value: JsonValue, place: str)
         if isinstance(known, dict) and name in known:
             continue
         if wanted is False:
-            yield _at(_inner(place, name), "is not known here")
+            yield _format_issue(_join_place(place, name), "is not known here")
         else:
-            yield from _issues(wanted, item, _inner(place, name))
+            yield from _issues(wanted, item, _join_place(place, name))
 
 
-def _property_names(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
+def _check_property_names(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
     if isinstance(value, dict):
         for name in value:
-            yield from _issues(wanted, name, f"the name {shown(name)} in {place or 'the artifact'}")
+            yield from _issues(wanted, name, f"the name {preview_value(name)} in {place or 'the artifact'}")
 
 
-def _items(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
+def _check_items(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
     if isinstance(value, list):
         for index, item in enumerate(value):
             yield from _issues(wanted, item, f"{place}[{index}]")
 
 
-def _pattern(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
-    if isinstance(wanted, str) and isinstance(value, str) and not patterns.found_in(wanted, value):
-        yield _at(place, f"must match {wanted}, got {shown(value)}")
+def _check_pattern(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
+    if isinstance(wanted, str) and isinstance(value, str) and not patterns.has_match(wanted, value):
+        yield _format_issue(place, f"must match {wanted}, got {preview_value(value)}")
 
 
-def _format(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
+def _check_format(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
     form = _FORMATS.get(wanted) if isinstance(wanted, str) else None
     if form is not None and isinstance(value, str) and not form.fullmatch(value):
-        yield _at(place, f"must be a {wanted}, got {shown(value)}")
+        yield _format_issue(place, f"must be a {wanted}, got {preview_value(value)}")
 
 
-def _bound(
+def _make_bound_check(
     kind: type | tuple[type, ...], measure: Callable[[JsonValue], float], which: Literal["least", "most"], unit: str
 ) -> Callable[[Schema, JsonValue, JsonValue, str], Iterator[str]]:
     def check(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
@@ -159,7 +161,7 @@ def _bound(
             return
         limit, size = cast("float", wanted), measure(value)
         if size < limit if which == "least" else size > limit:
-            yield _at(place, f"must {'be' if not unit else 'have'} at {which} {limit}{unit}")
+            yield _format_issue(place, f"must {'be' if not unit else 'have'} at {which} {limit}{unit}")
 
     return check
 
@@ -168,68 +170,68 @@ def _size(value: JsonValue) -> float:
     return len(value) if isinstance(value, str | list | dict) else 0
 
 
-def _itself(value: JsonValue) -> float:
+def _number_value(value: JsonValue) -> float:
     return cast("float", value)
 
 
-def _all_of(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
+def _check_all_of(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
     for part in wanted if isinstance(wanted, list) else []:
         yield from _issues(part, value, place)
 
 
-def _any_of(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
+def _check_any_of(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
     if isinstance(wanted, list) and wanted and not any(fits(part, value) for part in wanted):
-        yield from _nearest(wanted, value, place)
+        yield from _issues_of_nearest_form(wanted, value, place)
 
 
-def _one_of(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
+def _check_one_of(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
     if not isinstance(wanted, list) or not wanted:
         return
     fitting = sum(fits(part, value) for part in wanted)
     if fitting == 0:
-        yield from _nearest(wanted, value, place)
+        yield from _issues_of_nearest_form(wanted, value, place)
     elif fitting > 1:
-        yield _at(place, "fits more than one of the forms that exclude each other")
+        yield _format_issue(place, "fits more than one of the forms that exclude each other")
 
 
-def _nearest(forms: list[JsonValue], value: JsonValue, place: str) -> Iterator[str]:
+def _issues_of_nearest_form(forms: list[JsonValue], value: JsonValue, place: str) -> Iterator[str]:
     """Report the issues of the form that has the fewest."""
     yield from min((issues(form, value, place) for form in forms), key=len)
 
 
-def _not(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
+def _check_not(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
     if fits(wanted, value):
         named = wanted.get("required") if isinstance(wanted, dict) else None
         what = f"must not have {', '.join(map(str, named))} here" if isinstance(named, list) else "has a refused form"
-        yield _at(place, what)
+        yield _format_issue(place, what)
 
 
-def _if(schema: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
+def _check_if(schema: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
     yield from _issues(schema.get("then" if fits(wanted, value) else "else"), value, place)
 
 
 _KEYWORDS: dict[str, Callable[[Schema, JsonValue, JsonValue, str], Iterator[str]]] = {
-    "type": _type,
-    "const": _const,
-    "enum": _enum,
-    "required": _required,
-    "properties": _properties,
-    "additionalProperties": _additional,
-    "propertyNames": _property_names,
-    "items": _items,
-    "pattern": _pattern,
-    "format": _format,
-    "minLength": _bound(str, _size, "least", " characters"),
-    "maxLength": _bound(str, _size, "most", " characters"),
-    "minItems": _bound(list, _size, "least", " items"),
-    "maxItems": _bound(list, _size, "most", " items"),
-    "minProperties": _bound(dict, _size, "least", " entries"),
-    "maxProperties": _bound(dict, _size, "most", " entries"),
-    "minimum": _bound((int, float), _itself, "least", ""),
-    "maximum": _bound((int, float), _itself, "most", ""),
-    "allOf": _all_of,
-    "anyOf": _any_of,
-    "oneOf": _one_of,
-    "not": _not,
-    "if": _if,
+    "type": _check_type,
+    "const": _check_const,
+    "enum": _check_enum,
+    "required": _check_required,
+    "properties": _check_properties,
+    "additionalProperties": _check_additional_properties,
+    "propertyNames": _check_property_names,
+    "items": _check_items,
+    "pattern": _check_pattern,
+    "format": _check_format,
+    "minLength": _make_bound_check(str, _size, "least", " characters"),
+    "maxLength": _make_bound_check(str, _size, "most", " characters"),
+    "minItems": _make_bound_check(list, _size, "least", " items"),
+    "maxItems": _make_bound_check(list, _size, "most", " items"),
+    "minProperties": _make_bound_check(dict, _size, "least", " entries"),
+    "maxProperties": _make_bound_check(dict, _size, "most", " entries"),
+    "minimum": _make_bound_check((int, float), _number_value, "least", ""),
+    "maximum": _make_bound_check((int, float), _number_value, "most", ""),
+    "allOf": _check_all_of,
+    "anyOf": _check_any_of,
+    "oneOf": _check_one_of,
+    "not": _check_not,
+    "if": _check_if,
 }

@@ -24,15 +24,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from handrail.engine.composite import decide as works
 from handrail.engine.decide.begin import begin
 from handrail.engine.fold.apply import apply
-from handrail.engine.fold.guided import left_behind
+from handrail.engine.fold.guided import block_abandoned_step
 from handrail.engine.fold.runs import Blobs
 from handrail.engine.prompts import person_messages as messages
-from handrail.engine.state.position import Moment, current, list_of
-from handrail.engine.state.scope import condition
+from handrail.engine.state.position import Moment, current_step_list, find_current_step
+from handrail.engine.state.scope import evaluate_condition
 from handrail.language.problems import EvaluationError
 from handrail.late_import import late_import
 from handrail.model.history.events import Event, GroupLeft, RunBlocked, RunEnded, StepSkipped, Why
-from handrail.model.history.run_state import RunState, changed
+from handrail.model.history.run_state import RunState, update_state
 from handrail.model.workflow.agent_names import NO_AGENT_NAMES, AgentNames
 from handrail.model.workflow.plan import Plan, Step
 from handrail.model.workflow.values import Expression
@@ -75,38 +75,38 @@ def advance(plan: Plan, state: RunState, now: float, blobs: Blobs, agent_names: 
 
 def decide(plan: Plan, state: RunState, now: float, agent_names: AgentNames = NO_AGENT_NAMES) -> Event | None:
     """Decide the one event that follows, or return None while the outside must act first."""
-    if state.status != "running" or _unsettled(state):
-        return left_behind(state, now)
+    if state.status != "running" or _is_awaiting_worktree(state):
+        return block_abandoned_step(state, now)
     if state.pending is not None and state.pending.kind != "items":
-        return left_behind(state, now)
+        return block_abandoned_step(state, now)
     try:
-        return _next(plan, state, now, agent_names)
+        return _decide_next(plan, state, now, agent_names)
     except EvaluationError as error:
-        return _undefined(plan, state, now, error)
+        return _block_on_undefined(plan, state, now, error)
 
 
-def _unsettled(state: RunState) -> bool:
+def _is_awaiting_worktree(state: RunState) -> bool:
     """Whether the worktree must be created, restored or inspected before anything else begins."""
     unseen = state.tree is not None and not state.snapshot
     return state.source is not None or bool(state.restore) or unseen
 
 
-def _next(plan: Plan, state: RunState, now: float, agent_names: AgentNames) -> Event | None:
+def _decide_next(plan: Plan, state: RunState, now: float, agent_names: AgentNames) -> Event | None:
     if state.failure is not None and state.failure.hindrance != "try":
-        held_up = outcomes.held_up(state, state.failure, now)
+        held_up = outcomes.wait_or_block(state, state.failure, now)
         if held_up is not None:
             return held_up
     if state.stack[-1].work is not None:
-        return works.following(plan, state, now, agent_names)
-    moved = _between_steps(plan, state, now)
+        return works.decide_next_effort(plan, state, now, agent_names)
+    moved = _decide_between_steps(plan, state, now)
     if moved is not None:
         return moved
-    step, address = current(plan, state)
+    step, address = find_current_step(plan, state)
     # Only expressions evaluated here see this, as `current_step`; the changed state is not returned.
-    state = changed(state, deciding=step.name)
+    state = update_state(state, deciding=step.name)
     if state.failure is not None and state.failure.hindrance == "try":
-        return outcomes.after_failure(plan, state, step, now, agent_names)
-    why = _tested(plan, state, step)
+        return outcomes.decide_after_failure(plan, state, step, now, agent_names)
+    why = _evaluate_when(plan, state, step)
     if why is not None and why.result is not True:
         return StepSkipped(address=address, why=why, at=now)
     # A step that waited for its agent continues with the same attempt.
@@ -114,38 +114,38 @@ def _next(plan: Plan, state: RunState, now: float, agent_names: AgentNames) -> E
     return begin(plan, state, step, Moment(address, now, why, attempt, agent_names))
 
 
-def _between_steps(plan: Plan, state: RunState, now: float) -> Event | None:
+def _decide_between_steps(plan: Plan, state: RunState, now: float) -> Event | None:
     """Decide on the surrounding loop, or on which step is next, before a step is looked at."""
     frame = state.stack[-1]
-    if frame.loop is not None and plan.selection == "rescan" and guided_loops.innermost(plan, state) is not None:
-        return guided_loops.before_step(plan, state, now)
+    if frame.loop is not None and plan.selection == "rescan" and guided_loops.innermost_loop(plan, state) is not None:
+        return guided_loops.decide_before_step(plan, state, now)
     if frame.loop is not None and (frame.index < 0 or frame.loop.leaving):
-        return loops.next_round(plan, state, now)
+        return loops.decide_next_round(plan, state, now)
     if plan.selection == "rescan" and len(state.stack) == 1:
         return rescan.choose(plan, state, now)
-    return _end_of_list(state, now) if frame.index >= len(list_of(plan, state)) else None
+    return _end_step_list(state, now) if frame.index >= len(current_step_list(plan, state)) else None
 
 
-def _tested(plan: Plan, state: RunState, step: Step) -> Why | None:
+def _evaluate_when(plan: Plan, state: RunState, step: Step) -> Why | None:
     if step.when is None:
         return None
     if isinstance(step.when, Expression):
-        return condition(step.when, state)
-    return conditions.decided(step.when, guided_loops.visible(plan, state))
+        return evaluate_condition(step.when, state)
+    return conditions.evaluate_condition(step.when, guided_loops.visible_context(plan, state))
 
 
-def _end_of_list(state: RunState, now: float) -> Event:
+def _end_step_list(state: RunState, now: float) -> Event:
     frame = state.stack[-1]
     if frame.loop is not None:
-        return loops.round_over(state, now)
+        return loops.end_round(state, now)
     if frame.group is not None:
         return GroupLeft(address=frame.group.address, at=now)
-    return RunEnded(status="succeeded", message=messages.unheard(state), at=now)
+    return RunEnded(status="succeeded", message=messages.describe_unheard(state), at=now)
 
 
-def _undefined(plan: Plan, state: RunState, now: float, error: EvaluationError) -> Event:
+def _block_on_undefined(plan: Plan, state: RunState, now: float, error: EvaluationError) -> Event:
     """Block the run before anything is started, naming the value that is not defined."""
-    _, address = current(plan, state)
+    _, address = find_current_step(plan, state)
     problem = error.problem
     message = f"step '{address}' cannot begin: {problem.message}"
     hint = problem.hint or "give the value, or guard it with `is defined` or `| default(...)`"

@@ -3,8 +3,8 @@
 from typing import Literal
 
 from handrail.engine.decide.begin import begin
-from handrail.engine.state.position import Moment, current
-from handrail.engine.state.scope import condition, rendered, value_of, with_own_result
+from handrail.engine.state.position import Moment, find_current_step
+from handrail.engine.state.scope import evaluate_condition, expose_own_result, render_value, value_of
 from handrail.model.history.events import (
     BlockReason,
     Event,
@@ -20,72 +20,72 @@ from handrail.model.workflow.actions import (
     ApprovalAction,
     GateAction,
     LoopAction,
+    add_escalation,
     body,
-    escalated,
     has_escalation,
 )
 from handrail.model.workflow.agent_names import AgentNames
 from handrail.model.workflow.plan import Plan, Step
 
 
-def after_failure(plan: Plan, state: RunState, step: Step, now: float, agent_names: AgentNames) -> Event:
+def decide_after_failure(plan: Plan, state: RunState, step: Step, now: float, agent_names: AgentNames) -> Event:
     """Retry while attempts are left, then do what the step, or the loop around it, says."""
     failure = state.failure or Failure("", 1, "")
     if isinstance(step.action, ApprovalAction):
-        return _unapproved(step, failure.address, f"rejected at '{failure.address}': {failure.error}", now)
+        return _handle_rejection(step, failure.address, f"rejected at '{failure.address}': {failure.error}", now)
     if failure.attempt <= step.retry.more and failure.blocks != "budget":
         return _retry(plan, state, step, now, agent_names)
-    how = _passed_over(state, step, failure)
+    how = _decide_pass_over(state, step, failure)
     if how is not None:
-        return StepPassedOver(address=failure.address, how=how, message=_told(state, step, failure), at=now)
+        return StepPassedOver(address=failure.address, how=how, message=_gate_message(state, step, failure), at=now)
     if failure.blocks == "budget" and isinstance(step.action, AgentLoopAction):
         return StepPassedOver(address=failure.address, how="continue", at=now)
-    caught = _catching_loop(plan, state)
+    caught = _find_catching_loop(plan, state)
     if caught is not None:
         address, number, undone = caught
         return RoundEnded(address=address, round=number, failed=True, undone=undone, error=failure.error, at=now)
-    return _for_good(step, failure, _told(state, step, failure), now)
+    return _give_up(step, failure, _gate_message(state, step, failure), now)
 
 
-def _passed_over(state: RunState, step: Step, failure: Failure) -> Literal["continue", "warn", "undo"] | None:
+def _decide_pass_over(state: RunState, step: Step, failure: Failure) -> Literal["continue", "warn", "undo"] | None:
     """Decide how the run continues without the step; None where it does not."""
     if isinstance(step.action, GateAction) and step.action.warn_when is not None:
-        why = condition(step.action.warn_when, with_own_result(state, step.name, failure.address))
+        why = evaluate_condition(step.action.warn_when, expose_own_result(state, step.name, failure.address))
         if why.result is True:
             return "warn"
     return step.on_fail if step.on_fail in ("continue", "warn", "undo") else None
 
 
-def _told(state: RunState, step: Step, failure: Failure) -> str:
+def _gate_message(state: RunState, step: Step, failure: Failure) -> str:
     """Render the message that the author of a gate wrote for its failure."""
     if not isinstance(step.action, GateAction) or step.action.message is None:
         return ""
-    return rendered(value_of(step.action.message, with_own_result(state, step.name, failure.address)))
+    return render_value(value_of(step.action.message, expose_own_result(state, step.name, failure.address)))
 
 
-def _unapproved(step: Step, address: str, message: str, now: float) -> Event:
+def _handle_rejection(step: Step, address: str, message: str, now: float) -> Event:
     """Decide what follows a rejection, which ends the run unless the approval says otherwise."""
     if step.on_fail in ("continue", "warn"):
         return StepPassedOver(address=address, how="continue" if step.on_fail == "continue" else "warn", at=now)
     if step.on_fail == "escalate":
         hint = "change what was rejected, then resume the run: the approval is asked for again"
         to = step.escalate_to or ""
-        message = escalated(message, to)
+        message = add_escalation(message, to)
         return RunBlocked(reason="step", message=message, address=address, next_step=hint, escalate_to=to, at=now)
     return RunEnded(status="failed", message=message, at=now)
 
 
-def unanswered(plan: Plan, state: RunState, pending: Pending, now: float) -> Event:
+def decide_after_approval_timeout(plan: Plan, state: RunState, pending: Pending, now: float) -> Event:
     """Decide what follows when nobody answered an approval in time."""
-    step = None if state.flow is not None else current(plan, state)[0]
+    step = None if state.flow is not None else find_current_step(plan, state)[0]
     said = f"nobody answered '{pending.address}' in time"
     asked = step if step is not None and isinstance(step.action, ApprovalAction) else None
     if asked is not None and asked.on_fail in ("continue", "warn", "fail"):
-        return _unapproved(asked, pending.address, said, now)
+        return _handle_rejection(asked, pending.address, said, now)
     to = asked.escalate_to or "" if asked is not None and asked.on_fail == "escalate" else ""
     return RunBlocked(
         reason="step",
-        message=escalated(said, to),
+        message=add_escalation(said, to),
         address=pending.address,
         next_step=f"handrail approve {state.run}, or revise, or reject: an answer still counts",
         escalate_to=to,
@@ -97,7 +97,7 @@ MOST_WAITS = 12
 LONGEST_WAIT = 900.0
 
 
-def held_up(state: RunState, failure: Failure, now: float) -> Event | None:
+def wait_or_block(state: RunState, failure: Failure, now: float) -> Event | None:
     """Handle an agent that could not answer: wait where that helps, else ask a person; None once the wait is over."""
     # `retry_at` is None before a wait, the due time during it, and 0.0 once its timer has fired.
     if failure.retry_at == 0.0 or failure.hindrance in ("replace", "budget", "anew"):
@@ -132,7 +132,7 @@ def _retry(plan: Plan, state: RunState, step: Step, now: float, agent_names: Age
     return begin(plan, state, step, at)
 
 
-def _catching_loop(plan: Plan, state: RunState) -> tuple[str, int, bool] | None:
+def _find_catching_loop(plan: Plan, state: RunState) -> tuple[str, int, bool] | None:
     """Find the innermost loop that continues with its next round when one fails."""
     steps = plan.steps
     found: tuple[str, int, bool] | None = None
@@ -144,7 +144,7 @@ def _catching_loop(plan: Plan, state: RunState) -> tuple[str, int, bool] | None:
     return found
 
 
-def _for_good(step: Step, failure: Failure, told: str, now: float) -> Event:
+def _give_up(step: Step, failure: Failure, told: str, now: float) -> Event:
     what = failure.error or "it failed"
     message = f"step '{failure.address}' failed: {f'{told} ({what})' if told else what}"
     if step.on_fail == "fail":
@@ -153,7 +153,7 @@ def _for_good(step: Step, failure: Failure, told: str, now: float) -> Event:
     to = step.escalate_to or "" if step.on_fail == "escalate" or has_escalation(step.action) else ""
     return RunBlocked(
         reason=reason,
-        message=escalated(message, to),
+        message=add_escalation(message, to),
         address=failure.address,
         next_step="mend what failed, then resume the run: the step begins anew",
         escalate_to=to,

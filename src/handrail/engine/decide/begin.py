@@ -4,12 +4,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from handrail.engine.composite import decide as works
-from handrail.engine.prompts.agent_call import asked, before_call, guided_by, of_step
-from handrail.engine.prompts.person_messages import not_taken_up, only_follows_up
+from handrail.engine.prompts.agent_call import add_guidance, build_ask, build_call_intent, decide_before_call
+from handrail.engine.prompts.person_messages import explain_standing_answer, only_follows_up
 from handrail.engine.state import budgets
 from handrail.engine.state.agent_calls import holds_all
 from handrail.engine.state.position import Moment
-from handrail.engine.state.scope import evaluated, parsed, rendered, run_difference, value_of
+from handrail.engine.state.scope import evaluate_expression, parse_expression, render_value, run_difference, value_of
 from handrail.frozen import frozen
 from handrail.late_import import late_import
 from handrail.model.history.events import (
@@ -24,7 +24,7 @@ from handrail.model.history.events import (
     Why,
 )
 from handrail.model.history.run_state import RunState, awaits_confirmation
-from handrail.model.names import spoken
+from handrail.model.names import make_identifier
 from handrail.model.workflow.actions import (
     AgentAction,
     ApprovalAction,
@@ -62,7 +62,7 @@ else:
 def begin(plan: Plan, state: RunState, step: Step, at: Moment) -> Event:
     """Decide the event that begins a step."""
     own = {each.name: value_of(each.value, state) for each in step.input}
-    if not holds_all(state) and works.is_work(step.action):
+    if not holds_all(state) and works.is_composite(step.action):
         return works.enter(state, step, at)
     match step.action:
         case (
@@ -73,50 +73,50 @@ def begin(plan: Plan, state: RunState, step: Step, at: Moment) -> Event:
             | PullRequestAction()
             | CreateIssuesAction()
         ):
-            return _performed(state, step, own, at)
+            return _begin_engine_step(state, step, own, at)
         case AgentAction() | GuidedAction() | DelegateAction() if _is_called(state, step.action.kind):
-            return _called(_Asking(plan, state, step, own), at)
+            return _begin_agent_step(_Asking(plan, state, step, own), at)
         case ApprovalAction():
-            return _ask(state, step, step.action, at)
+            return _request_approval(state, step, step.action, at)
         case LoopAction():
             return loops.enter(state, step.action, at)
         case GuidedLoopAction():
             return guided_loops.enter(step.action, at)
         case GroupAction() | CallAction() | EndAction():
-            return _at_once(state, step, own, at)
+            return _begin_instant_step(state, step, own, at)
         case _:
-            return _for_others(plan, state, step, own, at)
+            return _begin_outside_step(plan, state, step, own, at)
 
 
-def _performed(state: RunState, step: Step, own: dict[str, JsonValue], at: Moment) -> Event:
+def _begin_engine_step(state: RunState, step: Step, own: dict[str, JsonValue], at: Moment) -> Event:
     """Begin a step that the engine performs, with the spec of what it runs."""
     match step.action:
         case GateAction() if step.action.checks.project and not state.checks:
-            return works.no_checks(at)
+            return works.block_without_checks(at)
         case GateAction():
-            return _begun(
+            return _build_intent(
                 step, at, command_spec.gate_spec(state, step, command_spec.checks_of(state, step.action.checks), own)
             )
         case ScriptAction():
-            return _begun(step, at, command_spec.script_spec(state, step, step.action, own))
+            return _build_intent(step, at, command_spec.script_spec(state, step, step.action, own))
         case CommitAction():
-            return _begun(step, at, _commit(state, step.action, own))
+            return _build_intent(step, at, _commit_spec(state, step.action, own))
         case PullRequestAction():
-            return _begun(step, at, delivery_spec.pull_request_spec(state, step.action, own))
+            return _build_intent(step, at, delivery_spec.pull_request_spec(state, step.action, own))
         case CreateIssuesAction():
-            return _begun(step, at, delivery_spec.create_issues_spec(state, step.action, own))
+            return _build_intent(step, at, delivery_spec.create_issues_spec(state, step.action, own))
         case _:
-            return _begun(step, at, {"input": own})
+            return _build_intent(step, at, {"input": own})
 
 
-def _at_once(state: RunState, step: Step, own: dict[str, JsonValue], at: Moment) -> Event:
+def _begin_instant_step(state: RunState, step: Step, own: dict[str, JsonValue], at: Moment) -> Event:
     """Decide a step that nobody performs: the event itself is the whole step."""
     action = step.action
     if isinstance(action, GroupAction):
-        inputs = {spoken(each.name): value_of(each.value, state) for each in action.inputs}
+        inputs = {make_identifier(each.name): value_of(each.value, state) for each in action.inputs}
         return GroupEntered(address=at.address, inputs=inputs, at=at.now)
     if isinstance(action, EndAction):
-        message = "" if action.message is None else rendered(value_of(action.message, state))
+        message = "" if action.message is None else render_value(value_of(action.message, state))
         return RunEnded(status=action.status, message=message, at=at.now)
     return ChildStarted(
         address=at.address,
@@ -144,56 +144,56 @@ def _is_called(state: RunState, action: str) -> bool:
     return not holds_all(state) if action == "agent" else not state.held_by
 
 
-def _called(asking: _Asking, at: Moment) -> Event:
+def _begin_agent_step(asking: _Asking, at: Moment) -> Event:
     action = asking.step.action
     if isinstance(action, AgentAction):
         return _call(asking, action.task, at)
     known = asking.state.steps.get(at.address)
     if known is not None and awaits_confirmation(known):
-        return confirmation.question(asking.state, asking.step, at.address, at.now)
-    task = agent_call.guided_task(asking.plan, asking.state, asking.step, at)
+        return confirmation.request_confirmation(asking.state, asking.step, at.address, at.now)
+    task = agent_call.build_guided_task(asking.plan, asking.state, asking.step, at)
     called = _call(replace(asking, schema=agent_call.SCHEMA), task, at)
-    return agent_call.as_guided(asking.plan, asking.state, asking.step, at, called)
+    return agent_call.build_guided_intent(asking.plan, asking.state, asking.step, at, called)
 
 
 def _call(asking: _Asking, task: AgentTask, at: Moment) -> Event:
     """Call an agent, unless the budget is used up."""
-    limit = budgets.reached(asking.plan, asking.state, asking.step, at.address)
+    limit = budgets.find_reached_limit(asking.plan, asking.state, asking.step, at.address)
     failure = asking.state.failure
     if limit is not None and limit.at_limit == "finish" and failure is not None and failure.hindrance == "budget":
         return StepPassedOver(address=at.address, how="continue", at=at.now)
     if limit is not None and limit.at_limit == "finish" and only_follows_up(asking.state, at.address):
-        return _answer_stands(asking, limit, at)
+        return _keep_answer(asking, limit, at)
     if limit is not None and limit.at_limit == "finish":
         why = Why("budget", {"budget": limit.message}, result=False)
         return StepSkipped(address=at.address, why=why, at=at.now)
     if limit is not None:
-        return budgets.at_limit(limit, at.address, at.now)
+        return budgets.block_at_limit(limit, at.address, at.now)
     failed = "" if failure is None or failure.hindrance != "try" else failure.feedback or failure.error
-    terms = of_step(asking.step, task, asking.own, asking.state.project)
+    terms = build_ask(asking.step, task, asking.own, asking.state.project)
     room = budgets.room_for_call(asking.plan, asking.state, asking.step, at.address)
     ask = replace(terms, address=at.address, attempt=at.attempt, failed=failed, why=at.why, room=room)
     if asking.schema is not None:
-        ask = replace(guided_by(ask, asking.plan, asking.state), schema=asking.schema)
+        ask = replace(add_guidance(ask, asking.plan, asking.state), schema=asking.schema)
     else:
-        ask = guided_by(ask, asking.plan, asking.state, asking.step)
-    first = before_call(asking.plan, asking.state, ask, at.now, at.agent_names)
-    return first or asked(asking.state, ask, at.now, at.agent_names)
+        ask = add_guidance(ask, asking.plan, asking.state, asking.step)
+    first = decide_before_call(asking.plan, asking.state, ask, at.now, at.agent_names)
+    return first or build_call_intent(asking.state, ask, at.now, at.agent_names)
 
 
-def _answer_stands(asking: _Asking, limit: budgets.Limit, at: Moment) -> Event:
-    said = not_taken_up(asking.state, limit.message)
+def _keep_answer(asking: _Asking, limit: budgets.Limit, at: Moment) -> Event:
+    said = explain_standing_answer(asking.state, limit.message)
     name = asking.step.output or ""
     return StepPassedOver(address=at.address, how="answered", output=name, message=said, at=at.now)
 
 
-def _commit(state: RunState, action: CommitAction, own: dict[str, JsonValue]) -> dict[str, JsonValue]:
+def _commit_spec(state: RunState, action: CommitAction, own: dict[str, JsonValue]) -> dict[str, JsonValue]:
     paths = None if action.paths is None else value_of(action.paths, state, own)
     listed: JsonValue = paths if isinstance(paths, list) or paths is None else [paths]
-    return {"message": rendered(value_of(action.message, state, own)), "paths": listed}
+    return {"message": render_value(value_of(action.message, state, own)), "paths": listed}
 
 
-def _begun(step: Step, at: Moment, spec: dict[str, JsonValue]) -> StepBegan:
+def _build_intent(step: Step, at: Moment, spec: dict[str, JsonValue]) -> StepBegan:
     return StepBegan(
         address=at.address,
         action=step.action.kind,
@@ -205,19 +205,19 @@ def _begun(step: Step, at: Moment, spec: dict[str, JsonValue]) -> StepBegan:
     )
 
 
-def _for_others(plan: Plan, state: RunState, step: Step, own: dict[str, JsonValue], at: Moment) -> Event:
+def _begin_outside_step(plan: Plan, state: RunState, step: Step, own: dict[str, JsonValue], at: Moment) -> Event:
     """Begin a step that only an outside performer can do, or ask a person to confirm what that performer returned."""
     known = state.steps.get(at.address)
     if isinstance(step.action, GuidedAction | DelegateAction) and known is not None and awaits_confirmation(known):
-        return confirmation.question(state, step, at.address, at.now)
+        return confirmation.request_confirmation(state, step, at.address, at.now)
     if state.held_by and isinstance(step.action, AgentAction | GuidedAction | DelegateAction):
         return hand_out.begin_outside(plan, state, step, at)
-    return _begun(step, at, {"input": own})
+    return _build_intent(step, at, {"input": own})
 
 
-def _ask(state: RunState, step: Step, action: ApprovalAction, at: Moment) -> Event:
-    message = "" if action.message is None else rendered(value_of(action.message, state))
-    show = {each.source: evaluated(each, state, _shown_names(state, each)) for each in action.show}
+def _request_approval(state: RunState, step: Step, action: ApprovalAction, at: Moment) -> Event:
+    message = "" if action.message is None else render_value(value_of(action.message, state))
+    show = {each.source: evaluate_expression(each, state, _approval_names(state, each)) for each in action.show}
     used = state.revisions.get(at.address, 0)
     return ApprovalRequested(
         address=at.address,
@@ -231,7 +231,7 @@ def _ask(state: RunState, step: Step, action: ApprovalAction, at: Moment) -> Eve
     )
 
 
-def _shown_names(state: RunState, shown: Expression) -> dict[str, JsonValue]:
+def _approval_names(state: RunState, shown: Expression) -> dict[str, JsonValue]:
     """Bind `diff` to everything the run changed, computed only if the approval shows it."""
-    reads_diff = any(ref.parts[0] == "diff" for ref in parsed(shown.source)[1])
+    reads_diff = any(ref.parts[0] == "diff" for ref in parse_expression(shown.source)[1])
     return {"diff": run_difference(state)} if reads_diff else {}

@@ -13,17 +13,28 @@ from dataclasses import replace
 from handrail.engine.contracts.assessments import Assessed, follow_ups, levels_of
 from handrail.engine.decide.advance import advance
 from handrail.engine.fold.apply import apply
-from handrail.engine.guided.confirmation import Confirmed, confirmed, denied, needs_person, unasked
+from handrail.engine.guided.confirmation import (
+    Confirmed,
+    confirmation_gaps,
+    confirmation_shortfalls,
+    needs_person,
+    read_confirmation,
+)
 from handrail.engine.guided.context_limits import context_problem
-from handrail.engine.guided.delegations import RESULT, HandedOn, handed_on, undone, unreported
-from handrail.engine.guided.demands import Call, Given, judged, unmet_demands
+from handrail.engine.guided.delegations import RESULT, HandedOn, find_unreported, gaps_of_undone_work, read_delegations
+from handrail.engine.guided.demands import Call, Given, read_judgments, unmet_demands
 from handrail.engine.guided.loop_signals import loop_control
-from handrail.engine.guided.loops import lacking as lacking_in_loop
-from handrail.engine.guided.loops import visible
-from handrail.engine.guided.notes import kept_notes
-from handrail.engine.state.capabilities import blocked_without, lacking, missed, observed
-from handrail.engine.state.position import current
-from handrail.engine.state.preferences import divided, gap_of, never_stops
+from handrail.engine.guided.loops import find_lacking as lacking_in_loop
+from handrail.engine.guided.loops import visible_context
+from handrail.engine.guided.notes import truncate_notes
+from handrail.engine.state.capabilities import (
+    block_without_capability,
+    find_capability_gaps,
+    find_missing_capabilities,
+    read_observations,
+)
+from handrail.engine.state.position import find_current_step
+from handrail.engine.state.preferences import gap_of, never_stops, split_shortfalls
 from handrail.errors import UsageError
 from handrail.frozen import frozen
 from handrail.model.history.events import (
@@ -41,7 +52,7 @@ from handrail.model.workflow.guidance import DelegateAction, GuidedAction
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import JsonValue, Prompt
 
-__all__ = ["MOST_REFUSALS", "Completion", "Given", "complete_guided", "kept_notes", "loop_control"]
+__all__ = ["MOST_REFUSALS", "Completion", "Given", "complete_guided", "loop_control", "truncate_notes"]
 
 MOST_REFUSALS = 10
 """Refusals of a step, one after the other, before a person is asked."""
@@ -55,7 +66,7 @@ class Completion:
     shortfalls: tuple[Shortfall, ...] = ()
 
     @property
-    def refused(self) -> bool:
+    def is_refused(self) -> bool:
         """Whether the submission was refused."""
         return bool(self.shortfalls)
 
@@ -72,27 +83,27 @@ class _Read:
 def complete_guided(plan: Plan, state: RunState, seq: int, given: Given, now: float) -> Completion:
     """Decide the events by which an outside performer completes, or fails to complete, the pending step."""
     call = _call(plan, state, seq, given, now)
-    asked = confirmed(call.action.confirmation, state, visible(plan, state), given.artifacts)
+    asked = read_confirmation(call.action.confirmation, state, visible_context(plan, state), given.artifacts)
     problem = context_problem(state.context, given.context)
     fix = "leave out what the workflow does not read, or keep it in a file and name the file"
     short = (Shortfall("bad_context", problem, "context", fix),) if problem else ()
     if short and not never_stops(state):
-        return _refused((), call, short, {})
+        return _refuse((), call, short, {})
     kept: list[Event] = []
     if given.context and not problem:
         kept.append(ContextMerged(changes=dict(given.context), by=given.by, at=now))
-    kept += observed(state, given.artifacts, given.by, now)
+    kept += read_observations(state, given.artifacts, given.by, now)
     for event in kept:
         call = replace(call, state=apply(call.state, event, call.state.seq + 1, _no_blobs))
-    handed = handed_on(call.state, call.pending.address, given.artifacts)
-    return _after(tuple(kept), call, _Read(handed, judged(call), asked), short)
+    handed = read_delegations(call.state, call.pending.address, given.artifacts)
+    return _complete_or_refuse(tuple(kept), call, _Read(handed, read_judgments(call), asked), short)
 
 
 def _call(plan: Plan, state: RunState, seq: int, given: Given, now: float) -> Call:
     pending = state.pending
     if pending is None or pending.seq != seq:
         raise UsageError(f"event {seq} of {state.run} is not what is pending", next_step=f"handrail status {state.run}")
-    action = current(plan, state)[0].action
+    action = find_current_step(plan, state)[0].action
     if isinstance(action, DelegateAction):
         action = _synthesis(action)
     if not isinstance(action, GuidedAction):
@@ -115,28 +126,28 @@ def _no_blobs(digest: str) -> bytes:
     raise KeyError(digest)
 
 
-def _after(kept: tuple[Event, ...], call: Call, read: _Read, short: tuple[Shortfall, ...]) -> Completion:
+def _complete_or_refuse(kept: tuple[Event, ...], call: Call, read: _Read, short: tuple[Shortfall, ...]) -> Completion:
     demands = unmet_demands(call, read.judged)
     if _only_reports(call, read.handed, asks_more=bool(demands)):
         gaps = tuple(gap_of(each, call.pending.address, call.now) for each in (*short, *read.handed.shortfalls))
-        return Completion((*kept, *gaps, _reported(call, read.handed)))
+        return Completion((*kept, *gaps, _report_delegations(call, read.handed)))
     found = (
         *short,
-        *lacking(call.plan, call.state, call.action, call.given.artifacts),
+        *find_missing_capabilities(call.plan, call.state, call.action, call.given.artifacts),
         *read.handed.shortfalls,
-        *unreported(read.handed),
+        *find_unreported(read.handed),
         *demands,
-        *denied(call.state, read.confirmed),
+        *confirmation_shortfalls(call.state, read.confirmed),
     )
-    refusing, passed = divided(call.state, found)
+    refusing, passed = split_shortfalls(call.state, found)
     if not refusing:
-        refusing, more = divided(call.state, follow_ups(call.action.consequences, read.judged.judgments))
+        refusing, more = split_shortfalls(call.state, follow_ups(call.action.consequences, read.judged.judgments))
         passed = (*passed, *more)
-    ended = _ended(call, read)
+    ended = _end_step(call, read)
     if not refusing:
-        refusing = _lacking_next(call, ended)
+        refusing = _find_lacking_for_next_loop(call, ended)
     if refusing:
-        return _refused(kept, call, refusing, dict(read.handed.fresh))
+        return _refuse(kept, call, refusing, dict(read.handed.fresh))
     return Completion((*kept, *_gaps(call, read, passed), ended))
 
 
@@ -151,7 +162,7 @@ def _only_reports(call: Call, handed: HandedOn, *, asks_more: bool) -> bool:
     return bool(handed.open) or (asks_more and not call.given.notes.strip() and not others)
 
 
-def _reported(call: Call, handed: HandedOn) -> DelegationReported:
+def _report_delegations(call: Call, handed: HandedOn) -> DelegationReported:
     address, began = call.pending.address, call.pending.seq
     return DelegationReported(address=address, began=began, results=dict(handed.fresh), by=call.given.by, at=call.now)
 
@@ -160,13 +171,13 @@ def _gaps(call: Call, read: _Read, passed: tuple[Shortfall, ...]) -> tuple[GapRe
     address, now = call.pending.address, call.now
     return (
         *(gap_of(each, address, now) for each in passed),
-        *missed(call.plan, call.state, call.action, address, now),
-        *undone(read.handed, address, now),
-        *unasked(read.confirmed, address, now),
+        *find_capability_gaps(call.plan, call.state, call.action, address, now),
+        *gaps_of_undone_work(read.handed, address, now),
+        *confirmation_gaps(read.confirmed, address, now),
     )
 
 
-def _lacking_next(call: Call, ended: StepEnded) -> tuple[Shortfall, ...]:
+def _find_lacking_for_next_loop(call: Call, ended: StepEnded) -> tuple[Shortfall, ...]:
     """Look ahead: if a loop that follows could not be decided, ask now for what it lacks."""
     sure = replace(ended, details={name: value for name, value in ended.details.items() if name != "confirm"})
     after = apply(call.state, sure, call.state.seq + 1, _no_blobs)
@@ -180,7 +191,7 @@ def _lacking_next(call: Call, ended: StepEnded) -> tuple[Shortfall, ...]:
     return (Shortfall("missing_context", then.message, found.variable, fix, sent=sent, **form),)
 
 
-def _ended(call: Call, read: _Read) -> StepEnded:
+def _end_step(call: Call, read: _Read) -> StepEnded:
     output = _output(call.given)
     levels = levels_of(read.judged.judgments)
     if levels:
@@ -198,14 +209,14 @@ def _ended(call: Call, read: _Read) -> StepEnded:
         began=call.pending.seq,
         status="succeeded",
         output=output,
-        stdout=kept_notes(call.given.notes),
+        stdout=truncate_notes(call.given.notes),
         by=call.given.by,
         details=details,
         at=call.now,
     )
 
 
-def _refused(
+def _refuse(
     kept: tuple[Event, ...], call: Call, shortfalls: tuple[Shortfall, ...], results: dict[str, JsonValue]
 ) -> Completion:
     refusal = StepRefused(
@@ -217,7 +228,7 @@ def _refused(
         results=results,
         at=call.now,
     )
-    return Completion((*kept, refusal, *_blocked(call, shortfalls)), shortfalls)
+    return Completion((*kept, refusal, *_decide_block(call, shortfalls)), shortfalls)
 
 
 def refuse_unproven(
@@ -235,19 +246,19 @@ def refuse_unproven(
         at=ended.at,
     )
     too_often = pending.attempt >= MOST_REFUSALS
-    return (refusal, _given_up(state, pending, shortfall.message, ended.at)) if too_often else (refusal,)
+    return (refusal, _block_after_refusals(state, pending, shortfall.message, ended.at)) if too_often else (refusal,)
 
 
-def _blocked(call: Call, shortfalls: tuple[Shortfall, ...]) -> tuple[RunBlocked, ...]:
+def _decide_block(call: Call, shortfalls: tuple[Shortfall, ...]) -> tuple[RunBlocked, ...]:
     lacks = ", ".join(each.about for each in shortfalls if each.code == "capability_unavailable")
     if lacks:
         message = f"the workflow requires {lacks}, which the agent cannot use"
-        return (blocked_without(call.state, lacks, call.pending.address, message, call.now),)
+        return (block_without_capability(call.state, lacks, call.pending.address, message, call.now),)
     too_often = call.pending.attempt >= MOST_REFUSALS
-    return (_given_up(call.state, call.pending, shortfalls[0].message, call.now),) if too_often else ()
+    return (_block_after_refusals(call.state, call.pending, shortfalls[0].message, call.now),) if too_often else ()
 
 
-def _given_up(state: RunState, pending: Pending, why: str, now: float) -> RunBlocked:
+def _block_after_refusals(state: RunState, pending: Pending, why: str, now: float) -> RunBlocked:
     """Block the run for a person, since a performer that is refused repeatedly will not succeed alone."""
     run, address = state.run, pending.address
     return RunBlocked(
@@ -260,4 +271,4 @@ def _given_up(state: RunState, pending: Pending, why: str, now: float) -> RunBlo
 
 
 def _output(given: Given) -> dict[str, JsonValue]:
-    return {"notes": kept_notes(given.notes), "artifacts": list(given.artifacts)}
+    return {"notes": truncate_notes(given.notes), "artifacts": list(given.artifacts)}

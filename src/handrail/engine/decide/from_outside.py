@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, get_args
 
 from handrail.engine.fold.dynamic import is_call
-from handrail.engine.state.position import list_of
+from handrail.engine.state.position import current_step_list
 from handrail.errors import UsageError
 from handrail.frozen import frozen
 from handrail.late_import import late_import
@@ -51,7 +51,7 @@ def decide_approval(plan: Plan, state: RunState, answer: Answer, now: float) -> 
 
 
 def _target(plan: Plan, state: RunState, address: str) -> tuple[int, str]:
-    steps = list_of(plan, state)
+    steps = current_step_list(plan, state)
     action = steps[state.stack[-1].index].action
     # A step that awaits confirmation is itself repeated.
     own = steps[state.stack[-1].index].name if awaits_confirmation(state.steps[address]) else None

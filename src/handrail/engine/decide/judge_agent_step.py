@@ -7,11 +7,16 @@ them; a shortfall that a person prefers to skip becomes a gap.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from handrail.engine.contracts.assessments import assessed, follow_ups, levels_of
+from handrail.engine.contracts.assessments import follow_ups, levels_of, read_assessments
 from handrail.engine.fold.apply import apply
 from handrail.engine.guided.repairs import refusal_text
-from handrail.engine.state.capabilities import blocked_without, lacking, missed, observed
-from handrail.engine.state.preferences import divided, gap_of
+from handrail.engine.state.capabilities import (
+    block_without_capability,
+    find_capability_gaps,
+    find_missing_capabilities,
+    read_observations,
+)
+from handrail.engine.state.preferences import gap_of, split_shortfalls
 from handrail.model.codec import encode
 from handrail.model.history.events import Event, Shortfall, StepEnded
 from handrail.model.history.run_state import RunState
@@ -26,19 +31,21 @@ def judge_agent_step(plan: Plan, state: RunState, step: Step, ended: StepEnded) 
     """Check the requirements of a step and return what was learned beside it; its outcome is the last event."""
     given = ended.details.get(ARTIFACTS)
     artifacts = given if isinstance(given, list) else []
-    learnt = observed(state, artifacts, ended.by, ended.at)
+    learnt = read_observations(state, artifacts, ended.by, ended.at)
     for event in learnt:
         state = apply(state, event, state.seq + 1, _no_blobs)
     known = {each.id: each for each in plan.assessments}
-    found = assessed([known[name] for name in step.assess if name in known], artifacts)
-    refusing, passed = divided(state, (*lacking(plan, state, None, artifacts), *found.shortfalls))
+    found = read_assessments([known[name] for name in step.assess if name in known], artifacts)
+    refusing, passed = split_shortfalls(
+        state, (*find_missing_capabilities(plan, state, None, artifacts), *found.shortfalls)
+    )
     if not refusing:
-        refusing, more = divided(state, follow_ups(step.follow_ups, found.judgments))
+        refusing, more = split_shortfalls(state, follow_ups(step.follow_ups, found.judgments))
         passed = (*passed, *more)
     if refusing:
-        return (*learnt, _refused(ended, refusing), *_blocked(state, ended, refusing))
+        return (*learnt, _fail_try(ended, refusing), *_block_for_capability(state, ended, refusing))
     gaps = (gap_of(each, ended.address, ended.at) for each in passed)
-    lacks = missed(plan, state, None, ended.address, ended.at)
+    lacks = find_capability_gaps(plan, state, None, ended.address, ended.at)
     levels: dict[str, JsonValue] = levels_of(found.judgments)
     kept = {**ended.details, ASSESSMENTS: levels} if levels else ended.details
     return (*learnt, *gaps, *lacks, replace(ended, details=kept))
@@ -48,7 +55,7 @@ def _no_blobs(digest: str) -> bytes:
     raise KeyError(digest)
 
 
-def _refused(ended: StepEnded, refusing: Sequence[Shortfall]) -> StepEnded:
+def _fail_try(ended: StepEnded, refusing: Sequence[Shortfall]) -> StepEnded:
     """Fail the attempt; feedback on what else was wrong with it comes first."""
     before = str(ended.details.get("feedback") or "")
     told = "\n\n".join(part for part in (before, refusal_text(refusing)) if part)
@@ -61,9 +68,9 @@ def _refused(ended: StepEnded, refusing: Sequence[Shortfall]) -> StepEnded:
     return replace(ended, status="failed", error=error, details=details)
 
 
-def _blocked(state: RunState, ended: StepEnded, refusing: Sequence[Shortfall]) -> tuple[Event, ...]:
+def _block_for_capability(state: RunState, ended: StepEnded, refusing: Sequence[Shortfall]) -> tuple[Event, ...]:
     lacks = ", ".join(each.about for each in refusing if each.code == "capability_unavailable")
     if not lacks:
         return ()
     message = f"the workflow requires {lacks}, which the agent cannot use"
-    return (blocked_without(state, lacks, ended.address, message, ended.at),)
+    return (block_without_capability(state, lacks, ended.address, message, ended.at),)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from handrail.engine.fold import dynamic as flows
 from handrail.engine.fold import guided
-from handrail.engine.fold.steps import RUNNING, finished, with_step
+from handrail.engine.fold.steps import RUNNING, finish_step, put_step
 from handrail.engine.state.transitions import IllegalMove
 from handrail.late_import import late_import
 from handrail.model.history import events as ev
@@ -17,7 +17,7 @@ from handrail.model.history.run_state import (
     awaits_confirmation,
     git_changes_words,
 )
-from handrail.model.names import spoken
+from handrail.model.names import make_identifier
 from handrail.model.workflow.values import JsonValue
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ else:
     loop_signals = late_import("handrail.engine.guided.loop_signals")
 
 
-def asked(state: RunState, event: ev.ApprovalRequested) -> RunState:
+def fold_approval_requested(state: RunState, event: ev.ApprovalRequested) -> RunState:
     """Wait for a person's answer."""
     known = state.steps.get(event.address)
     step = StepState("waiting", attempts=1, began=state.seq + 1, began_at=event.at)
@@ -35,10 +35,10 @@ def asked(state: RunState, event: ev.ApprovalRequested) -> RunState:
     said = "\n".join(part for part in (event.message, git_changes_words(state.git_changes)) if part)
     pending = Pending(state.seq + 1, event.address, "approval", "approval", question=said)
     waiting = {"status": "waiting", "reason": "approval", "message": said, "until": event.due}
-    return with_step(state, event.address, step, pending=pending, **waiting)
+    return put_step(state, event.address, step, pending=pending, **waiting)
 
 
-def answered(state: RunState, event: ev.ApprovalDecided) -> RunState:
+def fold_approval_decided(state: RunState, event: ev.ApprovalDecided) -> RunState:
     """Record a person's answer: continue, go back, or fail."""
     pending = state.pending
     if pending is None or pending.seq != event.asked:
@@ -46,17 +46,17 @@ def answered(state: RunState, event: ev.ApprovalDecided) -> RunState:
     record: dict[str, JsonValue] = {"decision": event.decision, "feedback": event.feedback, "by": event.by}
     status = "failed" if event.decision == "reject" else "succeeded"
     known = state.steps[event.address]
-    output = _confirmed(known, record) if awaits_confirmation(known) else record
+    output = _add_confirmation(known, record) if awaits_confirmation(known) else record
     done = known._replace(status=status, output=output, feedback=event.feedback, ended_at=event.at)
     if event.decision == "revise" and awaits_confirmation(known):
         # The step is done again, and counts as not done until then.
         done = known._replace(output=None)
     if flows.is_call(state, event.address):
-        return flows.call_over(state, event.address, done, until=None, **RUNNING)
+        return flows.end_call(state, event.address, done, until=None, **RUNNING)
     if event.decision == "approve":
-        state = _with_sign(state, known)
-        return finished(state, event.address, done, {"until": None, **RUNNING})
-    state = with_step(state, event.address, done, pending=None, until=None, **RUNNING)
+        state = _apply_loop_signal(state, known)
+        return finish_step(state, event.address, done, {"until": None, **RUNNING})
+    state = put_step(state, event.address, done, pending=None, until=None, **RUNNING)
     if event.decision == "reject":
         return replace(state, failure=Failure(event.address, 1, event.feedback or "no reason was given"))
     return _go_back(state, event)
@@ -68,19 +68,19 @@ def _go_back(state: RunState, event: ev.ApprovalDecided) -> RunState:
         state,
         stack=(*state.stack[:-1], frame),
         revisions=state.revisions.insert(event.address, state.revisions.get(event.address, 0) + 1),
-        feedback=state.feedback.insert(spoken(event.target), event.feedback),
+        feedback=state.feedback.insert(make_identifier(event.target), event.feedback),
     )
 
 
-def _confirmed(step: StepState, record: dict[str, JsonValue]) -> JsonValue:
+def _add_confirmation(step: StepState, record: dict[str, JsonValue]) -> JsonValue:
     """Return the output of a step together with a person's answer to it."""
     given = step.output if isinstance(step.output, dict) else {}
     return {**given, "confirmation": {**record, "confirmed": record["decision"] == "approve"}}
 
 
-def _with_sign(state: RunState, step: StepState) -> RunState:
+def _apply_loop_signal(state: RunState, step: StepState) -> RunState:
     """Let the loop end if the step that was just confirmed asked for that."""
     given = step.output if isinstance(step.output, dict) and awaits_confirmation(step) else {}
     artifacts = given.get("artifacts")
     stops = isinstance(artifacts, list) and loop_signals.loop_control(artifacts) == "stop"
-    return guided.stopped(state) if stops else state
+    return guided.stop_loop(state) if stops else state

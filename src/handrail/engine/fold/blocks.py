@@ -5,21 +5,21 @@ from typing import cast
 
 from rpds import HashTrieMap
 
-from handrail.engine.fold.steps import begun, finished, over, with_step
+from handrail.engine.fold.steps import ending_fields, finish_step, new_step_record, put_step
 from handrail.engine.state.transitions import IllegalMove
 from handrail.model.history import events as ev
 from handrail.model.history.run_state import Frame, GroupState, LoopState, RunState
 from handrail.model.workflow.values import JsonValue
 
 
-def loop_entered(state: RunState, event: ev.LoopEntered) -> RunState:
+def fold_loop_entered(state: RunState, event: ev.LoopEntered) -> RunState:
     """Enter a loop, before its first round."""
-    step = begun(state, event.address, event.at)
+    step = new_step_record(state, event.address, event.at)
     loop = LoopState(event.address, 0, event.item, event.items, event.keys, event.count, steered=event.steered)
-    return with_step(state, event.address, step, stack=(*state.stack, Frame(event.address, -1, loop)))
+    return put_step(state, event.address, step, stack=(*state.stack, Frame(event.address, -1, loop)))
 
 
-def round_started(state: RunState, event: ev.RoundStarted) -> RunState:
+def fold_round_started(state: RunState, event: ev.RoundStarted) -> RunState:
     """Begin a round, before its first step."""
     frame = state.stack[-1]
     if frame.loop is None:
@@ -35,7 +35,7 @@ def _mark(loop: LoopState) -> str:
     return f"@{loop.round}"
 
 
-def round_ended(state: RunState, event: ev.RoundEnded) -> RunState:
+def fold_round_ended(state: RunState, event: ev.RoundEnded) -> RunState:
     """Record how a round ended, however deeply nested the run was inside it."""
     position = next(at for at in range(len(state.stack) - 1, -1, -1) if _is_loop(state.stack[at], event.address))
     frame = state.stack[position]
@@ -56,7 +56,7 @@ def _item(loop: LoopState) -> JsonValue:
     return loop.items[loop.round - 1] if loop.items is not None else loop.round
 
 
-def loop_ended(state: RunState, event: ev.LoopEnded) -> RunState:
+def fold_loop_ended(state: RunState, event: ev.LoopEnded) -> RunState:
     """Leave a loop, with the results of its rounds."""
     loop = cast("LoopState", state.stack[-1].loop)
     total = len(loop.items) if loop.items is not None else loop.count
@@ -69,25 +69,25 @@ def loop_ended(state: RunState, event: ev.LoopEnded) -> RunState:
         "left": left if total is not None else [],
     }
     known = state.steps[event.address]
-    step = known._replace(status="succeeded", output=result, **over(state, known, event.at))
-    return finished(replace(state, stack=state.stack[:-1]), event.address, step, {})
+    step = known._replace(status="succeeded", output=result, **ending_fields(state, known, event.at))
+    return finish_step(replace(state, stack=state.stack[:-1]), event.address, step, {})
 
 
-def group_entered(state: RunState, event: ev.GroupEntered) -> RunState:
+def fold_group_entered(state: RunState, event: ev.GroupEntered) -> RunState:
     """Enter a routine, which hides the names outside of it."""
-    step = begun(state, event.address, event.at)
+    step = new_step_record(state, event.address, event.at)
     hidden = GroupState(event.address, event.inputs, state.names, state.latest)
     names: HashTrieMap[str, JsonValue] = HashTrieMap(event.inputs)
     latest: HashTrieMap[str, str] = HashTrieMap()
     stack = (*state.stack, Frame(f"{event.address}/", 0, group=hidden))
-    return with_step(state, event.address, step, stack=stack, names=names, latest=latest)
+    return put_step(state, event.address, step, stack=stack, names=names, latest=latest)
 
 
-def group_left(state: RunState, event: ev.GroupLeft) -> RunState:
+def fold_group_left(state: RunState, event: ev.GroupLeft) -> RunState:
     """Leave a routine and restore the names that it hid."""
     hidden = cast("GroupState", state.stack[-1].group)
     output: dict[str, JsonValue] = {name: value for name, value in state.names.items() if name not in hidden.inputs}
     known = state.steps[event.address]
-    step = known._replace(status="succeeded", output=output, **over(state, known, event.at))
+    step = known._replace(status="succeeded", output=output, **ending_fields(state, known, event.at))
     state = replace(state, stack=state.stack[:-1], names=hidden.names, latest=hidden.latest)
-    return finished(state, event.address, step, {})
+    return finish_step(state, event.address, step, {})

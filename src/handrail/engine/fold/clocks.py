@@ -3,18 +3,18 @@
 from dataclasses import replace
 from typing import Any
 
-from handrail.model.history.run_state import CLOCK_JUMP, Failure, RunState, changed
+from handrail.model.history.run_state import CLOCK_JUMP, Failure, RunState, update_state
 
 
-def brought_to(state: RunState, boot: str, ahead: float) -> RunState:
+def align_with_clock(state: RunState, boot: str, ahead: float) -> RunState:
     """Return a state adjusted to another reading of the clock; after a reboot its times stay as they are."""
     if state.boot != boot:
-        return moved(state, boot, ahead, 0.0)
+        return shift_times(state, boot, ahead, 0.0)
     by = ahead - state.ahead
-    return moved(state, boot, ahead, by) if abs(by) > CLOCK_JUMP else state
+    return shift_times(state, boot, ahead, by) if abs(by) > CLOCK_JUMP else state
 
 
-def moved(state: RunState, boot: str, ahead: float, by: float) -> RunState:
+def shift_times(state: RunState, boot: str, ahead: float, by: float) -> RunState:
     """Return a state after the clock was set by a number of seconds.
 
     What is over keeps the times that it had. So does a wait for a usage limit: the provider announced its end as a time
@@ -22,7 +22,7 @@ def moved(state: RunState, boot: str, ahead: float, by: float) -> RunState:
     """
     known: dict[str, Any] = {"boot": boot, "ahead": ahead, "set_by": state.set_by + by}
     if not by:
-        return changed(state, **known)
+        return update_state(state, **known)
     steps = state.steps
     for address, step in state.steps.items():
         if step.ended_at is None and step.status in ("running", "waiting"):
@@ -31,11 +31,14 @@ def moved(state: RunState, boot: str, ahead: float, by: float) -> RunState:
     if state.counts_from is not None:
         known["counts_from"] = state.counts_from + by
     if not waits_for_limit(state.failure):
-        known |= {"until": None if state.until is None else state.until + by, "failure": _later(state.failure, by)}
-    return changed(state, **known)
+        known |= {
+            "until": None if state.until is None else state.until + by,
+            "failure": _shift_retry(state.failure, by),
+        }
+    return update_state(state, **known)
 
 
-def counted(before: RunState, after: RunState, at: float) -> RunState:
+def count_time(before: RunState, after: RunState, at: float) -> RunState:
     """Add up a run's time, which stops while the run waits for a person or in the queue.
 
     A run that had ended and continues gets its whole time again.
@@ -44,8 +47,8 @@ def counted(before: RunState, after: RunState, at: float) -> RunState:
     if before.status in ("succeeded", "failed"):
         since, used = None, 0.0
     if is_counting(after):
-        return changed(after, counts_from=at if since is None else since, counted=used)
-    return changed(after, counts_from=None, counted=used if since is None else used + max(0.0, at - since))
+        return update_state(after, counts_from=at if since is None else since, counted=used)
+    return update_state(after, counts_from=None, counted=used if since is None else used + max(0.0, at - since))
 
 
 def is_counting(state: RunState) -> bool:
@@ -58,5 +61,5 @@ def waits_for_limit(failure: Failure | None) -> bool:
     return failure is not None and failure.hindrance == "wait" and failure.blocks == "budget"
 
 
-def _later(failure: Failure | None, by: float) -> Failure | None:
+def _shift_retry(failure: Failure | None, by: float) -> Failure | None:
     return replace(failure, retry_at=failure.retry_at + by) if failure is not None and failure.retry_at else failure

@@ -29,40 +29,42 @@ OUTSIDE = frozenset({"guided", "delegate", "agent-loop", "parallel-agents", "mer
 """Actions that only an outside performer can do."""
 
 
-def first_context(started: RunStarted) -> "HashTrieMap[str, JsonValue]":
+def initial_context(started: RunStarted) -> "HashTrieMap[str, JsonValue]":
     """Return the context that a run begins with: its task as `goal`, and its inputs."""
     return HashTrieMap(context_given(started.inputs, started.task))
 
 
-def merged(context: "HashTrieMap[str, JsonValue]", changes: Mapping[str, JsonValue]) -> "HashTrieMap[str, JsonValue]":
+def merge_context(
+    context: "HashTrieMap[str, JsonValue]", changes: Mapping[str, JsonValue]
+) -> "HashTrieMap[str, JsonValue]":
     """Return a context with changes applied: a value replaces, null removes."""
     for name, value in changes.items():
         context = context.discard(name) if value is None else context.insert(name, value)
     return context
 
 
-def chosen(state: RunState, event: StepChosen) -> RunState:
+def fold_step_chosen(state: RunState, event: StepChosen) -> RunState:
     """Move to the step that was chosen."""
     frame = replace(state.stack[-1], index=event.place)
     return replace(state, stack=(*state.stack[:-1], frame))
 
 
-def context_merged(state: RunState, event: ContextMerged) -> RunState:
+def fold_context_merged(state: RunState, event: ContextMerged) -> RunState:
     """Change the context."""
-    return replace(state, context=merged(state.context, event.changes))
+    return replace(state, context=merge_context(state.context, event.changes))
 
 
-def refused(state: RunState, event: StepRefused) -> RunState:
+def refuse_step(state: RunState, event: StepRefused) -> RunState:
     """Leave the step pending under the sequence number of the refusal, which is the state's next."""
     pending = state.pending
     if pending is None or pending.seq != event.began or pending.address != event.address:
         raise IllegalMove(f"step '{event.address}' was refused, but event {event.began} is not what is pending")
     again = replace(pending, seq=state.seq + 1, attempt=pending.attempt + 1, reported=0)
-    step = _with_results(state.steps[event.address]._replace(attempts=again.attempt), event.results)
+    step = _add_results(state.steps[event.address]._replace(attempts=again.attempt), event.results)
     return replace(state, pending=again, steps=state.steps.insert(event.address, step))
 
 
-def reported(state: RunState, event: WorkReported) -> RunState:
+def fold_work_reported(state: RunState, event: WorkReported) -> RunState:
     """Mark the pending work as reported, so that the engine checks it."""
     pending = state.pending
     if pending is None or pending.seq != event.began or pending.address != event.address:
@@ -70,17 +72,17 @@ def reported(state: RunState, event: WorkReported) -> RunState:
     return replace(state, pending=replace(pending, reported=state.seq + 1))
 
 
-def delegation_reported(state: RunState, event: DelegationReported) -> RunState:
+def fold_delegation_reported(state: RunState, event: DelegationReported) -> RunState:
     """Store reported results of delegated work; the step stays pending under the event's number."""
     pending = state.pending
     if pending is None or pending.seq != event.began or pending.address != event.address:
         raise IllegalMove(f"a result for '{event.address}' came in, but event {event.began} is not what is pending")
-    step = _with_results(state.steps[event.address], event.results)
+    step = _add_results(state.steps[event.address], event.results)
     again = replace(pending, seq=state.seq + 1)
     return replace(state, pending=again, steps=state.steps.insert(event.address, step))
 
 
-def handed_on(event: StepBegan, known: StepState | None) -> JsonValue:
+def initial_delegations(event: StepBegan, known: StepState | None) -> JsonValue:
     """Return what a step delegates as it begins; results of an earlier attempt at the same delegations are retained."""
     listed = event.spec.get("delegations")
     if event.action != "delegate" or not isinstance(listed, list):
@@ -92,7 +94,7 @@ def handed_on(event: StepBegan, known: StepState | None) -> JsonValue:
     return {"asked": asked, "delegations": {}}
 
 
-def _with_results(step: StepState, results: Mapping[str, JsonValue]) -> StepState:
+def _add_results(step: StepState, results: Mapping[str, JsonValue]) -> StepState:
     if not results or not isinstance(step.output, dict):
         return step
     known = step.output.get("delegations")
@@ -100,18 +102,18 @@ def _with_results(step: StepState, results: Mapping[str, JsonValue]) -> StepStat
     return step._replace(output={**step.output, "delegations": {**before, **results}})
 
 
-def noted(state: RunState, event: CheckpointMade) -> RunState:
+def fold_checkpoint_made(state: RunState, event: CheckpointMade) -> RunState:
     """Change nothing: a checkpoint exists only in the history."""
     del event
     return state
 
 
-def preferences_set(state: RunState, event: PreferencesSet) -> RunState:
+def fold_preferences_set(state: RunState, event: PreferencesSet) -> RunState:
     """Apply a person's preferences."""
     return replace(state, autonomy=event.autonomy, risk=event.risk)
 
 
-def gap_recorded(state: RunState, event: GapRecorded) -> RunState:
+def fold_gap_recorded(state: RunState, event: GapRecorded) -> RunState:
     """Record what is missing."""
     gap: dict[str, JsonValue] = {
         "category": event.category,
@@ -124,18 +126,18 @@ def gap_recorded(state: RunState, event: GapRecorded) -> RunState:
     return replace(state, gaps=(*state.gaps, gap))
 
 
-def capability_observed(state: RunState, event: CapabilityObserved) -> RunState:
+def fold_capability_observed(state: RunState, event: CapabilityObserved) -> RunState:
     """Record a capability of the agent, which resolves the gaps recorded for it."""
-    gaps = tuple(_settled(gap, event.capability) for gap in state.gaps)
+    gaps = tuple(_resolve_gap(gap, event.capability) for gap in state.gaps)
     return replace(state, gaps=gaps, capabilities=state.capabilities.insert(event.capability, event.status))
 
 
-def _settled(gap: dict[str, JsonValue], capability: str) -> dict[str, JsonValue]:
+def _resolve_gap(gap: dict[str, JsonValue], capability: str) -> dict[str, JsonValue]:
     meant = gap["category"] == "capability_missing" and gap.get("about") == capability
     return {**gap, "resolved": True} if meant else gap
 
 
-def stopped(state: RunState) -> RunState:
+def stop_loop(state: RunState) -> RunState:
     """End the innermost loop that a step's result may end; the stop affects no other loop."""
     for place in range(len(state.stack) - 1, -1, -1):
         frame = state.stack[place]
@@ -153,7 +155,7 @@ def can_go_on(state: RunState) -> bool:
     return state.status == "blocked" and lacks and steps_only
 
 
-def left_behind(state: RunState, now: float) -> RunBlocked | None:
+def block_abandoned_step(state: RunState, now: float) -> RunBlocked | None:
     """Block a run whose holder let go of it before completing a step that the engine cannot perform."""
     pending = state.pending
     if state.status != "running" or state.held_by or pending is None or pending.action not in OUTSIDE - OF_AGENTS:

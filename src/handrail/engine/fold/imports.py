@@ -17,13 +17,13 @@ _INSIDE = re.compile(r"(\.[A-Za-z0-9_-]+)+", re.ASCII)
 """The suffix that the id of a called run has after its caller's id, as an import assigns it."""
 
 
-def imported(state: RunState, event: ev.RunImported) -> RunState:
+def hold_imported_run(state: RunState, event: ev.RunImported) -> RunState:
     """Hold a run that was imported from a file."""
     held = {"held_by": event.by, "hands": "all"}
-    return replace(without_places(state), foreign=True, imported=state.seq + 1, born=event.at, **held)
+    return replace(strip_places(state), foreign=True, imported=state.seq + 1, born=event.at, **held)
 
 
-def at_home(state: RunState, event: ev.RunReleased) -> RunState:
+def place_imported_run(state: RunState, event: ev.RunReleased) -> RunState:
     """Place an imported run where the person who releases it says."""
     place: dict[str, Any] = {
         "source": event.source,
@@ -37,27 +37,27 @@ def at_home(state: RunState, event: ev.RunReleased) -> RunState:
     return replace(state, foreign=False, snapshot=seen, **place)
 
 
-def without_places(state: RunState) -> RunState:
+def strip_places(state: RunState) -> RunState:
     """Return a foreign state without what it names outside its history: folders, branches, processes, runs.
 
     All that remains of its worktree is a description in `pinned`, from which a person who releases the run may have one
     created. What was in progress began elsewhere and starts over.
     """
-    anew = flows.begun_anew(state)
+    anew = flows.restart_flow(state)
     pending = anew.pending if anew.pending is not None and _can_go_on(anew, anew.pending) else None
-    described = _described(state)
-    steps = HashTrieMap({address: _without_session(step) for address, step in state.steps.items()})
+    described = _describe_tree(state)
+    steps = HashTrieMap({address: _strip_session(step) for address, step in state.steps.items()})
     children = HashTrieMap({run: took for run, took in state.children.items() if _is_own(state, run)})
     return replace(
         anew,
         pending=pending,
-        stack=tuple(_without_items(frame) for frame in anew.stack),
+        stack=tuple(_strip_running_items(frame) for frame in anew.stack),
         steps=steps,
         children=children,
         tree=None,
         source=None,
         pinned=described,
-        snapshot=_object_in(state.snapshot) if described is not None else "",
+        snapshot=_git_object_id(state.snapshot) if described is not None else "",
         restore="",
         workspace="",
         pass_env=(),
@@ -71,9 +71,9 @@ def without_places(state: RunState) -> RunState:
     )
 
 
-def before_import(before: RunState, now: RunState) -> RunState:
+def carry_over_places(before: RunState, now: RunState) -> RunState:
     """Return a state of an imported run from before its import, with the places that the run has now."""
-    clean = without_places(replace(before, run=now.run))
+    clean = strip_places(replace(before, run=now.run))
     source = now.source
     if source is not None and clean.snapshot:
         source = replace(source, changes=clean.snapshot)
@@ -101,13 +101,13 @@ def _is_own(state: RunState, run: str) -> bool:
     return run.startswith(state.run) and _INSIDE.fullmatch(run.removeprefix(state.run)) is not None
 
 
-def _without_session(step: StepState) -> StepState:
+def _strip_session(step: StepState) -> StepState:
     """Drop the session of a step: agents here do not know it, and its name could match an unrelated conversation."""
     names = ("before", "files", "commit", "since", "after", "head")
-    return step._replace(session="", **{name: _object_in(getattr(step, name)) for name in names})
+    return step._replace(session="", **{name: _git_object_id(getattr(step, name)) for name in names})
 
 
-def _without_items(frame: Frame) -> Frame:
+def _strip_running_items(frame: Frame) -> Frame:
     """Drop the items of a fan-out that were in progress; finished items retain their results."""
     work = frame.work
     if work is None or not isinstance(work.data.get("started"), dict):
@@ -118,7 +118,7 @@ def _without_items(frame: Frame) -> Frame:
     return replace(frame, work=replace(work, data={**work.data, "started": done}))
 
 
-def _described(state: RunState) -> TreeSource | None:
+def _describe_tree(state: RunState) -> TreeSource | None:
     """Describe how to recreate the run's worktree, without saying where it was."""
     if state.tree is not None and state.tree.owned:
         base, commit, changes = state.tree.base, state.tree.commit, state.snapshot
@@ -128,9 +128,11 @@ def _described(state: RunState) -> TreeSource | None:
         base, commit, changes = state.pinned.base, state.pinned.commit, state.snapshot or state.pinned.changes
     else:
         return None
-    return TreeSource(repository="", base=base, commit=_object_in(commit), branch="", changes=_object_in(changes))
+    return TreeSource(
+        repository="", base=base, commit=_git_object_id(commit), branch="", changes=_git_object_id(changes)
+    )
 
 
-def _object_in(name: str) -> str:
+def _git_object_id(name: str) -> str:
     """Return a text if it is the id of a git object, else nothing: git could read it as a ref name or an option."""
     return name if _OBJECT.fullmatch(name) else ""

@@ -11,13 +11,13 @@ from handrail.engine.fold import dynamic as flows
 from handrail.engine.fold import guided
 from handrail.engine.fold.steps import RUNNING
 from handrail.engine.prompts import person_messages as messages
-from handrail.engine.state.agent_calls import OF_AGENTS, taken_back
+from handrail.engine.state.agent_calls import OF_AGENTS, uncount_call
 from handrail.engine.state.codec import decode_state
 from handrail.engine.state.given import names_given, put_back
 from handrail.frozen import frozen
 from handrail.late_import import late_import
 from handrail.model.history import events as ev
-from handrail.model.history.run_state import Frame, Pending, RunState, StepState, changed, step_of
+from handrail.model.history.run_state import Frame, Pending, RunState, StepState, step_of, update_state
 from handrail.model.workflow.values import JsonValue
 
 if TYPE_CHECKING:
@@ -34,12 +34,12 @@ MOST_TRIED = 20
 """The most refused commands of agents that a run remembers."""
 
 
-def begun(event: ev.Event, blobs: Blobs) -> RunState:
+def begin_run(event: ev.Event, blobs: Blobs) -> RunState:
     """Return the first state of a run."""
     if isinstance(event, ev.RunForked):
-        return _copy(event, decode_state(blobs(event.state), blobs))
+        return _fork_state(event, decode_state(blobs(event.state), blobs))
     started = put_back(cast("ev.RunStarted", event), blobs)
-    around = _around(blobs(started.scope)) if started.scope else _AROUND
+    around = _read_scope(blobs(started.scope)) if started.scope else _AROUND
     return RunState(
         run=started.run,
         status="running" if started.admission is None else "queued",
@@ -60,7 +60,7 @@ def begun(event: ev.Event, blobs: Blobs) -> RunState:
         latest=around.latest,
         turns=around.turns,
         previous=around.previous,
-        context=guided.first_context(started),
+        context=guided.initial_context(started),
         source=started.source,
         tree=started.tree,
         agent=started.agent,
@@ -98,16 +98,16 @@ class _Around:
 _AROUND = _Around(HashTrieMap(), HashTrieMap(), HashTrieMap(), HashTrieMap())
 
 
-def _around(data: bytes) -> _Around:
+def _read_scope(data: bytes) -> _Around:
     seen = json.loads(data)
     steps = {address: step_of(row) for address, row in seen["steps"].items()}
     turns = HashTrieMap(cast("dict[str, int]", seen.get("turns", {})))
     return _Around(HashTrieMap(seen["names"]), HashTrieMap(steps), HashTrieMap(seen["latest"]), turns, seen["previous"])
 
 
-def _copy(event: ev.RunForked, source: RunState) -> RunState:
+def _fork_state(event: ev.RunForked, source: RunState) -> RunState:
     """Copy a run's state, except for its holder, its caller and a pause, which concern the source alone."""
-    copy = flows.begun_anew(source)
+    copy = flows.restart_flow(source)
     # What the source had begun is in the source's log, so the copy starts that step over.
     kept = copy.pending if copy.pending is not None and copy.pending.kind in ("approval", "question") else None
     origin = (event.source, event.seq)
@@ -118,28 +118,28 @@ def _copy(event: ev.RunForked, source: RunState) -> RunState:
     )
     copy = replace(copy, root="", generation=0)
     copy = replace(copy, born=event.at, imported=1 if source.imported else 0, tried=(), git_changes=())
-    copy = replace(copy, messages=messages.of_copy(copy), children=HashTrieMap(), said=(0, ""))
-    copy = replace(clocks.brought_to(copy, event.boot, event.ahead) if event.boot else copy, set_by=0.0)
+    copy = replace(copy, messages=messages.messages_of_copy(copy), children=HashTrieMap(), said=(0, ""))
+    copy = replace(clocks.align_with_clock(copy, event.boot, event.ahead) if event.boot else copy, set_by=0.0)
     if event.source_tree is not None:
         copy = replace(copy, source=event.source_tree, tree=None)
     copy = replace(copy, admitted=False, queued=0, counted=0.0, counts_from=None)
-    copy = _goes_on(copy, kept) if copy.reason == "pause" or copy.status == "queued" else copy
+    copy = _continue_run(copy, kept) if copy.reason == "pause" or copy.status == "queued" else copy
     counts = copy.timeout is not None and clocks.is_counting(copy)
     return replace(copy, counts_from=event.at) if counts else copy
 
 
-def command_refused(state: RunState, event: ev.CommandRefused) -> RunState:
+def fold_command_refused(state: RunState, event: ev.CommandRefused) -> RunState:
     """Record a command that an agent tried, so that the person is informed."""
     tried = (state.seq + 1, event.at, event.by, " ".join(part for part in (event.command, event.about) if part))
     return replace(state, tried=(*state.tried, tried)[-MOST_TRIED:])
 
 
-def person_notified(state: RunState, _: ev.PersonNotified) -> RunState:
+def fold_person_notified(state: RunState, _: ev.PersonNotified) -> RunState:
     """Leave the run as it is: notifying a person does not change what the run needs."""
     return state
 
 
-def git_settings_changed(state: RunState, event: ev.GitSettingsChanged) -> RunState:
+def fold_git_settings_changed(state: RunState, event: ev.GitSettingsChanged) -> RunState:
     """Record what differs, so that a person is informed wherever the run asks for one."""
     return replace(state, git_changes=event.changes, git_changed_at=event.at)
 
@@ -148,41 +148,41 @@ def _is_missing(found: JsonValue) -> bool:
     return isinstance(found, dict) and bool(found.get("problem"))
 
 
-def clock_noted(state: RunState, event: ev.ClockNoted) -> RunState:
+def fold_clock_noted(state: RunState, event: ev.ClockNoted) -> RunState:
     """Shift the times that still count if the clock was set."""
-    return clocks.moved(state, event.boot, event.ahead, event.by)
+    return clocks.shift_times(state, event.boot, event.ahead, event.by)
 
 
-def waits(state: RunState, event: ev.RunWaits) -> RunState:
+def fold_run_waits(state: RunState, event: ev.RunWaits) -> RunState:
     """Wait for the outside."""
     return replace(state, status="waiting", reason=event.reason, message=event.message, until=event.until, queued=0)
 
 
-def blocked(state: RunState, event: ev.RunBlocked) -> RunState:
+def fold_run_blocked(state: RunState, event: ev.RunBlocked) -> RunState:
     """Wait until a person removes what blocks the run."""
     said = {"reason": event.reason, "message": event.message, "next_step": event.next_step}
-    return changed(state, status="blocked", blocked_at=event.address, queued=0, **said)
+    return update_state(state, status="blocked", blocked_at=event.address, queued=0, **said)
 
 
-def resumed(state: RunState, event: ev.RunResumed) -> RunState:
+def fold_run_resumed(state: RunState, event: ev.RunResumed) -> RunState:
     """Continue as a person requested."""
     if flows.is_asleep(state):
-        return flows.woken(state, event.at)
+        return flows.wake(state, event.at)
     if state.reason == "budget":
         state = replace(state, granted=state.granted + 1)
     frame = state.stack[-1]
     if frame.work is not None and frame.work.action == "parallel-agents":
-        work = replace(frame.work, data=fan_outs.again(frame.work.data))
+        work = replace(frame.work, data=fan_outs.reset_failed_items(frame.work.data))
         state = replace(state, stack=(*state.stack[:-1], replace(frame, work=work)))
     kept = state.pending
     # After a fault of the machine the step itself is unchanged: what it did is looked for, not done again.
     # Where a capability or a login was missing it is unchanged too: its performer continues, and no attempt is used up.
     if kept is not None and kept.kind == "step" and state.reason not in ("fault", "capability", "login"):
         kept = None
-    return _goes_on(state, flows.goes_on_with(state, kept))
+    return _continue_run(state, flows.pending_after_interruption(state, kept))
 
 
-def _goes_on(state: RunState, kept: Pending | None) -> RunState:
+def _continue_run(state: RunState, kept: Pending | None) -> RunState:
     """Continue a run; a pause leaves the attempts and the rest of a wait as they were.
 
     A call that was ended because the budget was used up continues in its conversation.
@@ -199,21 +199,23 @@ def _goes_on(state: RunState, kept: Pending | None) -> RunState:
     return replace(cleared, status=status, failure=failure, pending=kept)
 
 
-def rewound(state: RunState, event: ev.RunRewound, blobs: Blobs) -> RunState:
+def fold_run_rewound(state: RunState, event: ev.RunRewound, blobs: Blobs) -> RunState:
     """Return to the state of the run before a step."""
     before = decode_state(blobs(event.state), blobs)
     if event.seq <= state.imported:
-        before = imports.before_import(before, state)
+        before = imports.carry_over_places(before, state)
     rewound = replace(
         before, run=state.run, held_by=state.held_by, hands=state.hands, crossed=state.crossed, parent=state.parent
     )
     rewound = replace(rewound, root=state.root, generation=state.generation)
     # Spent amounts stay spent, and the files follow; a borrowed worktree is never overwritten by a restore.
-    rewound = replace(rewound, spent=state.spent, granted=state.granted, messages=messages.both(before, state))
+    rewound = replace(
+        rewound, spent=state.spent, granted=state.granted, messages=messages.merge_messages(before, state)
+    )
     rewound = replace(rewound, autonomy=state.autonomy, risk=state.risk, children=state.children, tried=state.tried)
     rewound = replace(rewound, git_changes=state.git_changes, git_changed_at=state.git_changed_at)
     if (rewound.boot, rewound.ahead) != (state.boot, state.ahead):
-        rewound = clocks.brought_to(rewound, state.boot, state.ahead)
+        rewound = clocks.align_with_clock(rewound, state.boot, state.ahead)
     rewound = replace(rewound, set_by=state.set_by, admitted=state.admitted)
     if state.tree is None:
         return rewound
@@ -224,42 +226,42 @@ def rewound(state: RunState, event: ev.RunRewound, blobs: Blobs) -> RunState:
     return replace(rewound, restore=before.snapshot, snapshot=before.snapshot or state.snapshot, **kept)
 
 
-def taken(state: RunState, event: ev.RunTaken) -> RunState:
+def fold_run_taken(state: RunState, event: ev.RunTaken) -> RunState:
     """Let an outside performer drive the run."""
     held = replace(state, held_by=event.by, hands=event.hands)
     return replace(held, next_step="", **RUNNING) if guided.can_go_on(state) else held
 
 
-def imported(state: RunState, event: ev.RunImported) -> RunState:
+def fold_run_imported(state: RunState, event: ev.RunImported) -> RunState:
     """Hold a run imported from a file, and forget every place outside the log that its history names."""
-    return imports.imported(state, event)
+    return imports.hold_imported_run(state, event)
 
 
-def released(state: RunState, event: ev.RunReleased) -> RunState:
+def fold_run_released(state: RunState, event: ev.RunReleased) -> RunState:
     """Let the engine drive the run."""
     pending = state.pending
     freed = replace(state, held_by="", hands="all")
     if state.foreign:
-        freed = imports.at_home(freed, event)
+        freed = imports.place_imported_run(freed, event)
     is_theirs = pending is not None and pending.kind == "step" and pending.action in OF_AGENTS and not pending.reported
     if pending is None or not is_theirs or state.status != "running":
         return freed
     # The engine calls an agent of its own for the step, so the step starts over.
-    turns = taken_back(freed.turns, pending.address) if pending.action == "agent" else freed.turns
+    turns = uncount_call(freed.turns, pending.address) if pending.action == "agent" else freed.turns
     return replace(freed, pending=None, turns=turns)
 
 
-def over(state: RunState, event: ev.RunEnded) -> RunState:
+def fold_run_ended(state: RunState, event: ev.RunEnded) -> RunState:
     """End the run."""
     ended = {"status": event.status, "message": event.message, "ended_at": event.at, "reason": event.reason}
-    return changed(state, until=None, admitted=False, queued=0, **ended)
+    return update_state(state, until=None, admitted=False, queued=0, **ended)
 
 
-def queued(state: RunState, event: ev.RunQueued) -> RunState:
+def fold_run_queued(state: RunState, event: ev.RunQueued) -> RunState:
     """Queue the run; a run that is already queued retains its place."""
-    return changed(state, status="queued", queued=state.queued or state.seq + 1, message=event.message)
+    return update_state(state, status="queued", queued=state.queued or state.seq + 1, message=event.message)
 
 
-def admitted(state: RunState, _: ev.RunAdmitted) -> RunState:
+def fold_run_admitted(state: RunState, _: ev.RunAdmitted) -> RunState:
     """Continue, holding the concurrency key."""
-    return changed(state, status="running", queued=0, admitted=True, message="")
+    return update_state(state, status="running", queued=0, admitted=True, message="")

@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import cast
 
-from handrail.engine.state.budgets import around_children, left_for_children
-from handrail.engine.state.position import current
+from handrail.engine.state.budgets import enclosing_budget, remaining_budget
+from handrail.engine.state.position import find_current_step
 from handrail.frozen import frozen
 from handrail.model.history.events import ChildEnded, Event, Parent, RunStarted, StepBegan, ToolCalled
-from handrail.model.history.run_state import Pending, RunState, changed
+from handrail.model.history.run_state import Pending, RunState, update_state
 from handrail.model.history.spending import Spent
 from handrail.model.history.trees import TreeSource
 from handrail.model.workflow.plan import Plan
@@ -62,7 +62,7 @@ class Decided:
     begins: RunStarted | None = None
 
 
-def decided(plan: Plan, state: RunState, call: Call, now: float) -> Decided:
+def decide_call(plan: Plan, state: RunState, call: Call, now: float) -> Decided:
     """Decide on a call."""
     pending = state.pending
     if pending is None or pending.seq != call.seq or pending.kind != "step" or state.status != "running":
@@ -74,7 +74,7 @@ def decided(plan: Plan, state: RunState, call: Call, now: float) -> Decided:
     error = refusal(state)
     if error:
         return Decided(_event(call, now, error=error))
-    begins = _begins(plan, state, pending, call.child, now)
+    begins = _start_child(plan, state, pending, call.child, now)
     branch = "" if begins.source is None else begins.source.branch
     return Decided(_event(call, now, result={"run": begins.run, "workflow": begins.workflow, "branch": branch}), begins)
 
@@ -104,10 +104,10 @@ def refusal(state: RunState) -> str:
     return ""
 
 
-def _begins(plan: Plan, state: RunState, pending: Pending, wanted: ChildWanted, now: float) -> RunStarted:
+def _start_child(plan: Plan, state: RunState, pending: Pending, wanted: ChildWanted, now: float) -> RunStarted:
     run = f"{state.run}.{state.seq + 1}"
     inside = state.stack[-1].work is not None or state.flow is not None
-    step = None if inside else current(plan, state)[0]
+    step = None if inside else find_current_step(plan, state)[0]
     return RunStarted(
         run=run,
         workflow=wanted.workflow,
@@ -122,8 +122,8 @@ def _begins(plan: Plan, state: RunState, pending: Pending, wanted: ChildWanted, 
         script=state.script,
         pass_env=state.pass_env,
         task=wanted.task,
-        allowance=left_for_children(plan, state, step, pending.address),
-        around=around_children(plan, state, step),
+        allowance=remaining_budget(plan, state, step, pending.address),
+        around=enclosing_budget(plan, state, step),
         checks=state.checks,
         project=state.project,
         parent=Parent(state.run, f"{pending.address}[child-{len(state.children) + 1}]", state.seq + 1),
@@ -152,17 +152,17 @@ def _source(state: RunState, run: str) -> TreeSource | None:
     )
 
 
-def called(state: RunState, event: ToolCalled) -> RunState:
+def fold_tool_called(state: RunState, event: ToolCalled) -> RunState:
     """Record the progress that an agent reports, or the run that it started."""
     if not event.success:
         return state
     if event.tool == "report_progress" and state.pending is not None:
-        return changed(state, said=(state.pending.seq, progress_words(event.arguments)))
-    child = started_by(event)
-    return changed(state, children=state.children.insert(child, {})) if child else state
+        return update_state(state, said=(state.pending.seq, progress_words(event.arguments)))
+    child = run_started_by(event)
+    return update_state(state, children=state.children.insert(child, {})) if child else state
 
 
-def started_by(event: Event) -> str:
+def run_started_by(event: Event) -> str:
     """Return the id of the run that an agent started with a tool; empty for every other event."""
     if not isinstance(event, ToolCalled) or event.tool != "create_child_run" or not event.success:
         return ""
@@ -176,16 +176,16 @@ def progress_words(arguments: dict[str, JsonValue]) -> str:
     return f"{' '.join(str(arguments.get('message', '')).split())}{share}"
 
 
-def child_over(state: RunState, event: ChildEnded) -> RunState:
+def fold_child_ended(state: RunState, event: ChildEnded) -> RunState:
     """Add the cost of a run that an agent started; a run that ended before adds only what was spent since."""
     known = state.children.get(event.child)
     before = cast("dict[str, float]", known) if isinstance(known, dict) else {}
     growth = {name: amount - before.get(name, 0.0) for name, amount in event.spent.items()}
     children = state.children.insert(event.child, cast("JsonValue", event.spent))
-    return changed(state, spent=state.spent.plus(growth), children=children)
+    return update_state(state, spent=state.spent.plus(growth), children=children)
 
 
-def child_ended(state: RunState, child: RunState, now: float) -> ChildEnded | None:
+def report_child_end(state: RunState, child: RunState, now: float) -> ChildEnded | None:
     """Build the event that ends a run started by an agent of this one; None if it is not such a run or not over."""
     if child.run not in state.children or child.status not in ("succeeded", "failed", "cancelled"):
         return None

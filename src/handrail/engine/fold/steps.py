@@ -7,11 +7,18 @@ from typing import TYPE_CHECKING, Any, cast
 from handrail.engine.fold import dynamic as flows
 from handrail.engine.fold import guided
 from handrail.engine.prompts import person_messages as messages
-from handrail.engine.prompts.choose_agent import falls_at
-from handrail.engine.prompts.conversation_summary import without_session
-from handrail.engine.state.agent_calls import counted
-from handrail.engine.state.budgets import charged, charged_around, spent_on, sum_of, with_spent, with_used
-from handrail.engine.state.position import known_as
+from handrail.engine.prompts.choose_agent import count_fallbacks
+from handrail.engine.prompts.conversation_summary import forget_session
+from handrail.engine.state.agent_calls import count_call
+from handrail.engine.state.budgets import (
+    add_session_usage,
+    add_spending,
+    charge_enclosing_steps,
+    charge_run,
+    spending_of,
+    sum_of,
+)
+from handrail.engine.state.position import step_name_of
 from handrail.engine.state.transitions import IllegalMove
 from handrail.late_import import late_import
 from handrail.model.history import events as ev
@@ -22,11 +29,11 @@ from handrail.model.history.run_state import (
     Pending,
     RunState,
     StepState,
-    changed,
-    changed_by,
+    update_state,
+    update_state_from,
 )
 from handrail.model.history.spending import TIME_ONLY
-from handrail.model.names import spoken
+from handrail.model.names import make_identifier
 from handrail.model.workflow.values import JsonValue
 
 if TYPE_CHECKING:
@@ -42,23 +49,23 @@ def _name(address: str) -> str:
     return address.rpartition("/")[2]
 
 
-def with_step(state: RunState, address: str, step: StepState, **changes: Any) -> RunState:
+def put_step(state: RunState, address: str, step: StepState, **changes: Any) -> RunState:
     """Return a state in which a step is recorded at its address; counts the event."""
-    return changed(state, seq=state.seq + 1, steps=state.steps.insert(address, step), **changes)
+    return update_state(state, seq=state.seq + 1, steps=state.steps.insert(address, step), **changes)
 
 
-def finished(state: RunState, address: str, step: StepState, changes: dict[str, Any]) -> RunState:
+def finish_step(state: RunState, address: str, step: StepState, changes: dict[str, Any]) -> RunState:
     """End a step, so that it can be read by name and the next one of the innermost list follows."""
     frame = state.stack[-1]
     next_one = Frame(frame.prefix, frame.index + 1, frame.loop, frame.group)
     # Build one new state for all changes, because this is the most frequent fold of all.
-    return changed_by(
+    return update_state_from(
         state,
         {
             **changes,
             "seq": state.seq + 1,
             "steps": state.steps.insert(address, step),
-            "latest": state.latest.insert(spoken(_name(address)), address),
+            "latest": state.latest.insert(make_identifier(_name(address)), address),
             "previous": address,
             "pending": None,
             "failure": None,
@@ -67,66 +74,66 @@ def finished(state: RunState, address: str, step: StepState, changes: dict[str, 
     )
 
 
-def begun(state: RunState, address: str, at: float) -> StepState:
+def new_step_record(state: RunState, address: str, at: float) -> StepState:
     """Build the record of a step that begins; what it spent before stays counted."""
     known = state.steps.get(address)
-    spent = {} if known is None else _taken(known)
+    spent = {} if known is None else _spending_fields(known)
     return StepState("running", 1, began=state.seq + 1, began_at=at, before=state.snapshot, **spent)
 
 
-def over(state: RunState, step: StepState, at: float) -> dict[str, Any]:
+def ending_fields(state: RunState, step: StepState, at: float) -> dict[str, Any]:
     """Return the final fields of a step that contains others: what it changed is what they changed."""
     last = state.steps.get(state.previous)
     return {"ended_at": at, "since": step.before, "after": state.snapshot, "head": "" if last is None else last.head}
 
 
-def _taken(step: StepState) -> dict[str, Any]:
+def _spending_fields(step: StepState) -> dict[str, Any]:
     return {"cost": step.cost, "tokens": step.tokens, "calls": step.calls, "seconds": step.seconds}
 
 
-def skipped(state: RunState, event: ev.StepSkipped) -> RunState:
+def fold_step_skipped(state: RunState, event: ev.StepSkipped) -> RunState:
     """Skip a step whose condition did not hold."""
     step = StepState("skipped", began=state.seq + 1, began_at=event.at, ended_at=event.at)
-    return finished(state, event.address, step, {})
+    return finish_step(state, event.address, step, {})
 
 
-def began(state: RunState, event: ev.StepBegan) -> RunState:
+def fold_step_began(state: RunState, event: ev.StepBegan) -> RunState:
     """Make a step pending under the number of its event."""
     known = state.steps.get(event.address)
-    told = state.feedback.get(known_as(state, event.address), "") if state.feedback else ""
-    spent = {} if known is None else _taken(known)
+    told = state.feedback.get(step_name_of(state, event.address), "") if state.feedback else ""
+    spent = {} if known is None else _spending_fields(known)
     pending = Pending(state.seq + 1, event.address, "step", event.action, event.attempt, output=event.output)
     changes: dict[str, Any] = {"pending": pending, "failure": None, "status": "running"}
     if event.spec.get("repeatable") is False:
         changes["crossed"] = (*state.crossed, (state.seq + 1, f"'{event.address}', which must not run twice"))
-    changes |= flows.changes_by(state, pending, event)
+    changes |= flows.flow_changes(state, pending, event)
     call = event.spec.get("call") if event.action != "agent" else event.spec
     if isinstance(call, dict):
         spent["waits"] = 0 if known is None else known.waits
         spent["agent"] = str(call.get("agent", ""))
-        spent["falls"] = falls_at(state, event.address)
-        changes["turns"] = counted(state.turns, event.address)
+        spent["falls"] = count_fallbacks(state, event.address)
+        changes["turns"] = count_call(state.turns, event.address)
     elif told:
-        changes["feedback"] = state.feedback.discard(known_as(state, event.address))
+        changes["feedback"] = state.feedback.discard(step_name_of(state, event.address))
     step = StepState(
         "running",
         event.attempt,
-        event.spec["until"] if event.action == flows.SLEEP else guided.handed_on(event, known),
+        event.spec["until"] if event.action == flows.SLEEP else guided.initial_delegations(event, known),
         feedback=told,
         began=state.seq + 1,
         began_at=event.at,
-        before=_before(state, known),
+        before=_start_snapshot(state, known),
         **spent,
     )
-    return with_step(state, event.address, step, **changes)
+    return put_step(state, event.address, step, **changes)
 
 
-def _before(state: RunState, known: StepState | None) -> str:
+def _start_snapshot(state: RunState, known: StepState | None) -> str:
     """Return the snapshot on which a step began: a retry answers for what the attempts before it left behind."""
-    return (known.before if known is not None and is_going_on(state, known) else "") or state.snapshot
+    return (known.before if known is not None and is_further_try(state, known) else "") or state.snapshot
 
 
-def is_going_on(state: RunState, known: StepState) -> bool:
+def is_further_try(state: RunState, known: StepState) -> bool:
     """Whether a step that begins is another attempt of the recorded one."""
     return known.status in _NOT_OVER and state.stack[-1].work is None
 
@@ -134,58 +141,58 @@ def is_going_on(state: RunState, known: StepState) -> bool:
 _NOT_OVER = ("running", "waiting", "failed")
 
 
-def ended(state: RunState, event: ev.StepEnded) -> RunState:
+def fold_step_ended(state: RunState, event: ev.StepEnded) -> RunState:
     """Record the outcome of the pending step."""
     pending = state.pending
     if pending is None or pending.seq != event.began or pending.address != event.address:
         raise IllegalMove(f"step '{event.address}' ended, but event {event.began} is not what is pending")
     known, details = state.steps[event.address], event.details
-    spent = spent_on(event, known)
-    step = _with_outcome(known, event, spent)
+    spent = spending_of(event, known)
+    step = _record_outcome(known, event, spent)
     kept: dict[str, Any] = {name: details[name] for name in details if name in _OF_RUN}
     if "used" in details:
-        kept["used"] = with_used(state, step.session, details["used"])
+        kept["used"] = add_session_usage(state, step.session, details["used"])
     # Changes are passed on to where the step's new state is built, because each state copies all its fields.
     kept |= {"spent": state.spent.plus(spent), **RUNNING}
-    state = charged_around(_without_lost(state, event), spent)
+    state = charge_enclosing_steps(_forget_lost_session(state, event), spent)
     if event.status == "succeeded" and (pending.action == "agent" or not state.held_by):
-        state = told(state, event.address, details.get("heard"))
+        state = clear_delivered_messages(state, event.address, details.get("heard"))
     if flows.is_call(state, event.address):
-        step, more = flows.with_call_record(step, event)
-        return flows.call_over(state, event.address, step, **kept, **more)
+        step, more = flows.add_call_record(step, event)
+        return flows.end_call(state, event.address, step, **kept, **more)
     failure = _failure(event, step)
     if failure is not None and failure.hindrance != "try":
-        step = _hindered(step, failure)
+        step = _count_hindrance(step, failure)
     elif state.stack[-1].work is not None:
-        heard = kernels.heard(state, event)
-        return with_step(heard, event.address, step, pending=None, failure=None, **kept)
+        heard = kernels.record_outcome(state, event)
+        return put_step(heard, event.address, step, pending=None, failure=None, **kept)
     if failure is not None:
-        return with_step(state, event.address, step, pending=None, failure=failure, **kept)
-    return _succeeded(state, event, step, pending, kept)
+        return put_step(state, event.address, step, pending=None, failure=failure, **kept)
+    return _complete_step(state, event, step, pending, kept)
 
 
-def refused(state: RunState, event: ev.StepRefused) -> RunState:
+def fold_step_refused(state: RunState, event: ev.StepRefused) -> RunState:
     """Leave a step pending that was not completed; what the engine's agent spent on it is counted."""
-    state = guided.refused(state, event)
+    state = guided.refuse_step(state, event)
     told = event.details.get("spent")
     if not isinstance(told, dict):
         return state
     spent = cast("dict[str, float]", told)
-    step = with_spent(state.steps[event.address], spent)._replace(session=str(event.details.get("session") or ""))
+    step = add_spending(state.steps[event.address], spent)._replace(session=str(event.details.get("session") or ""))
     kept: dict[str, Any] = {name: event.details[name] for name in _OF_RUN if name in event.details}
-    kept["used"] = with_used(state, step.session, event.details.get("used"))
+    kept["used"] = add_session_usage(state, step.session, event.details.get("used"))
     if event.details.get("again") is True:
-        kept["turns"] = counted(state.turns, event.address)
-    return charged(changed(state, steps=state.steps.insert(event.address, step), **kept), spent)
+        kept["turns"] = count_call(state.turns, event.address)
+    return charge_run(update_state(state, steps=state.steps.insert(event.address, step), **kept), spent)
 
 
-def _without_lost(state: RunState, event: ev.StepEnded) -> RunState:
+def _forget_lost_session(state: RunState, event: ev.StepEnded) -> RunState:
     """Forget a session that turned out to be lost."""
     lost = event.details.get("lost")
-    return without_session(state, lost) if isinstance(lost, str) else state
+    return forget_session(state, lost) if isinstance(lost, str) else state
 
 
-def _hindered(step: StepState, failure: Failure) -> StepState:
+def _count_hindrance(step: StepState, failure: Failure) -> StepState:
     """Count a wait, or an agent that was replaced: waits start over for the next agent."""
     if failure.hindrance in ("budget", "anew"):
         return step
@@ -194,32 +201,32 @@ def _hindered(step: StepState, failure: Failure) -> StepState:
     return step._replace(waits=step.waits + 1)
 
 
-def told(state: RunState, address: str, meanwhile: JsonValue = None) -> RunState:
+def clear_delivered_messages(state: RunState, address: str, meanwhile: JsonValue = None) -> RunState:
     """Drop a person's feedback and answers once an agent saw them; a failed one may not have, and sees them again."""
     if state.pending is not None:
-        state = messages.heard(state, state.pending, cast("list[int]", meanwhile or []))
+        state = messages.remove_heard(state, state.pending, cast("list[int]", meanwhile or []))
     if not state.feedback and not state.answers:
         return state
-    feedback, answers = state.feedback.discard(known_as(state, address)), state.answers.discard(address)
-    return changed(state, feedback=feedback, answers=answers)
+    feedback, answers = state.feedback.discard(step_name_of(state, address)), state.answers.discard(address)
+    return update_state(state, feedback=feedback, answers=answers)
 
 
-def _succeeded(
+def _complete_step(
     state: RunState, event: ev.StepEnded, step: StepState, pending: Pending, kept: dict[str, Any]
 ) -> RunState:
     goes_on = messages.wants_follow_up(state, pending, step.session) or event.details.get("confirm")
     if goes_on:
-        return with_step(state, event.address, step._replace(status="waiting"), pending=None, failure=None, **kept)
+        return put_step(state, event.address, step._replace(status="waiting"), pending=None, failure=None, **kept)
     if pending.output:
-        kept["names"] = state.names.insert(spoken(pending.output), event.output)
+        kept["names"] = state.names.insert(make_identifier(pending.output), event.output)
     if event.details.get("exit_loop") is True:
         state = _leave_loop(state)
     if event.details.get("loop_control") == "stop":
-        state = guided.stopped(state)
-    return finished(state, event.address, step, kept)
+        state = guided.stop_loop(state)
+    return finish_step(state, event.address, step, kept)
 
 
-def _with_outcome(step: StepState, event: ev.StepEnded, spent: Mapping[str, float]) -> StepState:
+def _record_outcome(step: StepState, event: ev.StepEnded, spent: Mapping[str, float]) -> StepState:
     outcome = (event.status, step.attempts, event.output, event.exit_code, event.stdout, event.stderr, event.error)
     if not event.details and spent.keys() <= TIME_ONLY:
         # The common case, a plain command: avoid looking up each field by name.
@@ -256,10 +263,10 @@ def _leave_loop(state: RunState) -> RunState:
     return replace(state, stack=(*state.stack[:-1], left))
 
 
-def passed_over(state: RunState, event: ev.StepPassedOver) -> RunState:
+def fold_step_passed_over(state: RunState, event: ev.StepPassedOver) -> RunState:
     """Continue without a step that failed, or without a further call for one that has its answer."""
     if event.how == "answered":
-        return _answered(state, event)
+        return _accept_answer(state, event)
     step = state.steps[event.address]._replace(status="passed_over" if event.how == "warn" else "failed")
     if event.message:
         step = step._replace(error=f"{event.message} ({step.error})" if step.error else event.message)
@@ -267,16 +274,16 @@ def passed_over(state: RunState, event: ev.StepPassedOver) -> RunState:
     undone = {"since": "", "after": ""} if event.how == "undo" else {}
     # An approval that nobody answered is passed over while the run still waits for it.
     goes_on = {"until": None, **RUNNING} if state.status == "waiting" else {}
-    return finished(state, event.address, step._replace(before="", **undone), {"restore": restore, **goes_on})
+    return finish_step(state, event.address, step._replace(before="", **undone), {"restore": restore, **goes_on})
 
 
-def _answered(state: RunState, event: ev.StepPassedOver) -> RunState:
+def _accept_answer(state: RunState, event: ev.StepPassedOver) -> RunState:
     step = state.steps[event.address]._replace(status="succeeded")
-    names = state.names.insert(spoken(event.output), step.output) if event.output else state.names
-    return finished(state, event.address, step, {"names": names})
+    names = state.names.insert(make_identifier(event.output), step.output) if event.output else state.names
+    return finish_step(state, event.address, step, {"names": names})
 
 
-def retry(state: RunState, event: ev.RetryScheduled) -> RunState:
+def fold_retry_scheduled(state: RunState, event: ev.RetryScheduled) -> RunState:
     """Wait until the next attempt is due."""
     failure = replace(state.failure, retry_at=event.due) if state.failure else None
     return replace(
@@ -284,18 +291,18 @@ def retry(state: RunState, event: ev.RetryScheduled) -> RunState:
     )
 
 
-def fired(state: RunState, event: ev.TimerFired) -> RunState:
+def fold_timer_fired(state: RunState, event: ev.TimerFired) -> RunState:
     """Continue with the attempt that was waited for, or after a flow's sleep."""
     if flows.is_asleep(state):
-        return flows.woken(state, event.at)
+        return flows.wake(state, event.at)
     if event.key == "retry" and state.failure is not None:
         failure = replace(state.failure, retry_at=0.0)
         return replace(state, failure=failure, until=None, **RUNNING)
     return state
 
 
-def child_started(state: RunState, event: ev.ChildStarted) -> RunState:
+def fold_child_started(state: RunState, event: ev.ChildStarted) -> RunState:
     """Make a called workflow pending."""
-    step = begun(state, event.address, event.at)
+    step = new_step_record(state, event.address, event.at)
     pending = Pending(state.seq + 1, event.address, "child", "workflow", child=event.child, output=event.output)
-    return with_step(state, event.address, step, pending=pending, failure=None)
+    return put_step(state, event.address, step, pending=pending, failure=None)

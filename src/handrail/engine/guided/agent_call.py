@@ -26,33 +26,33 @@ SCHEMA: JsonValue = {
 """The schema of what an agent returns for a guided step."""
 
 
-def guided_task(plan: Plan, state: RunState, step: Step, at: Moment) -> AgentTask:
+def build_guided_task(plan: Plan, state: RunState, step: Step, at: Moment) -> AgentTask:
     """Build the task of an agent for a guided step, in the conversation of the step before."""
     spec = dict(begin_outside(plan, state, step, at).spec)
     # The agent has nobody to ask: a person confirms its work once it is done.
     spec.pop("confirmation", None)
     # Rules are part of the call; preconditions and questions to ask belong to the start of the workflow.
     rules = opening_questions(plan.guided) if plan.guided is not None and not state.previous else ()
-    text = _as_result(step_text(spec, notes_known=bool(state.previous), rules=rules))
+    text = _name_result_places(step_text(spec, notes_known=bool(state.previous), rules=rules))
     before = state.previous.rpartition("/")[2]
     return AgentTask(prompt=Prompt(text, "plain"), session=before or "fresh")
 
 
-def _as_result(text: str) -> str:
+def _name_result_places(text: str) -> str:
     """Name the fields of the result, which a connected agent fills as parts of its call."""
     return text.replace("`output.notesMarkdown`", "`notesMarkdown`").replace("`output.artifacts`", "`artifacts`")
 
 
-def repaired(began: StepBegan, refused: StepRefused) -> dict[str, JsonValue]:
+def build_repair_call(began: StepBegan, refused: StepRefused) -> dict[str, JsonValue]:
     """Return what a refused agent is told: in its conversation, or together with the whole prompt."""
     call = call_of(began) or {}
     session = refused.details.get("session") or call.get("session")
-    again = _as_result(refusal_text(refused.shortfalls))
+    again = _name_result_places(refusal_text(refused.shortfalls))
     text = again if session else f"{call.get('prompt', '')}\n\n{again}"
     return {"prompt": text, "session": session, "goes_on": bool(session)}
 
 
-def called_again(began: StepBegan, refused: StepRefused) -> StepBegan:
+def call_again(began: StepBegan, refused: StepRefused) -> StepBegan:
     """Build the intent of a step after a refusal: the same step, with its call repeated where the engine makes it."""
     call, again = call_of(began), replace(began, attempt=began.attempt + 1, at=refused.at)
     if call is None:
@@ -60,10 +60,10 @@ def called_again(began: StepBegan, refused: StepRefused) -> StepBegan:
     turns: dict[str, JsonValue] = {
         name: int(str(call.get(name, 1))) + 1 for name in ("turn", "turn_in_round") if name in call
     }
-    return replace(again, spec={**began.spec, "call": {**call, **repaired(began, refused), **turns}})
+    return replace(again, spec={**began.spec, "call": {**call, **build_repair_call(began, refused), **turns}})
 
 
-def as_guided(plan: Plan, state: RunState, step: Step, at: Moment, called: Event) -> Event:
+def build_guided_intent(plan: Plan, state: RunState, step: Step, at: Moment, called: Event) -> Event:
     """Build the intent of a guided step for which an agent is called."""
     if not isinstance(called, StepBegan):
         return called

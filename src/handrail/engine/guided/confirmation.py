@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from handrail.engine.guided.prompts import Names, confirmation
-from handrail.engine.guided.texts import CONFIRMATION, PERSON, confirmed_example
+from handrail.engine.guided.prompts import Names, find_confirmer
+from handrail.engine.guided.texts import CONFIRMATION, PERSON, confirmation_example
 from handrail.engine.state.preferences import STOP_ON_USER, never_stops
 from handrail.frozen import frozen
 from handrail.model.history.events import ApprovalRequested, GapRecorded, Shortfall
@@ -34,9 +34,11 @@ class Confirmed:
         return {**kept, **{name: value for name, value in said.items() if value}}
 
 
-def confirmed(asked: Confirmation | None, state: RunState, names: Names, artifacts: Sequence[JsonValue]) -> Confirmed:
+def read_confirmation(
+    asked: Confirmation | None, state: RunState, names: Names, artifacts: Sequence[JsonValue]
+) -> Confirmed:
     """Read the confirmation of a step from artifacts; an agent that the engine calls cannot have asked anybody."""
-    by = confirmation(asked, names) or ""
+    by = find_confirmer(asked, names) or ""
     told = artifacts if state.held_by and by != PERSON else ()
     for each in reversed(told):
         if by and isinstance(each, dict) and each.get("kind") == CONFIRMATION:
@@ -50,7 +52,7 @@ def needs_person(state: RunState, found: Confirmed) -> bool:
     return bool(found.asked) and not found.skipped and (not state.held_by or found.asked == PERSON)
 
 
-def question(state: RunState, step: Step, address: str, now: float) -> ApprovalRequested:
+def request_confirmation(state: RunState, step: Step, address: str, now: float) -> ApprovalRequested:
     """Ask a person to confirm the result of the engine's own agent for a step."""
     output = state.steps[address].output
     notes = output.get("notes") if isinstance(output, dict) else None
@@ -71,7 +73,7 @@ def is_skipped(state: RunState, by: str) -> bool:
     return bool(by) and (never_stops(state) or (state.autonomy == STOP_ON_USER and by == "coordinator_eval"))
 
 
-def denied(state: RunState, found: Confirmed) -> tuple[Shortfall, ...]:
+def confirmation_shortfalls(state: RunState, found: Confirmed) -> tuple[Shortfall, ...]:
     """Return the shortfall of a no, which is never skipped, or of a missing confirmation."""
     asks_agent = found.asked and found.asked != PERSON and not found.skipped and state.held_by
     if found.said or (found.said is None and not asks_agent):
@@ -81,10 +83,10 @@ def denied(state: RunState, found: Confirmed) -> tuple[Shortfall, ...]:
     if found.said is None:
         message = "the step is to be confirmed before it is handed in, and nothing says that it was"
         fix = "show what you have to whom the step names, wait for a yes, and send the same again with this artifact"
-    return (Shortfall("not_confirmed", message, CONFIRMATION, fix, example=confirmed_example()),)
+    return (Shortfall("not_confirmed", message, CONFIRMATION, fix, example=confirmation_example()),)
 
 
-def unasked(found: Confirmed, address: str, now: float) -> tuple[GapRecorded, ...]:
+def confirmation_gaps(found: Confirmed, address: str, now: float) -> tuple[GapRecorded, ...]:
     """Return the gap for a confirmation that was skipped."""
     if not found.skipped or found.said:
         return ()

@@ -15,7 +15,7 @@ def context_problem(now: Mapping[str, JsonValue], changes: Mapping[str, JsonValu
     reserved = sorted(RESERVED & changes.keys())
     if reserved:
         return f"'{reserved[0]}' is a reserved name and cannot be set in the context"
-    if any(_too_deep(value) for value in changes.values()):
+    if any(_is_too_deep(value) for value in changes.values()):
         return f"the context is nested deeper than {DEEPEST} levels"
     merged = {name: value for name, value in {**dict(now.items()), **changes}.items() if value is not None}
     try:
@@ -27,7 +27,7 @@ def context_problem(now: Mapping[str, JsonValue], changes: Mapping[str, JsonValu
     return f"the context would have {size} bytes, at most {MOST_BYTES} are allowed" if size > MOST_BYTES else ""
 
 
-def _too_deep(value: JsonValue) -> bool:
+def _is_too_deep(value: JsonValue) -> bool:
     level: list[JsonValue] = [value]
     # The context itself is the first level.
     for _ in range(DEEPEST):

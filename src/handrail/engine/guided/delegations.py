@@ -8,8 +8,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 
-from handrail.engine.contracts.schema import shown
-from handrail.engine.guided.notes import kept_notes
+from handrail.engine.contracts.schema import preview_value
+from handrail.engine.guided.notes import truncate_notes
 from handrail.engine.guided.texts import delegation_result
 from handrail.frozen import frozen
 from handrail.model.history.events import GapRecorded, Shortfall
@@ -48,7 +48,7 @@ class HandedOn:
         return tuple(str(number) for number in range(1, len(self.asked) + 1))
 
 
-def handed_on(state: RunState, address: str, artifacts: Sequence[JsonValue]) -> HandedOn:
+def read_delegations(state: RunState, address: str, artifacts: Sequence[JsonValue]) -> HandedOn:
     """Read what the pending step delegates, with the results that artifacts report."""
     known = state.steps[address].output
     asked = known.get("asked") if isinstance(known, dict) else None
@@ -65,11 +65,11 @@ def handed_on(state: RunState, address: str, artifacts: Sequence[JsonValue]) -> 
         if problem:
             wrong.append(_shortfall(problem, work, each))
         else:
-            fresh[_meant(work, each["delegation"])[0]] = _kept(each)
+            fresh[_find_numbers(work, each["delegation"])[0]] = _result_record(each)
     return HandedOn(work, before if isinstance(before, dict) else {}, fresh, tuple(wrong))
 
 
-def _meant(work: tuple[str, ...], name: JsonValue) -> tuple[str, ...]:
+def _find_numbers(work: tuple[str, ...], name: JsonValue) -> tuple[str, ...]:
     """List the numbers that a number or a workflow id may refer to."""
     if isinstance(name, int | float) and not isinstance(name, bool) and float(name).is_integer():
         name = str(int(name))
@@ -81,43 +81,44 @@ def _meant(work: tuple[str, ...], name: JsonValue) -> tuple[str, ...]:
 
 def _problem(work: tuple[str, ...], given: dict[str, JsonValue]) -> str:
     name = given.get("delegation")
-    meant = _meant(work, name)
+    meant = _find_numbers(work, name)
     if name is None:
         return "a result must say in 'delegation' which work it is about"
     if not meant:
-        return f"there is no work {shown(name)} to report on"
+        return f"there is no work {preview_value(name)} to report on"
     if len(meant) > 1:
-        return f"{shown(name)} may be each of {', '.join(meant)}: name it by its number"
+        return f"{preview_value(name)} may be each of {', '.join(meant)}: name it by its number"
     if given.get("status") not in STATUSES:
-        return f"the status of {shown(name)} must be one of {', '.join(STATUSES)}, got {shown(given.get('status'))}"
+        found = preview_value(given.get("status"))
+        return f"the status of {preview_value(name)} must be one of {', '.join(STATUSES)}, got {found}"
     summary = given.get("summary")
     if not isinstance(summary, str) or not summary.strip():
-        return f"the result of {shown(name)} needs a summary: what came out, or why nothing did"
+        return f"the result of {preview_value(name)} needs a summary: what came out, or why nothing did"
     unknown = sorted(given.keys() - _KEYS)
     return f"'{unknown[0]}' is not known in a result; put it into 'result'" if unknown else ""
 
 
-def _kept(given: dict[str, JsonValue]) -> JsonValue:
-    kept: dict[str, JsonValue] = {"status": given["status"], "summary": kept_notes(str(given["summary"]))}
+def _result_record(given: dict[str, JsonValue]) -> JsonValue:
+    kept: dict[str, JsonValue] = {"status": given["status"], "summary": truncate_notes(str(given["summary"]))}
     return {**kept, "result": given["result"]} if "result" in given else kept
 
 
 def _shortfall(problem: str, work: tuple[str, ...], sent: JsonValue) -> Shortfall:
-    fix = f"report on {_listed(work, tuple(str(at) for at in range(1, len(work) + 1)))}, each by its number"
+    fix = f"report on {_list_work(work, tuple(str(at) for at in range(1, len(work) + 1)))}, each by its number"
     schema, example = schema_of(len(work)), delegation_result(1)
     return Shortfall("invalid_delegation", problem, "delegations", fix, schema=schema, example=example, sent=sent)
 
 
-def unreported(handed: HandedOn) -> Iterator[Shortfall]:
+def find_unreported(handed: HandedOn) -> Iterator[Shortfall]:
     """Yield a shortfall for each result that is missing."""
     for number in handed.open:
-        message = f"nothing was reported on {_listed(handed.asked, (number,))}"
+        message = f"nothing was reported on {_list_work(handed.asked, (number,))}"
         fix = "let it be done, then report it; if it cannot be done, report it as failed or skipped, and why"
         example, schema = delegation_result(int(number)), schema_of(len(handed.asked))
         yield Shortfall("missing_delegation", message, f"delegation {number}", fix, schema=schema, example=example)
 
 
-def undone(handed: HandedOn, address: str, now: float) -> Iterator[GapRecorded]:
+def gaps_of_undone_work(handed: HandedOn, address: str, now: float) -> Iterator[GapRecorded]:
     """Yield a gap for each piece of work that failed or was skipped."""
     for number, result in handed.results.items():
         if not isinstance(result, dict) or result["status"] == "done":
@@ -125,7 +126,8 @@ def undone(handed: HandedOn, address: str, now: float) -> Iterator[GapRecorded]:
         yield GapRecorded(
             category="unexpected",
             severity="warning" if result["status"] == "failed" else "info",
-            message=f"{_listed(handed.asked, (number,))} was {result['status']}: {_first_line(str(result['summary']))}",
+            message=f"{_list_work(handed.asked, (number,))} was {result['status']}: "
+            f"{_first_line(str(result['summary']))}",
             address=address,
             about=f"delegation {number}",
             at=now,
@@ -136,7 +138,7 @@ def _first_line(text: str) -> str:
     return text.strip().partition("\n")[0]
 
 
-def _listed(work: tuple[str, ...], numbers: tuple[str, ...]) -> str:
+def _list_work(work: tuple[str, ...], numbers: tuple[str, ...]) -> str:
     return ", ".join(f"{number} ({work[int(number) - 1]})" for number in numbers)
 
 

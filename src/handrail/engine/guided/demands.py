@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import field
 
-from handrail.engine.contracts.assessments import Assessed, assessed
-from handrail.engine.contracts.criteria import requirements, unmet
-from handrail.engine.contracts.example import minimal
+from handrail.engine.contracts.assessments import Assessed, read_assessments
+from handrail.engine.contracts.criteria import find_unmet_rules, requirements
+from handrail.engine.contracts.example import minimal_example
 from handrail.engine.contracts.schema import fits, issues
-from handrail.engine.guided.loops import visible
+from handrail.engine.guided.loops import visible_context
 from handrail.frozen import frozen
 from handrail.model.history.events import Shortfall, ShortfallCode
 from handrail.model.history.run_state import Pending, RunState
@@ -38,19 +38,19 @@ class Call:
     now: float
 
 
-def judged(call: Call) -> Assessed:
+def read_judgments(call: Call) -> Assessed:
     """Read the judgments that the step asks for."""
     known = {each.id: each for each in call.plan.assessments}
     wanted = [known[name] for name in call.action.assessments if name in known]
-    return assessed(wanted, call.given.artifacts)
+    return read_assessments(wanted, call.given.artifacts)
 
 
 def unmet_demands(call: Call, found: Assessed) -> tuple[Shortfall, ...]:
     """List everything that falls short; no requirement hides another."""
-    return (*_contract(call), *found.shortfalls, *_criteria(call), *_notes(call))
+    return (*_check_contract(call), *found.shortfalls, *_check_criteria(call), *_check_notes(call))
 
 
-def _contract(call: Call) -> list[Shortfall]:
+def _check_contract(call: Call) -> list[Shortfall]:
     """Require an artifact of the contract's kind; of several, one that matches is enough."""
     wanted = call.action.contract
     if wanted is None:
@@ -63,28 +63,30 @@ def _contract(call: Call) -> list[Shortfall]:
     if not given:
         kinds: list[JsonValue] = [each.get("kind") if isinstance(each, dict) else None for each in call.given.artifacts]
         message = f"an artifact of kind {wanted.artifact_kind} is missing"
-        return [_about_contract(wanted, "missing_output", message, kinds)] if wanted.required else []
+        return [_contract_shortfall(wanted, "missing_output", message, kinds)] if wanted.required else []
     wrong = "; ".join(issues(wanted.schema, given[-1]))
     message = f"the artifact {wanted.artifact_kind} does not fit: {wrong}"
-    return [_about_contract(wanted, "invalid_output", message, given[-1])]
+    return [_contract_shortfall(wanted, "invalid_output", message, given[-1])]
 
 
-def _about_contract(wanted: Contract, code: ShortfallCode, message: str, sent: JsonValue) -> Shortfall:
+def _contract_shortfall(wanted: Contract, code: ShortfallCode, message: str, sent: JsonValue) -> Shortfall:
     fix = f"give an artifact of kind {wanted.artifact_kind} that fits the schema, such as the example"
-    return Shortfall(code, message, wanted.ref, fix, schema=wanted.schema, example=minimal(wanted.schema), sent=sent)
+    return Shortfall(
+        code, message, wanted.ref, fix, schema=wanted.schema, example=minimal_example(wanted.schema), sent=sent
+    )
 
 
-def _criteria(call: Call) -> list[Shortfall]:
+def _check_criteria(call: Call) -> list[Shortfall]:
     rules = call.action.validation
     # A step with a contract may come without notes, and then there is nothing to validate.
     if rules is None or (call.action.contract is not None and not call.given.notes.strip()):
         return []
-    failed = unmet(rules, call.given.notes, visible(call.plan, call.state))
+    failed = find_unmet_rules(rules, call.given.notes, visible_context(call.plan, call.state))
     fix = "; ".join(requirements(rules))
     return [Shortfall("validation_failed", message, "notes", fix) for message in failed]
 
 
-def _notes(call: Call) -> list[Shortfall]:
+def _check_notes(call: Call) -> list[Shortfall]:
     action = call.action
     if action.notes_optional or action.contract is not None or call.given.notes.strip():
         return []

@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 from handrail.engine.guided.confirmation import is_skipped
-from handrail.engine.guided.loops import innermost, visible
-from handrail.engine.guided.prompts import Spec, delegate_spec, guided_spec
-from handrail.engine.prompts.agent_call import asked, guided_by, of_step
-from handrail.engine.state.capabilities import in_question
-from handrail.engine.state.position import Moment, holder
+from handrail.engine.guided.loops import innermost_loop, visible_context
+from handrail.engine.guided.prompts import Spec, build_delegate_spec, build_guided_spec
+from handrail.engine.prompts.agent_call import add_guidance, build_ask, build_call_intent
+from handrail.engine.state.capabilities import open_questions
+from handrail.engine.state.position import Moment, enclosing_step
 from handrail.engine.state.scope import value_of
 from handrail.model.codec import encode
 from handrail.model.history.events import StepBegan
@@ -33,35 +33,35 @@ def begin_outside(plan: Plan, state: RunState, step: Step, at: Moment) -> StepBe
 def _spec(plan: Plan, state: RunState, step: Step, at: Moment) -> Spec:
     match step.action:
         case GuidedAction():
-            spec = guided_spec(plan, step.action, visible(plan, state), loop_of(plan, state))
-            return {**_as_preferred(state, spec), **_capabilities(plan, state)}
+            spec = build_guided_spec(plan, step.action, visible_context(plan, state), loop_of(plan, state))
+            return {**_drop_skipped_confirmation(state, spec), **_capabilities(plan, state)}
         case DelegateAction():
-            spec = delegate_spec(step.action, visible(plan, state), loop_of(plan, state))
-            return {**_as_preferred(state, spec), **_capabilities(plan, state)}
+            spec = build_delegate_spec(step.action, visible_context(plan, state), loop_of(plan, state))
+            return {**_drop_skipped_confirmation(state, spec), **_capabilities(plan, state)}
         case AgentAction():
             own = {each.name: value_of(each.value, state) for each in step.input}
             returns = {} if step.returns is None else {"returns": encode(step.returns)}
-            ask = replace(of_step(step, step.action.task, own, state.project), address=at.address)
-            ask = guided_by(ask, plan, state, step)
-            return {**asked(state, ask, 0.0, at.agent_names).spec, **returns}
+            ask = replace(build_ask(step, step.action.task, own, state.project), address=at.address)
+            ask = add_guidance(ask, plan, state, step)
+            return {**build_call_intent(state, ask, 0.0, at.agent_names).spec, **returns}
         case _:
             return {}
 
 
-def _as_preferred(state: RunState, spec: Spec) -> Spec:
+def _drop_skipped_confirmation(state: RunState, spec: Spec) -> Spec:
     """Leave out a confirmation that is skipped."""
     skipped = is_skipped(state, str(spec.get("confirmation") or ""))
     return {name: value for name, value in spec.items() if name != "confirmation" or not skipped}
 
 
 def _capabilities(plan: Plan, state: RunState) -> Spec:
-    asked = in_question(plan, state)
+    asked = open_questions(plan, state)
     return {"capabilities": asked} if asked else {}
 
 
 def loop_of(plan: Plan, state: RunState) -> Spec | None:
     """Describe the loop and the round that the current step is in."""
-    found, around = innermost(plan, state), holder(plan, state)
+    found, around = innermost_loop(plan, state), enclosing_step(plan, state)
     if found is None or around is None:
         return None
     action, loop = found

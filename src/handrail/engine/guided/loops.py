@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from handrail.engine.composite import loop as loops
-from handrail.engine.contracts.context_conditions import decided
+from handrail.engine.contracts.context_conditions import evaluate_condition
 from handrail.engine.contracts.javascript_values import type_name
-from handrail.engine.state.position import Moment, holder
+from handrail.engine.state.position import Moment, enclosing_step
 from handrail.frozen import frozen
 from handrail.model.history.events import Event, LoopEnded, LoopEntered, RoundStarted, RunBlocked, Why
 from handrail.model.history.run_state import Frame, LoopState, RunState
@@ -40,18 +40,18 @@ def enter(action: GuidedLoopAction, at: Moment) -> LoopEntered:
     return LoopEntered(address=at.address, steered=steered, at=at.now, why=at.why)
 
 
-def innermost(plan: Plan, state: RunState) -> tuple[GuidedLoopAction, LoopState] | None:
+def innermost_loop(plan: Plan, state: RunState) -> tuple[GuidedLoopAction, LoopState] | None:
     """Return the guided loop whose body is being executed."""
     loop = state.stack[-1].loop
-    step = holder(plan, state) if loop is not None else None
+    step = enclosing_step(plan, state) if loop is not None else None
     if loop is None or step is None or not isinstance(step.action, GuidedLoopAction):
         return None
     return step.action, loop
 
 
-def before_step(plan: Plan, state: RunState, now: float) -> Event | None:
+def decide_before_step(plan: Plan, state: RunState, now: float) -> Event | None:
     """Decide on the innermost loop; None if the next step of its body may be looked at."""
-    found = innermost(plan, state)
+    found = innermost_loop(plan, state)
     if found is None:
         return None
     action, loop = found
@@ -59,26 +59,26 @@ def before_step(plan: Plan, state: RunState, now: float) -> Event | None:
     if loop.leaving:
         return LoopEnded(address=loop.address, reason="exit", at=now)
     if index >= len(action.steps):
-        return loops.round_over(state, now)
+        return loops.end_round(state, now)
     between = index < 0
     if between and loop.round >= action.max_iterations:
         return LoopEnded(address=loop.address, reason="max", at=now)
-    return _follows(_decided_now(plan, state, action, loop), loop, between=between, now=now)
+    return _follow_verdict(_evaluate_round(plan, state, action, loop), loop, between=between, now=now)
 
 
-def lacking(plan: Plan, state: RunState) -> Lacking | None:
+def find_lacking(plan: Plan, state: RunState) -> Lacking | None:
     """Return what the innermost loop cannot be decided without, if anything."""
-    found = innermost(plan, state)
-    verdict = _decided_now(plan, state, *found) if found is not None else None
+    found = innermost_loop(plan, state)
+    verdict = _evaluate_round(plan, state, *found) if found is not None else None
     return verdict if isinstance(verdict, Lacking) else None
 
 
-def _decided_now(plan: Plan, state: RunState, action: GuidedLoopAction, loop: LoopState) -> "Why | Lacking":
+def _evaluate_round(plan: Plan, state: RunState, action: GuidedLoopAction, loop: LoopState) -> "Why | Lacking":
     iteration = loop.round if state.stack[-1].index < 0 else loop.round - 1
     return _verdict(action, names_at(plan, state.context, state.stack[:-1]), iteration)
 
 
-def _follows(verdict: "Why | Lacking", loop: LoopState, *, between: bool, now: float) -> Event | None:
+def _follow_verdict(verdict: "Why | Lacking", loop: LoopState, *, between: bool, now: float) -> Event | None:
     if isinstance(verdict, Lacking):
         return RunBlocked(
             reason="fault",
@@ -97,45 +97,46 @@ def _verdict(action: GuidedLoopAction, around: Names, iteration: int) -> "Why | 
     """Decide whether a round, counted from 0, goes ahead; a counting loop has no condition."""
     match action.loop:
         case "for":
-            return _counted(action, around, iteration)
+            return _evaluate_count(action, around, iteration)
         case "forEach":
-            return _walked(action, around, iteration)
+            return _evaluate_items(action, around, iteration)
         case _:
-            return _tested(action, around, iteration)
+            return _evaluate_condition(action, around, iteration)
 
 
-def _tested(action: GuidedLoopAction, around: Names, iteration: int) -> Why:
+def _evaluate_condition(action: GuidedLoopAction, around: Names, iteration: int) -> Why:
     if not isinstance(action.decides, ContextDecides):
         return Why("no step of the body said stop", {}, result=True)
-    why = decided(action.decides.condition, {**around, **loop_names(action, around, iteration)})
+    why = evaluate_condition(action.decides.condition, {**around, **loop_names(action, around, iteration)})
     if action.loop == "while":
         return why
     return Why(f"until {why.condition}", why.values, result=why.result is not True)
 
 
-def _counted(action: GuidedLoopAction, around: Names, iteration: int) -> "Why | Lacking":
+def _evaluate_count(action: GuidedLoopAction, around: Names, iteration: int) -> "Why | Lacking":
     count: JsonValue = around.get(action.count) if isinstance(action.count, str) else action.count
     if isinstance(count, bool) or not isinstance(count, int | float):
         name = str(action.count)
-        message = f"the context variable '{name}' must be a number of rounds, and it {_is(count)}"
+        message = f"the context variable '{name}' must be a number of rounds, and it {_describe_kind(count)}"
         return Lacking(name, message, {"type": "number"}, 2)
     return Why("", {"count": count, "iteration": iteration + 1}, result=iteration < count)
 
 
-def _walked(action: GuidedLoopAction, around: Names, iteration: int) -> "Why | Lacking":
+def _evaluate_items(action: GuidedLoopAction, around: Names, iteration: int) -> "Why | Lacking":
     name = action.items or ""
     items = around.get(name)
     if not isinstance(items, list):
-        message = f"the context variable '{name}' must be a list, and it {_is(items)}"
+        message = f"the context variable '{name}' must be a list, and it {_describe_kind(items)}"
         return Lacking(name, message, *_form_of_items(action))
     if iteration == 0 and items and not isinstance(items[0], dict) and _reads_fields(action):
         written = f"{{{{{action.item_var}.…}}}}"
-        message = f"its steps read fields of an item, {written}, but the first in '{name}' {_is(items[0])}, not a map"
+        found = f"but the first in '{name}' {_describe_kind(items[0])}, not a map"
+        message = f"its steps read fields of an item, {written}, {found}"
         return Lacking(name, message, *_form_of_items(action))
     return Why("", {"items": len(items), "iteration": iteration + 1}, result=iteration < len(items))
 
 
-def _is(value: JsonValue) -> str:
+def _describe_kind(value: JsonValue) -> str:
     if value is None:
         return "is not there"
     if isinstance(value, list | dict):
@@ -177,6 +178,6 @@ def names_at(plan: Plan, context: Names, stack: tuple[Frame, ...]) -> dict[str, 
     return names
 
 
-def visible(plan: Plan, state: RunState) -> dict[str, JsonValue]:
+def visible_context(plan: Plan, state: RunState) -> dict[str, JsonValue]:
     """Return the context as the current step sees it."""
     return names_at(plan, state.context, state.stack)

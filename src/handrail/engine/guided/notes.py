@@ -5,6 +5,6 @@ from handrail.engine.text.byte_limits import cut
 MOST_NOTES = 4096
 
 
-def kept_notes(notes: str) -> str:
+def truncate_notes(notes: str) -> str:
     """Truncate notes to the length that is stored, at a whole character."""
     return cut(notes, MOST_NOTES, "\n\n[TRUNCATED]")

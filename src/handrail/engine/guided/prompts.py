@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from handrail.engine.contracts.context_conditions import holds
 from handrail.engine.contracts.criteria import requirements
-from handrail.engine.contracts.example import minimal
+from handrail.engine.contracts.example import minimal_example
 from handrail.engine.contracts.javascript_values import text_of, type_name
-from handrail.engine.prompts.demands import assessment
+from handrail.engine.prompts.demands import assessment_spec
 from handrail.engine.text.marked_values import ForeignValue, Piece, mark_all, mark_in_line
 from handrail.model.codec import encode
 from handrail.model.workflow.guidance import (
@@ -29,7 +29,7 @@ _VARIABLE = re.compile(r"\{\{(?!wr\.)([a-zA-Z_]\w*(?:\.[a-zA-Z_]\w*)*)\}\}", re.
 _LONGEST_SAMPLE = 80
 
 
-def filled(text: str, names: Names) -> str:
+def fill_template(text: str, names: Names) -> str:
     """Substitute `{{name}}` and `{{name.field}}`; a missing value is named, never left out."""
     return "".join(piece if isinstance(piece, str) else piece.text for piece in _pieces(text, names))
 
@@ -40,7 +40,7 @@ def _pieces(text: str, names: Names) -> list[Piece]:
     return [_value(part, names) if odd % 2 else part for odd, part in enumerate(_VARIABLE.split(text))]
 
 
-def _filled_line(text: str, names: Names) -> str:
+def _fill_line(text: str, names: Names) -> str:
     pieces = _pieces(text, names)
     return "".join(piece if isinstance(piece, str) else mark_in_line(piece) for piece in pieces)
 
@@ -62,13 +62,13 @@ def _value(path: str, names: Names) -> Piece:
     return text_of(here) if isinstance(here, bool | int | float) else ForeignValue(path, text_of(here))
 
 
-def guided_spec(plan: Plan, action: GuidedAction, names: Names, loop: Spec | None) -> Spec:
+def build_guided_spec(plan: Plan, action: GuidedAction, names: Names, loop: Spec | None) -> Spec:
     """Build the spec for the performer of a guided step; what the step does not ask for is left out."""
     wanted = [each for each in plan.assessments if each.id in action.assessments]
     fragments = (each.text for each in action.fragments if _applies(each.when, names))
     (prompt, *more), note = mark_all([_pieces(text, names) for text in (action.prompt.text, *fragments)])
     spec: Spec = {
-        "title": _filled_line(action.title, names),
+        "title": _fill_line(action.title, names),
         "prompt": prompt,
         "marks": note or None,
         "agent_role": action.agent_role,
@@ -76,9 +76,9 @@ def guided_spec(plan: Plan, action: GuidedAction, names: Names, loop: Spec | Non
         "fragments": list(more),
         "notes": "optional" if action.notes_optional or action.contract is not None else "required",
         "ask_for_files": action.ask_for_files,
-        "confirmation": confirmation(action.confirmation, names),
-        "contract": contract(action.contract),
-        "assessments": [assessment(each) for each in wanted],
+        "confirmation": find_confirmer(action.confirmation, names),
+        "contract": contract_spec(action.contract),
+        "assessments": [assessment_spec(each) for each in wanted],
         "criteria": list(requirements(action.validation)) if action.validation is not None else [],
         "functions": [encode(each) for each in action.functions],
         "model_tier": action.model_tier,
@@ -97,14 +97,14 @@ def _applies(when: ContextCondition | None, names: Names) -> bool:
     return when is None or holds(when, names)
 
 
-def confirmation(asked: Confirmation | None, names: Names) -> str | None:
+def find_confirmer(asked: Confirmation | None, names: Names) -> str | None:
     """Return who must confirm the step, if its condition asks for that."""
     if asked is None or not asked.required or not _applies(asked.condition, names):
         return None
     return asked.by
 
 
-def contract(asked: Contract | None) -> JsonValue:
+def contract_spec(asked: Contract | None) -> JsonValue:
     """Describe the artifact that a step must produce."""
     if asked is None:
         return None
@@ -113,11 +113,11 @@ def contract(asked: Contract | None) -> JsonValue:
         "kind": asked.artifact_kind,
         "required": asked.required,
         "schema": asked.schema,
-        "example": minimal(asked.schema),
+        "example": minimal_example(asked.schema),
     }
 
 
-def delegate_spec(action: DelegateAction, names: Names, loop: Spec | None) -> Spec:
+def build_delegate_spec(action: DelegateAction, names: Names, loop: Spec | None) -> Spec:
     """Build the spec for the performer of a step that delegates work to other workflows."""
     handed_on = [each for each in action.delegations if _applies(each.when, names)]
     contexts = [_context(each, names) for each in handed_on]
@@ -127,13 +127,13 @@ def delegate_spec(action: DelegateAction, names: Names, loop: Spec | None) -> Sp
     (prompt, *marked), note = mark_all([_pieces(synthesis, names), *goals, *shown])
     told = zip(handed_on, contexts, marked[: len(goals)], marked[len(goals) :], strict=True)
     spec: Spec = {
-        "title": _filled_line(action.title, names),
+        "title": _fill_line(action.title, names),
         "prompt": prompt if action.synthesis is not None else None,
         "marks": note or None,
         "delegations": [_delegation(*each) for each in told],
         "notes": "optional" if action.notes_optional or action.synthesis_contract is not None else "required",
-        "contract": contract(action.synthesis_contract),
-        "confirmation": confirmation(action.confirmation, names),
+        "contract": contract_spec(action.synthesis_contract),
+        "confirmation": find_confirmer(action.confirmation, names),
         "loop": loop,
     }
     return {name: value for name, value in spec.items() if value not in (None, [])}
@@ -141,7 +141,7 @@ def delegate_spec(action: DelegateAction, names: Names, loop: Spec | None) -> Sp
 
 def _context(each: Delegation, names: Names) -> dict[str, JsonValue]:
     context: dict[str, JsonValue] = {theirs: names.get(ours) for ours, theirs in each.context}
-    return {**context, **{name: filled(value, names) for name, value in each.args}}
+    return {**context, **{name: fill_template(value, names) for name, value in each.args}}
 
 
 def _delegation(each: Delegation, context: dict[str, JsonValue], goal: str, shown: str) -> JsonValue:

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from typing import cast
 
-from handrail.engine.contracts.example import minimal
-from handrail.engine.guided.texts import PERSON, Spec, confirmed_example, delegation_result, schema_text
-from handrail.engine.prompts.demands import as_json
+from handrail.engine.contracts.example import minimal_example
+from handrail.engine.guided.texts import PERSON, Spec, confirmation_example, delegation_result, schema_text
+from handrail.engine.prompts.demands import json_block
 from handrail.engine.text.byte_limits import MOST_FIX, MOST_MESSAGE, MOST_SHORTFALLS, cut, cut_value
 from handrail.model.history.events import Shortfall
 from handrail.model.workflow.values import JsonValue
@@ -24,7 +24,7 @@ def example_output(spec: Spec) -> dict[str, JsonValue]:
     if artifacts:
         output["artifacts"] = artifacts
     if spec.get("schema") is not None:
-        output["result"] = minimal(spec["schema"])
+        output["result"] = minimal_example(spec["schema"])
     return output
 
 
@@ -43,7 +43,7 @@ def _artifacts(spec: Spec) -> Iterator[JsonValue]:
         if str(number) not in done:
             yield delegation_result(number)
     if spec.get("confirmation") not in (None, "", PERSON):
-        yield confirmed_example()
+        yield confirmation_example()
 
 
 def _dicts(value: JsonValue) -> list[dict[str, JsonValue]]:
@@ -55,24 +55,24 @@ def refusal_text(shortfalls: Sequence[Shortfall]) -> str:
     parts = ["# Not done yet", _STILL_YOURS]
     told: list[str] = []
     for number, each in enumerate(shortfalls[:MOST_SHORTFALLS], 1):
-        parts.append(_said(number, each))
+        parts.append(_describe_shortfall(number, each))
         # Several faults of one artifact come with the same schema, which is shown once.
-        new = [text for text in _shown(each) if text not in told]
+        new = [text for text in _shortfall_details(each) if text not in told]
         parts += new
         told += new
     left = len(shortfalls) - MOST_SHORTFALLS
     return "\n\n".join([*parts, f"And {left} more, which are told once these are mended."] if left > 0 else parts)
 
 
-def _said(number: int, each: Shortfall) -> str:
+def _describe_shortfall(number: int, each: Shortfall) -> str:
     line = f"{number}. {cut(each.message, MOST_MESSAGE)}" + (f" ({each.about})" if each.about else "")
     return f"{line}\n   Do: {cut(each.fix, MOST_FIX)}" if each.fix else line
 
 
-def _shown(each: Shortfall) -> Iterator[str]:
+def _shortfall_details(each: Shortfall) -> Iterator[str]:
     if each.schema is not None:
         yield f"It must fit this JSON Schema:\n\n{schema_text(each.schema)}"
     if each.example is not None:
-        yield f"The least that fits:\n\n{as_json(each.example)}"
+        yield f"The least that fits:\n\n{json_block(each.example)}"
     if each.sent is not None:
-        yield f"You sent:\n\n{as_json(cut_value(each.sent))}"
+        yield f"You sent:\n\n{json_block(cut_value(each.sent))}"

@@ -3,7 +3,7 @@
 A step that did not apply is not done: it runs later, out of order, once its condition holds.
 """
 
-from handrail.engine.contracts.context_conditions import decided
+from handrail.engine.contracts.context_conditions import evaluate_condition
 from handrail.model.history.events import Event, PassedBy, RunEnded, StepChosen, StepSkipped, Why
 from handrail.model.history.run_state import RunState
 from handrail.model.workflow.plan import Plan, Step
@@ -42,7 +42,7 @@ def reason_for(step: Step, state: RunState) -> Why | None:
     """Evaluate the condition of a top-level step; None if it has none."""
     if step.when is None or isinstance(step.when, Expression):
         return None
-    return decided(step.when, state.context)
+    return evaluate_condition(step.when, state.context)
 
 
 def _end(state: RunState, passed: list[PassedBy], now: float) -> Event:

@@ -10,9 +10,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
-from handrail.engine.contracts.example import minimal
-from handrail.engine.prompts.demands import as_json, assessment_sections, capability_sections
-from handrail.engine.text.untrusted_text import code, fenced
+from handrail.engine.contracts.example import minimal_example
+from handrail.engine.prompts.demands import assessment_sections, capability_sections, json_block
+from handrail.engine.text.untrusted_text import code, fence_code
 from handrail.model.workflow.guidance import GuidedWorkflow
 from handrail.model.workflow.values import JsonValue
 
@@ -37,8 +37,8 @@ def step_text(spec: Spec, *, notes_known: bool = False, rules: Sequence[str] = (
         str(spec.get("prompt", "")).strip(),
         str(spec.get("marks") or ""),
         *_delegations(spec),
-        *_listed("Guidance for this step", _list(spec.get("guidance"))),
-        *_listed("Rules of this workflow", rules),
+        *_list_section("Guidance for this step", _list(spec.get("guidance"))),
+        *_list_section("Rules of this workflow", rules),
         *_files(spec),
         *_tier(spec),
         *definitions(_list(spec.get("functions"))),
@@ -70,14 +70,14 @@ def opening_questions(guided: GuidedWorkflow) -> tuple[str, ...]:
 def agent_text(spec: Spec, rules: Sequence[str] = ()) -> str:
     """Write the text of a native agent step that a connected agent performs."""
     parts = [str(spec.get(name) or "").strip() for name in ("system_prompt", "prompt")]
-    parts += _listed("Rules of this workflow", rules)
+    parts += _list_section("Rules of this workflow", rules)
     parts += assessment_sections(spec.get("assessments"))
     parts += capability_sections(spec.get("capabilities"))
     schema = spec.get("schema")
     if schema is not None:
         parts += [
             f"# Result\n\nGive the result in `output.result`. It must fit this JSON Schema:\n\n{schema_text(schema)}",
-            f"The least that fits:\n\n{as_json(minimal(schema))}",
+            f"The least that fits:\n\n{json_block(minimal_example(schema))}",
         ]
     return "\n\n".join(part for part in parts if part)
 
@@ -122,7 +122,7 @@ def _delegations(spec: Spec) -> Iterator[str]:
     )
     yield (
         "Report each result as an artifact, one by one as they come in or several together. `delegation` is the number"
-        f" above; `status` is done, failed or skipped:\n\n{as_json(delegation_result(1))}"
+        f" above; `status` is done, failed or skipped:\n\n{json_block(delegation_result(1))}"
     )
 
 
@@ -140,7 +140,7 @@ def delegation_result(number: int) -> JsonValue:
     return {"kind": "wr.delegation_result", "delegation": number, "status": "done", "summary": "what came out of it"}
 
 
-def _listed(title: str, lines: Sequence[JsonValue]) -> Iterator[str]:
+def _list_section(title: str, lines: Sequence[JsonValue]) -> Iterator[str]:
     if lines:
         yield f"# {title}\n\n" + "\n".join(f"- {line}" for line in lines)
 
@@ -158,7 +158,7 @@ def _tier(spec: Spec) -> Iterator[str]:
 def definitions(functions: Sequence[JsonValue]) -> Iterator[str]:
     """Describe the functions that prompts refer to."""
     lines = [_definition(cast("dict[str, JsonValue]", each)) for each in functions]
-    yield from _listed("Definitions", lines)
+    yield from _list_section("Definitions", lines)
 
 
 def _definition(function: Spec) -> str:
@@ -188,7 +188,7 @@ def _verification(spec: Spec) -> Iterator[str]:
 
 
 def _criteria(spec: Spec) -> Iterator[str]:
-    yield from _listed("Your notes must meet this", _list(spec.get("criteria")))
+    yield from _list_section("Your notes must meet this", _list(spec.get("criteria")))
 
 
 def _contract(spec: Spec) -> Iterator[str]:
@@ -199,7 +199,7 @@ def _contract(spec: Spec) -> Iterator[str]:
     yield (
         f"# Artifact\n\n{must} an artifact of kind `{contract.get('kind')}` in `output.artifacts`. It must fit this"
         f" JSON Schema:\n\n{schema_text(contract.get('schema'))}\n\nThe least that fits:\n\n"
-        f"{as_json(contract.get('example'))}"
+        f"{json_block(contract.get('example'))}"
     )
 
 
@@ -214,11 +214,11 @@ def _confirmation(spec: Spec) -> Iterator[str]:
         who = _CONFIRMERS.get(by, "your user")
         yield (
             f"# Confirmation\n\nBefore you hand in this step, show {who} what you have, and wait for a yes. Then add"
-            f" it to `output.artifacts`:\n\n{as_json(confirmed_example())}"
+            f" it to `output.artifacts`:\n\n{json_block(confirmation_example())}"
         )
 
 
-def confirmed_example() -> JsonValue:
+def confirmation_example() -> JsonValue:
     """Build an example of the confirmation that a step asks for."""
     return {"kind": CONFIRMATION, "confirmed": True, "by": "<who said yes>"}
 
@@ -243,4 +243,4 @@ def _list(value: JsonValue) -> list[JsonValue]:
 def schema_text(schema: JsonValue) -> str:
     """Format a schema as a block of JSON, on one line, because it is looked up rather than read."""
     shown = {name: each for name, each in schema.items() if name != "$schema"} if isinstance(schema, dict) else schema
-    return fenced(json.dumps(shown, ensure_ascii=False), "json")
+    return fence_code(json.dumps(shown, ensure_ascii=False), "json")

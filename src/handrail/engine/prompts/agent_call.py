@@ -12,13 +12,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from handrail.engine.contracts.returns import schema_of
-from handrail.engine.prompts.choose_agent import Choice, chosen, falls_at, given_by
-from handrail.engine.prompts.compose import Told, composed, proof_words
-from handrail.engine.prompts.conversation_summary import carried
+from handrail.engine.prompts.choose_agent import Choice, choose_agent, count_fallbacks, gather_agent_settings
+from handrail.engine.prompts.compose import Told, compose_prompt, proof_words
+from handrail.engine.prompts.conversation_summary import summarize_conversation
 from handrail.engine.prompts.handoff import handoff
-from handrail.engine.prompts.person_messages import for_agent
+from handrail.engine.prompts.person_messages import messages_for_agent
 from handrail.engine.state.agent_calls import turn_key
-from handrail.engine.state.position import known_as
+from handrail.engine.state.position import step_name_of
 from handrail.engine.state.scope import current_step, scope_for, value_of
 from handrail.engine.text.marked_values import ForeignValue, MarkedText, Piece, mark_values
 from handrail.frozen import frozen
@@ -28,7 +28,7 @@ from handrail.language.templates.parse import Filled, Template, parse_template, 
 from handrail.late_import import late_import
 from handrail.model.history.events import Event, StepBegan, Why
 from handrail.model.history.run_state import RunState, StepState
-from handrail.model.names import spoken
+from handrail.model.names import make_identifier
 from handrail.model.workflow.agent_names import AgentNames
 from handrail.model.workflow.guidance import Assessment, GuidedWorkflow
 from handrail.model.workflow.plan import Plan, Step
@@ -74,15 +74,15 @@ class Ask:
     """Capabilities that have not been observed yet."""
 
 
-def asked(state: RunState, ask: Ask, now: float, agent_names: AgentNames) -> StepBegan:
+def build_call_intent(state: RunState, ask: Ask, now: float, agent_names: AgentNames) -> StepBegan:
     """Build the intent of a call."""
     task = ask.task
     extra = {**ask.names, **{name: value_of(value, state, ask.names) for name, value in task.with_values}}
-    choice = chosen(task, given_by(state, agent_names), falls_at(state, ask.address))
+    choice = choose_agent(task, gather_agent_settings(state, agent_names), count_fallbacks(state, ask.address))
     session = session_of(state, ask, choice)
     sandbox, network = confinement(task, state.agents)
-    system = _whole(rendered_prompt(task.system_prompt, state, extra)) if task.system_prompt is not None else None
-    demanded = _Demanded(ask.schema) if not ask.assessments and not ask.questions else _demanded(state, ask)
+    system = _join_note(render_prompt(task.system_prompt, state, extra)) if task.system_prompt is not None else None
+    demanded = _Demanded(ask.schema) if not ask.assessments and not ask.questions else _build_demands(state, ask)
     spec: dict[str, JsonValue] = {
         "prompt": _text(state, ask, extra, session, demanded),
         "agent_role": task.role,
@@ -129,7 +129,7 @@ def asked(state: RunState, ask: Ask, now: float, agent_names: AgentNames) -> Ste
     )
 
 
-def of_step(step: Step, task: AgentTask, own: Mapping[str, JsonValue], project: Project = NO_PROJECT) -> Ask:
+def build_ask(step: Step, task: AgentTask, own: Mapping[str, JsonValue], project: Project = NO_PROJECT) -> Ask:
     """Build the part of a call that comes from its plain agent step."""
     return Ask(
         task=task,
@@ -143,36 +143,38 @@ def of_step(step: Step, task: AgentTask, own: Mapping[str, JsonValue], project: 
     )
 
 
-def guided_by(ask: Ask, plan: Plan, state: RunState, step: Step | None = None) -> Ask:
+def add_guidance(ask: Ask, plan: Plan, state: RunState, step: Step | None = None) -> Ask:
     """Add the guidance of the workflow, and what the step asks for beside its work, to a call."""
     if plan.guided is None and (step is None or not step.assess):
         return ask
     known = {each.id: each for each in plan.assessments}
     wanted = () if step is None else tuple(known[name] for name in step.assess if name in known)
-    unsure = () if step is None or plan.guided is None else tuple(capabilities.in_question(plan, state))
+    unsure = () if step is None or plan.guided is None else tuple(capabilities.open_questions(plan, state))
     return replace(ask, guided=plan.guided, assessments=wanted, questions=unsure)
 
 
-def before_call(plan: Plan, state: RunState, ask: Ask, now: float, agent_names: AgentNames) -> Event | None:
+def decide_before_call(plan: Plan, state: RunState, ask: Ask, now: float, agent_names: AgentNames) -> Event | None:
     """Return the event to record before an agent is called, or instead of the call; None if there is none."""
     if plan.guided is None or not plan.guided.capabilities or state.held_by:
         return None
-    choice = chosen(ask.task, given_by(state, agent_names), falls_at(state, ask.address))
-    known = capabilities.known_of(agent_names.capabilities.get(choice.agent or "", ()), ask.task, state.agents)
-    return capabilities.before_call(plan, state, known, capabilities.Place(choice.agent or "", ask.address, now))
+    choice = choose_agent(ask.task, gather_agent_settings(state, agent_names), count_fallbacks(state, ask.address))
+    known = capabilities.capability_statuses(
+        agent_names.capabilities.get(choice.agent or "", ()), ask.task, state.agents
+    )
+    return capabilities.check_before_call(plan, state, known, capabilities.Place(choice.agent or "", ask.address, now))
 
 
 def session_of(state: RunState, ask: Ask, choice: Choice) -> str:
     """Return the session to continue, or none; a session stays with the agent that began it."""
     known = state.steps.get(ask.address)
-    again = ask.attempt > 1 or ask.address in state.answers or known_as(state, ask.address) in state.feedback
+    again = ask.attempt > 1 or ask.address in state.answers or step_name_of(state, ask.address) in state.feedback
     again = again or _breaks_off(state, known, ask.address)
     if again and known is not None and known.session:
-        return _own(known, choice)
+        return _session_if_same_agent(known, choice)
     if ask.task.session == "fresh" or ask.task.carry == "summary":
         return ""
-    before = state.steps.get(state.latest.get(spoken(ask.task.session), ""))
-    return "" if before is None else _own(before, choice)
+    before = state.steps.get(state.latest.get(make_identifier(ask.task.session), ""))
+    return "" if before is None else _session_if_same_agent(before, choice)
 
 
 def _breaks_off(state: RunState, known: StepState | None, address: str) -> bool:
@@ -182,11 +184,11 @@ def _breaks_off(state: RunState, known: StepState | None, address: str) -> bool:
     return cut_short or (known is not None and known.status == "waiting")
 
 
-def _own(step: StepState, choice: Choice) -> str:
+def _session_if_same_agent(step: StepState, choice: Choice) -> str:
     return step.session if step.agent in ("", choice.agent) else ""
 
 
-def _whole(marked: MarkedText) -> str:
+def _join_note(marked: MarkedText) -> str:
     return f"{marked.text.rstrip()}\n\n{marked.note}" if marked.note else marked.text
 
 
@@ -200,12 +202,12 @@ class _Demanded:
     sections: tuple[str, ...] = ()
 
 
-def _demanded(state: RunState, ask: Ask) -> _Demanded:
+def _build_demands(state: RunState, ask: Ask) -> _Demanded:
     """Ask for artifacts in the result; a connected agent is told with its step, and submits them separately."""
-    wanted = tuple(demands.assessment(each) for each in ask.assessments)
+    wanted = tuple(demands.assessment_spec(each) for each in ask.assessments)
     if state.held_by:
         return _Demanded(ask.schema, assessments=wanted)
-    schema, example = demands.with_artifacts(ask.schema, (*wanted, *ask.questions))
+    schema, example = demands.add_artifacts_to_schema(ask.schema, (*wanted, *ask.questions))
     sections = (
         *demands.assessment_sections(list(wanted), demands.IN_RESULT),
         *demands.capability_sections(list(ask.questions)),
@@ -236,22 +238,22 @@ def _text(state: RunState, ask: Ask, extra: Mapping[str, JsonValue], session: st
         example=demanded.example,
         # A conversation that continues already contains it.
         handoff="" if session else handoff(state, ask.task.handoff),
-        carried="" if session else carried(state, ask.task),
-        findings=_shown(ask),
+        carried="" if session else summarize_conversation(state, ask.task),
+        findings=_findings_text(ask),
         output=ask.output,
         proofs=ask.proofs,
         # A connected agent is told with its step what form the result has and where it goes.
         schema=None if state.held_by else demanded.schema,
         failed=ask.failed,
-        revision=state.feedback.get(known_as(state, ask.address), ""),
+        revision=state.feedback.get(step_name_of(state, ask.address), ""),
         answer=state.answers.get(ask.address, ""),
-        messages=for_agent(state, ask.address),
+        messages=messages_for_agent(state, ask.address),
         attempt=ask.attempt,
         attempts=ask.attempts,
         access=ask.task.access,
         goes_on=_goes_on(state, ask, session),
     )
-    return composed(told)
+    return compose_prompt(told)
 
 
 def _goes_on(state: RunState, ask: Ask, session: str) -> bool:
@@ -259,18 +261,18 @@ def _goes_on(state: RunState, ask: Ask, session: str) -> bool:
     return known is not None and session != "" and known.session == session
 
 
-def _shown(ask: Ask) -> str:
-    if ask.findings is None or "findings" in _read_by(ask.task.prompt):
+def _findings_text(ask: Ask) -> str:
+    if ask.findings is None or "findings" in _names_read_by(ask.task.prompt):
         return ""
     return json.dumps(ask.findings, ensure_ascii=False, indent=2)
 
 
-def _read_by(prompt: Prompt) -> set[str]:
+def _names_read_by(prompt: Prompt) -> set[str]:
     """List the names that a prompt reads."""
-    return {ref.parts[0] for ref in _parsed(prompt.text)[1]} if prompt.syntax == "template" else set()
+    return {ref.parts[0] for ref in _parse_prompt(prompt.text)[1]} if prompt.syntax == "template" else set()
 
 
-def rendered_prompt(prompt: Prompt, state: RunState, extra: Mapping[str, JsonValue]) -> MarkedText:
+def render_prompt(prompt: Prompt, state: RunState, extra: Mapping[str, JsonValue]) -> MarkedText:
     """Render a prompt with a run's values; a plain one is only text."""
     return mark_values(_pieces(prompt, state, extra))
 
@@ -278,7 +280,7 @@ def rendered_prompt(prompt: Prompt, state: RunState, extra: Mapping[str, JsonVal
 def _pieces(prompt: Prompt, state: RunState, extra: Mapping[str, JsonValue]) -> list[Piece]:
     if prompt.syntax != "template":
         return [prompt.text]
-    template, wanted = _parsed(prompt.text)
+    template, wanted = _parse_prompt(prompt.text)
     bare = {each.number: each.words for each in prompt.bare}
     return [_piece(each, bare) for each in render_parts(template, scope_for(state, wanted, extra))]
 
@@ -309,6 +311,6 @@ _OWN_PROMPT = "\0current_step.prompt\0"
 
 
 @lru_cache(maxsize=1024)
-def _parsed(text: str) -> tuple[Template, tuple[Ref, ...]]:
+def _parse_prompt(text: str) -> tuple[Template, tuple[Ref, ...]]:
     template = parse_template(text)
     return template, template_refs(template)

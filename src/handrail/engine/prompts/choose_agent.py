@@ -57,12 +57,12 @@ class Choice:
     """The agents to fall back to when it is missing or stays overloaded."""
 
 
-def chosen(task: AgentTask, given: Given, falls: int = 0) -> Choice:
+def choose_agent(task: AgentTask, given: Given, falls: int = 0) -> Choice:
     """Choose the agent of a step; `falls` counts the agents that were already replaced."""
-    first = _first(task, given)
+    first = _choose_first(task, given)
     if given.override and given.names.read(given.override).agent:
         return first
-    chain = _others(first, given)
+    chain = _fallbacks(first, given)
     if not falls or not chain:
         return Choice(first.agent, first.model, first.why, chain)
     place = min(falls, len(chain))
@@ -71,24 +71,24 @@ def chosen(task: AgentTask, given: Given, falls: int = 0) -> Choice:
     return Choice(taken.agent, taken.model, why, chain[place:])
 
 
-def given_by(state: RunState, names: AgentNames) -> Given:
+def gather_agent_settings(state: RunState, names: AgentNames) -> Given:
     """Collect what a run knows about the agents of its steps."""
     return Given(state.agent, state.agents, state.inputs, state.task, names)
 
 
-def falls_at(state: RunState, address: str) -> int:
+def count_fallbacks(state: RunState, address: str) -> int:
     """Count the agents that were replaced at a step; a step that starts over begins with its own agent."""
     step = state.steps.get(address)
     return 0 if step is None or state.failure is None else step.falls
 
 
-def _others(first: Choice, given: Given) -> tuple[str, ...]:
+def _fallbacks(first: Choice, given: Given) -> tuple[str, ...]:
     own = (first.agent, first.model)
     read = ((text, given.names.read(text)) for text in given.policy.fallback)
     return tuple(text for text, each in read if each.agent and (each.agent, each.model) != own)
 
 
-def _first(task: AgentTask, given: Given) -> Choice:
+def _choose_first(task: AgentTask, given: Given) -> Choice:
     override = given.names.read(given.override)
     if override.agent:
         return Choice(override.agent, override.model, "--agent")
@@ -107,8 +107,8 @@ def _grounds(task: AgentTask, given: Given, override: Named) -> Iterator[Ground]
     yield Ground(names.read(task.agent, task.model), "the step names it")
     issues = [each for each in (given.inputs or {}).values() if _is_issue(each)]
     for kind, value in _tags(_texts(given.task, issues)):
-        yield Ground(_spoken(kind, value, names), f"tag [{kind}={value}] in the issue")
-    yield from (_labelled(label, names) for issue in issues for label in _labels(issue))
+        yield Ground(_read_tag(kind, value, names), f"tag [{kind}={value}] in the issue")
+    yield from (_read_label(label, names) for issue in issues for label in _labels(issue))
     yield Ground(names.read(given.policy.usual), given.policy.usual_why)
 
 
@@ -131,7 +131,7 @@ def _tags(texts: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     return tuple((found[kind][1], found[kind][2]) for kind in sorted(found))
 
 
-def _spoken(kind: str, value: str, names: AgentNames) -> Named:
+def _read_tag(kind: str, value: str, names: AgentNames) -> Named:
     if kind.lower() == "agent":
         return names.read(value if "/" in value else value.lower())
     return Named(names.owner_of(value), value)
@@ -143,12 +143,12 @@ def _labels(issue: JsonValue) -> list[str]:
     return [name for name in names if isinstance(name, str)]
 
 
-def _labelled(label: str, names: AgentNames) -> Ground:
+def _read_label(label: str, names: AgentNames) -> Ground:
     text = label.strip()
     why = f"label '{text}' of the issue"
     match = LABEL.fullmatch(text)
     if match is not None:
-        return Ground(_spoken(match[1], match[2], names), why)
+        return Ground(_read_tag(match[1], match[2], names), why)
     if names.is_label(text):
         return Ground(names.read(text.lower()), why)
     return Ground(Named(), why)

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from handrail.engine.text.untrusted_text import block, clean, code, mark_for, middle_cut
-from handrail.model.history.run_state import RunState, StepState, changed
+from handrail.engine.text.untrusted_text import block, clean, code, cut_middle, mark_for
+from handrail.model.history.run_state import RunState, StepState, update_state
 from handrail.model.identity_cache import cached_by_identity
-from handrail.model.names import spoken
-from handrail.model.parts import every_step, parts
+from handrail.model.names import make_identifier
+from handrail.model.parts import parts, walk_steps
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.settings import AgentTask
 
@@ -15,10 +15,10 @@ MOST_SAID = 8_000
 MOST_FILES = 100
 
 
-def carried(state: RunState, task: AgentTask) -> str:
+def summarize_conversation(state: RunState, task: AgentTask) -> str:
     """Write the summary that begins a new conversation: the last message of an earlier step, and what it changed."""
-    before = state.steps.get(state.latest.get(spoken(task.session), ""))
-    found = [] if task.carry != "summary" or before is None else list(_told(before))
+    before = state.steps.get(state.latest.get(make_identifier(task.session), ""))
+    found = [] if task.carry != "summary" or before is None else list(_summary_parts(before))
     if not found:
         return ""
     mark = mark_for(clean(text) for _, text in found)
@@ -29,30 +29,30 @@ def carried(state: RunState, task: AgentTask) -> str:
     return "\n\n".join([opening, *(block(mark, about, text) for about, text in found)])
 
 
-def _told(step: StepState) -> Iterator[tuple[str, str]]:
+def _summary_parts(step: StepState) -> Iterator[tuple[str, str]]:
     if step.summary.strip():
-        yield "last words", middle_cut(step.summary.strip(), MOST_SAID)
+        yield "last words", cut_middle(step.summary.strip(), MOST_SAID)
     if step.changed:
         yield "changed files", step.changed
 
 
 @cached_by_identity
-def is_told(plan: Plan) -> bool:
+def needs_changed_files(plan: Plan) -> bool:
     """Whether some agent of a plan is told what earlier steps changed."""
-    tasks = (task for _, step in every_step(plan.steps) for task in parts(step.action, AgentTask))
+    tasks = (task for _, step in walk_steps(plan.steps) for task in parts(step.action, AgentTask))
     return any(task.handoff != "none" or task.carry == "summary" for task in tasks)
 
 
-def listed(paths: tuple[str, ...]) -> str:
+def format_changed_files(paths: tuple[str, ...]) -> str:
     """List changed files as they are stored, one per line; of many, the first ones and the number of the others."""
     more = [f"({len(paths) - MOST_FILES} more)"] if len(paths) > MOST_FILES else []
     return "\n".join([*paths[:MOST_FILES], *more])
 
 
-def without_session(state: RunState, session: str) -> RunState:
+def forget_session(state: RunState, session: str) -> RunState:
     """Forget a conversation that its agent no longer knows, so that a new one is begun instead."""
     steps = state.steps
     for address, step in state.steps.items():
         if step.session == session:
             steps = steps.insert(address, step._replace(session=""))
-    return changed(state, steps=steps)
+    return update_state(state, steps=steps)

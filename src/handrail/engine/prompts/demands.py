@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
 from handrail.engine.contracts.assessments import example_of, schema_of
-from handrail.engine.contracts.example import minimal
-from handrail.engine.text.untrusted_text import fenced
+from handrail.engine.contracts.example import minimal_example
+from handrail.engine.text.untrusted_text import fence_code
 from handrail.model.codec import encode
 from handrail.model.workflow.guidance import Assessment, GuidedWorkflow, Reference
 from handrail.model.workflow.values import JsonValue
@@ -16,7 +16,7 @@ IN_CALL, IN_RESULT = "output.artifacts", "artifacts"
 """Where artifacts go: into the call of a connected agent, or into the result of a called one."""
 
 
-def assessment(asked: Assessment) -> JsonValue:
+def assessment_spec(asked: Assessment) -> JsonValue:
     """Describe an assessment that a step asks for, as its intent records it."""
     return {
         "id": asked.id,
@@ -35,7 +35,7 @@ def assessment_sections(assessments: JsonValue, place: str = IN_CALL) -> Iterato
         yield (
             f"# Assessment `{one.get('id')}`\n\n{_sentence(one.get('purpose'))} Judge every dimension by what you know,"
             f" with your reason, as an artifact in `{place}`:\n\n" + "\n".join(lines) + "\n\n"
-            f"{as_json(one.get('example'))}"
+            f"{json_block(one.get('example'))}"
         )
 
 
@@ -64,11 +64,11 @@ def capability_sections(capabilities: JsonValue) -> Iterator[str]:
         yield (
             f"# What you can do\n\nThis workflow draws on:\n\n{lines}\n\nBefore anything else, find out by trying each"
             f" once, in a harmless way.{ends} Report what you found as an artifact of its own; status is available,"
-            f" unavailable or unknown:\n\n{as_json(asked[0].get('example'))}"
+            f" unavailable or unknown:\n\n{json_block(asked[0].get('example'))}"
         )
 
 
-def with_artifacts(schema: JsonValue, asked: Sequence[JsonValue]) -> tuple[JsonValue, JsonValue]:
+def add_artifacts_to_schema(schema: JsonValue, asked: Sequence[JsonValue]) -> tuple[JsonValue, JsonValue]:
     """Return the schema of a result together with the requested artifacts, and the smallest example that matches."""
     wanted = [cast("dict[str, JsonValue]", each) for each in asked]
     forms: list[JsonValue] = [each.get("schema") for each in wanted]
@@ -83,7 +83,7 @@ def with_artifacts(schema: JsonValue, asked: Sequence[JsonValue]) -> tuple[JsonV
         "required": ["result", "artifacts"],
         "additionalProperties": False,
     }
-    least = "what you did and found" if schema is None else minimal(schema)
+    least = "what you did and found" if schema is None else minimal_example(schema)
     return whole, {"result": least, "artifacts": [each.get("example") for each in wanted]}
 
 
@@ -118,6 +118,6 @@ def _list(value: JsonValue) -> list[JsonValue]:
     return value if isinstance(value, list) else []
 
 
-def as_json(value: JsonValue) -> str:
+def json_block(value: JsonValue) -> str:
     """Format a value as a block of JSON that nothing inside it can close."""
-    return fenced(json.dumps(value, ensure_ascii=False, indent=2), "json")
+    return fence_code(json.dumps(value, ensure_ascii=False, indent=2), "json")

@@ -9,9 +9,9 @@
 
 from collections.abc import Collection
 
-from handrail.engine.text.untrusted_text import one_line
+from handrail.engine.text.untrusted_text import first_line
 from handrail.model.history.events import MessageGiven
-from handrail.model.history.run_state import Pending, RunState, changed
+from handrail.model.history.run_state import Pending, RunState, update_state
 
 JUDGES = ("/reviewer", "/arbiter")
 CALLS = frozenset({"agent", "guided", "delegate"})
@@ -19,22 +19,22 @@ CALLS = frozenset({"agent", "guided", "delegate"})
 _MOST_SHOWN = 200
 
 
-def given(state: RunState, event: MessageGiven) -> RunState:
+def fold_message_given(state: RunState, event: MessageGiven) -> RunState:
     """Store a message."""
-    return changed(state, messages=(*state.messages, (state.seq + 1, event.by, event.text)))
+    return update_state(state, messages=(*state.messages, (state.seq + 1, event.by, event.text)))
 
 
-def for_agent(state: RunState, address: str) -> tuple[str, ...]:
+def messages_for_agent(state: RunState, address: str) -> tuple[str, ...]:
     """List the messages for the agent of a step, the oldest first."""
     return tuple(text for _, _, text in state.messages) if hears(state, address) else ()
 
 
-def heard(state: RunState, pending: Pending, meanwhile: Collection[int] = ()) -> RunState:
+def remove_heard(state: RunState, pending: Pending, meanwhile: Collection[int] = ()) -> RunState:
     """Drop the messages that an agent received with its call or took up during it."""
     if not state.messages or pending.action not in CALLS or not hears(state, pending.address):
         return state
     left = tuple(each for each in state.messages if each[0] > pending.seq and each[0] not in meanwhile)
-    return changed(state, messages=left)
+    return update_state(state, messages=left)
 
 
 def wants_follow_up(state: RunState, pending: Pending, session: str) -> bool:
@@ -50,27 +50,27 @@ def only_follows_up(state: RunState, address: str) -> bool:
     return answered and bool(state.messages) and address not in state.answers
 
 
-def unheard(state: RunState) -> str:
+def describe_unheard(state: RunState) -> str:
     """Describe at the end of a run the messages that no agent received; empty if there are none."""
-    texts = _listed(state)
+    texts = _join_messages(state)
     return f"no agent came any more that could be told: {texts}" if texts else ""
 
 
-def not_taken_up(state: RunState, reason: str) -> str:
+def explain_standing_answer(state: RunState, reason: str) -> str:
     """Explain why an answer stands although a person said something since."""
-    return f"{reason}; its agent was not told any more: {_listed(state)}"
+    return f"{reason}; its agent was not told any more: {_join_messages(state)}"
 
 
-def _listed(state: RunState) -> str:
-    return "; ".join(one_line(text, _MOST_SHOWN) for _, _, text in state.messages)
+def _join_messages(state: RunState) -> str:
+    return "; ".join(first_line(text, _MOST_SHOWN) for _, _, text in state.messages)
 
 
-def both(before: RunState, now: RunState) -> tuple[tuple[int, str, str], ...]:
+def merge_messages(before: RunState, now: RunState) -> tuple[tuple[int, str, str], ...]:
     """Return the messages to deliver after a rewind: those not received by then, and those not received since."""
     return tuple(sorted({*before.messages, *now.messages}))
 
 
-def of_copy(state: RunState) -> tuple[tuple[int, str, str], ...]:
+def messages_of_copy(state: RunState) -> tuple[tuple[int, str, str], ...]:
     """Return the messages of a copy, which precede all of its events."""
     return tuple((0, by, text) for _, by, text in state.messages)
 

@@ -14,7 +14,7 @@ from typing import cast
 
 from handrail.engine.review.arbiter import Judgement
 from handrail.engine.review.arbiter import read_judgement as judgement_of
-from handrail.engine.review.finding import LONGEST_TEXT, SEVERITIES, Finding, finding, rank
+from handrail.engine.review.finding import LONGEST_TEXT, SEVERITIES, Finding, make_finding, rank
 from handrail.engine.review.prose_findings import finding_in, findings_in, says_nothing
 from handrail.model.workflow.values import JsonValue
 
@@ -93,7 +93,7 @@ JUDGE_SCHEMA: dict[str, JsonValue] = _object(
 
 def read_findings(output: JsonValue, text: str) -> tuple[Finding, ...]:
     """Read a reviewer's findings from its data, else from its text; the most severe first, each once."""
-    return _told_apart(_read(output, text))
+    return _deduplicate(_read(output, text))
 
 
 def read_judgement(output: JsonValue, text: str, findings: Sequence[Finding]) -> Judgement:
@@ -143,12 +143,12 @@ def _words(output: JsonValue, text: str) -> str:
 
 def _read(output: JsonValue, text: str) -> Iterable[Finding]:
     data = _data(output, text)
-    listed = _listed(data)
+    listed = _find_list(data)
     if listed is not None:
-        return (each for item in listed if (each := _one(item)) is not None)
+        return (each for item in listed if (each := _read_finding(item)) is not None)
     if isinstance(data, dict) and _approves(data):
         return ()
-    if isinstance(data, dict) and (each := _one(data)) is not None:
+    if isinstance(data, dict) and (each := _read_finding(data)) is not None:
         return (each,)
     prose = _words(output, text)
     return findings_in(prose if prose.strip() or data is None else json.dumps(data))
@@ -167,7 +167,7 @@ def _data_in(text: str) -> JsonValue:
     return None
 
 
-def _listed(data: JsonValue) -> list[JsonValue] | None:
+def _find_list(data: JsonValue) -> list[JsonValue] | None:
     if isinstance(data, list):
         return data
     if not isinstance(data, dict):
@@ -184,15 +184,15 @@ def _approves(data: dict[str, JsonValue]) -> bool:
     return data.get("approved") is True or str(data.get("decision", "")).casefold() in {"approve", "approved"}
 
 
-def _one(item: JsonValue) -> Finding | None:
+def _read_finding(item: JsonValue) -> Finding | None:
     if isinstance(item, str):
-        return _said(item)
+        return _read_text_finding(item)
     if not isinstance(item, dict) or _is_settled(item):
         return None
     message = _first(item, _TEXTS)
     if not message:
         return None
-    return finding(
+    return make_finding(
         message,
         severity=_first(item, _SEVERITIES),
         file=_first(item, _FILES),
@@ -203,11 +203,11 @@ def _one(item: JsonValue) -> Finding | None:
     )
 
 
-def _said(text: str) -> Finding | None:
+def _read_text_finding(text: str) -> Finding | None:
     if not text.strip() or says_nothing(text):
         return None
     bounded = text[:LONGEST_TEXT]
-    return finding_in(bounded) or finding(bounded)
+    return finding_in(bounded) or make_finding(bounded)
 
 
 def _is_settled(item: dict[str, JsonValue]) -> bool:
@@ -228,7 +228,7 @@ def _line(item: dict[str, JsonValue]) -> int | None:
     return int(number[0]) if number else None
 
 
-def _told_apart(found: Iterable[Finding]) -> tuple[Finding, ...]:
+def _deduplicate(found: Iterable[Finding]) -> tuple[Finding, ...]:
     """Drop duplicates; the same text about several lines is several findings, numbered from the top."""
     ordered = sorted(found, key=_order)
     once: dict[tuple[str, int | None], Finding] = {}

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from handrail.engine.review.finding import LONGEST_TEXT, Finding, clipped
+from handrail.engine.review.finding import LONGEST_TEXT, Finding, clip_text
 from handrail.frozen import frozen
 from handrail.model.workflow.values import JsonValue
 
@@ -60,15 +60,15 @@ def read_judgement(data: JsonValue, text: str, findings: Sequence[Finding]) -> J
     answer: dict[str, JsonValue] = data if isinstance(data, dict) else {}
     if isinstance(data, list):
         answer = {"decisions": data}
-    decisions = _listed(answer, findings) or _lines(text, findings)
+    decisions = _read_decisions(answer, findings) or _read_decision_lines(text, findings)
     flag = data if isinstance(data, bool) else _flag(answer)
     if flag is None:
-        flag = _said(text)
-    reason = clipped(str(answer.get("reason") or ("" if data is not None else text)), LONGEST_TEXT)
-    return _judged(findings, decisions, flag, reason)
+        flag = _find_flag_in_text(text)
+    reason = clip_text(str(answer.get("reason") or ("" if data is not None else text)), LONGEST_TEXT)
+    return _build_judgement(findings, decisions, flag, reason)
 
 
-def _judged(
+def _build_judgement(
     findings: Sequence[Finding], decisions: Mapping[str, _Decision], flag: bool | None, reason: str
 ) -> Judgement:
     rest = _Decision(flag is not False, reason)
@@ -95,7 +95,7 @@ def _yes_or_no(value: JsonValue) -> bool | None:
     return known if known is not None or first is None else _WORDS.get(first[0].split("-")[0])
 
 
-def _said(text: str) -> bool | None:
+def _find_flag_in_text(text: str) -> bool | None:
     flagged = _FLAGGED.search(text)
     if flagged:
         return _yes_or_no(flagged[1])
@@ -103,14 +103,14 @@ def _said(text: str) -> bool | None:
     return _yes_or_no(first[1]) if first else None
 
 
-def _listed(answer: Mapping[str, JsonValue], findings: Sequence[Finding]) -> dict[str, _Decision]:
-    entries = [*_entries(answer), *_sided(answer, "accepted", "accept"), *_sided(answer, "declined", "decline")]
+def _read_decisions(answer: Mapping[str, JsonValue], findings: Sequence[Finding]) -> dict[str, _Decision]:
+    entries = [*_entries(answer), *_read_side(answer, "accepted", "accept"), *_read_side(answer, "declined", "decline")]
     decisions: dict[str, _Decision] = {}
     for at, entry in enumerate(entries):
-        one = _meant(entry, findings, decisions, at if len(entries) == len(findings) else None)
+        one = _find_finding_id(entry, findings, decisions, at if len(entries) == len(findings) else None)
         accepts = _verdict(entry)
         if one is not None and accepts is not None:
-            decisions[one] = _Decision(accepts, clipped(str(entry.get("reason") or ""), LONGEST_TEXT))
+            decisions[one] = _Decision(accepts, clip_text(str(entry.get("reason") or ""), LONGEST_TEXT))
     return decisions
 
 
@@ -119,7 +119,7 @@ def _entries(answer: Mapping[str, JsonValue]) -> list[dict[str, JsonValue]]:
     return [entry for entry in next(listed, ()) if isinstance(entry, dict)]
 
 
-def _sided(answer: Mapping[str, JsonValue], key: str, decision: str) -> Iterable[dict[str, JsonValue]]:
+def _read_side(answer: Mapping[str, JsonValue], key: str, decision: str) -> Iterable[dict[str, JsonValue]]:
     """Read `accepted: [id]`, `declined: [{id, reason}]` and `declined: {id: reason}`."""
     given = answer.get(key)
     if isinstance(given, dict):
@@ -137,7 +137,7 @@ def _verdict(entry: Mapping[str, JsonValue]) -> bool | None:
     return next((flag for each in given if (flag := _yes_or_no(each)) is not None), None)
 
 
-def _meant(
+def _find_finding_id(
     entry: Mapping[str, JsonValue], findings: Sequence[Finding], taken: Mapping[str, object], at: int | None
 ) -> str | None:
     """Find the finding that a decision is about: by id, by place and rule, or by its position in a full list."""
@@ -147,21 +147,21 @@ def _meant(
         return next((one.id for one in free if named in (one.id, one.label)), None)
     if "file" not in entry and "rule" not in entry:
         return findings[at].id if at is not None else None
-    there = [one for one in free if all(entry.get(key, mine) == mine for key, mine in _where(one).items())]
+    there = [one for one in free if all(entry.get(key, mine) == mine for key, mine in _file_and_rule(one).items())]
     nearest = [one for one in there if one.line == entry.get("line")] or there
     return nearest[0].id if nearest else None
 
 
-def _where(one: Finding) -> dict[str, JsonValue]:
+def _file_and_rule(one: Finding) -> dict[str, JsonValue]:
     return {"file": one.file, "rule": one.rule}
 
 
-def _lines(text: str, findings: Sequence[Finding]) -> dict[str, _Decision]:
+def _read_decision_lines(text: str, findings: Sequence[Finding]) -> dict[str, _Decision]:
     """Read lines such as `- ID: declined, because ...`."""
     ids = {name: one.id for one in reversed(findings) for name in (one.label, one.id) if name}
     read = (_LINE.fullmatch(line) for line in text[: LONGEST_TEXT * 10].splitlines())
     return {
-        ids[found[1]]: _Decision(found[2][0] in "aA", clipped(found[3], LONGEST_TEXT))
+        ids[found[1]]: _Decision(found[2][0] in "aA", clip_text(found[3], LONGEST_TEXT))
         for found in read
         if found and found[1] in ids
     }

@@ -42,7 +42,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from handrail.engine.review.arbiter import NO_REASON, Judgement
-from handrail.engine.review.finding import SEVERITIES, Finding, likeness, named_alike, rank
+from handrail.engine.review.finding import SEVERITIES, Finding, compare_labels, likeness, rank
 from handrail.engine.review.prose_findings import UNREVIEWED
 from handrail.frozen import frozen
 from handrail.model.codec import decode, encode
@@ -97,10 +97,10 @@ def begin(severity: str, plateau: int, enabled: bool) -> JsonValue:
     return encode(Ledger(severity=bar, plateau=max(plateau, 1), enabled=enabled))
 
 
-def reviewed(ledger: JsonValue, findings: Sequence[Finding]) -> JsonValue:
+def record_review(ledger: JsonValue, findings: Sequence[Finding]) -> JsonValue:
     """Begin a round with the reviewer's findings."""
     book = read(ledger)
-    known_as = _recognized(book, findings)
+    known_as = _recognize_findings(book, findings)
     found = {known_as[each.id]: replace(each, id=known_as[each.id]) for each in findings}
     known = {**{each.id: each for each in book.known}, **found}
     declined = {each.id for each in book.declined}
@@ -109,7 +109,7 @@ def reviewed(ledger: JsonValue, findings: Sequence[Finding]) -> JsonValue:
     return encode(replace(grown, rounds=(*book.rounds, replace(this, known_as=tuple(sorted(known_as.items()))))))
 
 
-def judged(ledger: JsonValue, judgement: Judgement) -> JsonValue:
+def record_judgement(ledger: JsonValue, judgement: Judgement) -> JsonValue:
     """Remove from the round what the arbiter declined."""
     book = read(ledger)
     this = book.rounds[-1]
@@ -124,7 +124,7 @@ def judged(ledger: JsonValue, judgement: Judgement) -> JsonValue:
     return encode(replace(book, declined=(*book.declined, *declined), rounds=(*book.rounds[:-1], after)))
 
 
-def fixed(ledger: JsonValue) -> JsonValue:
+def record_fix(ledger: JsonValue) -> JsonValue:
     """Record that a fix was made in this round."""
     book = read(ledger)
     return encode(replace(book, rounds=(*book.rounds[:-1], replace(book.rounds[-1], fixed=True))))
@@ -141,7 +141,7 @@ def verdict(ledger: JsonValue) -> str | None:
     if this.actionable is False or not this.counting:
         return "declined"
     awaits_arbiter = this.actionable is None and any(each.actionable is not None for each in book.rounds)
-    return None if awaits_arbiter or not book.enabled else _stuck(book)
+    return None if awaits_arbiter or not book.enabled else _stuck_reason(book)
 
 
 def names(ledger: JsonValue) -> dict[str, JsonValue]:
@@ -153,7 +153,7 @@ def names(ledger: JsonValue) -> dict[str, JsonValue]:
         "round": len(book.rounds),
         "findings": [each.record() for each in found],
         "open": {severity: grades[severity] for severity in SEVERITIES},
-        "actionable": _actionable(book),
+        "actionable": _is_actionable(book),
     }
 
 
@@ -171,9 +171,9 @@ def result(ledger: JsonValue, stopped: str, decides: bool) -> dict[str, JsonValu
         "fixed": [each.record() for each in findings_of(book, gone)],
         "declined": [{**each.record(), "reason": reasons[each.id]} for each in declined],
         "open_findings": [each.record() for each in still_open],
-        "actionable": _actionable(book),
+        "actionable": _is_actionable(book),
     }
-    return {**outcome, **_decided(book, stopped, still_open)} if decides else outcome
+    return {**outcome, **_decision_fields(book, stopped, still_open)} if decides else outcome
 
 
 def open_findings(ledger: JsonValue) -> tuple[Finding, ...]:
@@ -194,7 +194,7 @@ def findings_of(book: Ledger, ids: Iterable[str]) -> tuple[Finding, ...]:
     return tuple(sorted(found, key=lambda each: (rank(each.severity), each.file, each.line or 0, each.id)))
 
 
-def _actionable(book: Ledger) -> bool:
+def _is_actionable(book: Ledger) -> bool:
     """Return the arbiter's decision or, if it has not judged this round, whether anything that counts is open."""
     if not book.rounds:
         return False
@@ -202,7 +202,7 @@ def _actionable(book: Ledger) -> bool:
     return bool(this.counting) if this.actionable is None else this.actionable
 
 
-def _decided(book: Ledger, stopped: str, still_open: Sequence[Finding]) -> dict[str, JsonValue]:
+def _decision_fields(book: Ledger, stopped: str, still_open: Sequence[Finding]) -> dict[str, JsonValue]:
     unseen = stopped == "no_answer" or any(each.rule == UNREVIEWED for each in still_open)
     grave = any(rank(each.severity) <= rank("high") for each in still_open if each.rule != UNREVIEWED)
     unsettled = unseen or (stopped != "met" and bool(book.rounds) and bool(book.rounds[-1].counting))
@@ -223,7 +223,7 @@ def _round(book: Ledger, ids: Iterable[str]) -> Round:
     )
 
 
-def _stuck(book: Ledger) -> str | None:
+def _stuck_reason(book: Ledger) -> str | None:
     *earlier, this = book.rounds
     if not earlier:
         return None
@@ -238,7 +238,7 @@ def _stuck(book: Ledger) -> str | None:
     return "plateau" if len(burdens) - 1 - burdens.index(min(burdens)) >= book.plateau else None
 
 
-def _recognized(book: Ledger, findings: Sequence[Finding]) -> dict[str, str]:
+def _recognize_findings(book: Ledger, findings: Sequence[Finding]) -> dict[str, str]:
     """Map each finding to the id under which it is known; each known id is used once in a round."""
     known = {each.id for each in book.known}
     names = {each.id: each.id for each in findings if each.id in known}
@@ -258,5 +258,5 @@ def _pairs(book: Ledger, fresh: Sequence[Finding]) -> list[tuple[float, str, str
     return [
         (-alike, other.id, each.id)
         for each, other in pairs
-        if (alike := named_alike(each, other) or (0 if other.id in declined else likeness(each, other))) > 0
+        if (alike := compare_labels(each, other) or (0 if other.id in declined else likeness(each, other))) > 0
     ]

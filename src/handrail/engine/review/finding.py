@@ -96,12 +96,12 @@ def rank(severity: str) -> int:
     return SEVERITIES.index(severity) if severity in SEVERITIES else SEVERITIES.index("low")
 
 
-def finding(text: str, **given: str | int | None) -> Finding:
+def make_finding(text: str, **given: str | int | None) -> Finding:
     """Build a finding with its identity; `given` has severity, file, line, rule, suggestion and label, if known."""
-    file, line = place(str(given.get("file") or ""))
+    file, line = parse_place(str(given.get("file") or ""))
     own = given.get("line")
     rule = re.sub(r"\W+", "-", str(given.get("rule") or "").casefold()).strip("-")[:LONGEST_NAME]
-    body = clipped(text, LONGEST_TEXT)
+    body = clip_text(text, LONGEST_TEXT)
     return Finding(
         id=identity(file, rule, body),
         severity=severity_of(str(given.get("severity") or "")),
@@ -109,14 +109,14 @@ def finding(text: str, **given: str | int | None) -> Finding:
         line=own if isinstance(own, int) else line,
         rule=rule,
         text=body,
-        suggestion=clipped(str(given.get("suggestion") or ""), LONGEST_TEXT),
-        label=clipped(str(given.get("label") or ""), LONGEST_NAME),
+        suggestion=clip_text(str(given.get("suggestion") or ""), LONGEST_TEXT),
+        label=clip_text(str(given.get("label") or ""), LONGEST_NAME),
     )
 
 
-def place(text: str) -> tuple[str, int | None]:
+def parse_place(text: str) -> tuple[str, int | None]:
     """Read `path`, `path:12`, `path:12-14` or `path#L12`."""
-    bare = clipped(text.strip().strip("`*\"'").replace("\\", "/"), LONGEST_NAME)
+    bare = clip_text(text.strip().strip("`*\"'").replace("\\", "/"), LONGEST_NAME)
     found = re.fullmatch(r"(.*?)(?::|#L|\s+line\s+)(\d{1,9})(?:\D.*)?", bare)
     path, line = (found[1], int(found[2])) if found else (bare, None)
     return path.removeprefix("./"), line
@@ -124,17 +124,17 @@ def place(text: str) -> tuple[str, int | None]:
 
 def identity(file: str, rule: str, text: str) -> str:
     """Compute the id of a finding, which is the same in whatever round it is reported."""
-    parts = "\n".join((file, rule, normalized(text)))
+    parts = "\n".join((file, rule, normalize_text(text)))
     return sha256(parts.encode(errors="replace")).hexdigest()[:12]
 
 
-def normalized(text: str) -> str:
+def normalize_text(text: str) -> str:
     """Remove from a text what may change although the finding does not."""
-    plain = _without_moving_parts(normalize("NFKC", text).casefold())
+    plain = _strip_moving_parts(normalize("NFKC", text).casefold())
     return " ".join(_TOKEN.findall(plain)) or " ".join(text.split())
 
 
-def named_alike(one: Finding, earlier: Finding) -> float:
+def compare_labels(one: Finding, earlier: Finding) -> float:
     """Return 2 if the reviewer gives the earlier finding's id, 1 if it gave both a name of its own, else 0."""
     if one.label == earlier.id:
         return 2
@@ -154,13 +154,13 @@ def likeness(one: Finding, other: Finding) -> float:
     return share if share >= (ALIKE_UNDER_ONE_NUMBER if labelled else ALIKE) else 0
 
 
-def clipped(text: str, most: int) -> str:
+def clip_text(text: str, most: int) -> str:
     """Strip a text and shorten it, with a mark, if it is too long."""
     bare = text.strip()
     return bare if len(bare) <= most else bare[: most - 1].rstrip() + "…"
 
 
-def _without_moving_parts(text: str) -> str:
+def _strip_moving_parts(text: str) -> str:
     kept = _DROPPED.sub(lambda found: found[1] or " ", _APOSTROPHE.sub("", text))
     return _LABEL.sub("", kept)
 
@@ -168,7 +168,7 @@ def _without_moving_parts(text: str) -> str:
 # Each finding of a round is compared with all known ones of its file and rule, so their words are read once.
 @lru_cache(maxsize=2048)
 def _words(text: str) -> frozenset[str]:
-    return frozenset(normalized(text).split())
+    return frozenset(normalize_text(text).split())
 
 
 @lru_cache(maxsize=2048)

@@ -6,7 +6,15 @@ If no item has either, the whole text is one finding of medium severity, unless 
 import re
 from collections.abc import Iterable
 
-from handrail.engine.review.finding import LONGEST_TEXT, SEVERITY_WORDS, Finding, clipped, finding, place, severity_of
+from handrail.engine.review.finding import (
+    LONGEST_TEXT,
+    SEVERITY_WORDS,
+    Finding,
+    clip_text,
+    make_finding,
+    parse_place,
+    severity_of,
+)
 from handrail.frozen import frozen
 
 LONGEST_ANSWER = 100_000
@@ -74,25 +82,25 @@ def findings_in(text: str) -> tuple[Finding, ...]:
     """Read the findings of a text that is not structured data."""
     answer = text.strip()[:LONGEST_ANSWER]
     if not answer:
-        return (finding("the reviewer gave no answer", severity="high", rule=UNREVIEWED),)
+        return (make_finding("the reviewer gave no answer", severity="high", rule=UNREVIEWED),)
     found = tuple(each for item in _items(answer.splitlines()) if (each := finding_in(item.text, item.severity)))
     if found:
         return found
-    return () if says_nothing(answer) else (finding(clipped(answer, LONGEST_TEXT), severity="medium"),)
+    return () if says_nothing(answer) else (make_finding(clip_text(answer, LONGEST_TEXT), severity="medium"),)
 
 
 def finding_in(text: str, severity: str = "") -> Finding | None:
     """Read one list item; None if it names neither place nor severity."""
-    marked, rest = _taken_severity(text[: 2 * LONGEST_TEXT])
-    where, rest = _taken_place(rest)
+    marked, rest = _take_severity(text[: 2 * LONGEST_TEXT])
+    where, rest = _take_place(rest)
     if not marked:
-        marked, rest = _taken_severity(rest)
+        marked, rest = _take_severity(rest)
     if not (marked or where or severity) or _only_says_nothing(rest):
         return None
-    rules, rest = _taken((_RULE,), rest)
+    rules, rest = _take_match((_RULE,), rest)
     message, _, suggestion = _split(rest)
-    file, line = place(where)
-    return finding(
+    file, line = parse_place(where)
+    return make_finding(
         message or text, severity=marked or severity, file=file, line=line, rule=rules, suggestion=suggestion
     )
 
@@ -135,19 +143,19 @@ def _heading_severity(text: str) -> str:
     return severity_of(word[1]) if word else ""
 
 
-def _taken_severity(text: str) -> tuple[str, str]:
-    word, rest = _taken(_MARKED, text)
+def _take_severity(text: str) -> tuple[str, str]:
+    word, rest = _take_match(_MARKED, text)
     return (severity_of(word), rest) if word else ("", text)
 
 
-def _taken_place(text: str) -> tuple[str, str]:
+def _take_place(text: str) -> tuple[str, str]:
     """Return the place, and the text without it if the text begins with it; inside a sentence it stays."""
-    where, rest = _taken(_PLACES, text)
+    where, rest = _take_match(_PLACES, text)
     at_start = bool(where) and re.search(r"\w", text[: text.index(where)]) is None
     return where, rest if at_start else text
 
 
-def _taken(patterns: Iterable[re.Pattern[str]], text: str) -> tuple[str, str]:
+def _take_match(patterns: Iterable[re.Pattern[str]], text: str) -> tuple[str, str]:
     """Return what the first matching pattern finds, and the text without it."""
     for pattern in patterns:
         found = pattern.search(text)

@@ -10,7 +10,7 @@ from handrail.language.expressions.evaluate import evaluate
 from handrail.language.expressions.refs import refs
 from handrail.language.expressions.syntax import Expression as Syntax
 from handrail.language.problems import EvaluationError, UndefinedError
-from handrail.model.names import spoken
+from handrail.model.names import make_identifier
 from handrail.model.workflow.plan import Input, Step
 from handrail.model.workflow.types import BOOL, ChoiceType, Type
 from handrail.model.workflow.values import JsonValue
@@ -40,16 +40,16 @@ class _Subject:
     """The name shown before its values."""
 
 
-def of_step(step: Step, type_: Type, reading: Reading) -> tuple[Candidate, ...]:
+def step_candidates(step: Step, type_: Type, reading: Reading) -> tuple[Candidate, ...]:
     """Choose the relevant results of a step that succeeds."""
-    output, name = spoken(step.output or ""), spoken(step.name)
+    output, name = make_identifier(step.output or ""), make_identifier(step.name)
 
     def inside(path: Path) -> Path | None:
         if output and path[0] == output:
             return path[1:]
         if path[:2] == ("previous_step", "output"):
             return path[2:]
-        return _of_record(path[2:]) if path[:2] == ("steps", name) else None
+        return _path_in_record(path[2:]) if path[:2] == ("steps", name) else None
 
     def scope(value: JsonValue) -> dict[str, JsonValue]:
         fields = value if isinstance(value, dict) else {}
@@ -57,12 +57,12 @@ def of_step(step: Step, type_: Type, reading: Reading) -> tuple[Candidate, ...]:
         record: JsonValue = {"summary": text, "stdout": text, **fields, "output": value}
         return {"steps": {name: record}, **({output: value} if output else {})}
 
-    return _chosen(_Subject(inside, scope), type_, reading)
+    return _choose_candidates(_Subject(inside, scope), type_, reading)
 
 
-def of_input(declared: Input, reading: Reading) -> tuple[Candidate, ...]:
+def input_candidates(declared: Input, reading: Reading) -> tuple[Candidate, ...]:
     """Choose the relevant values of an input that was not given, its default first."""
-    name = spoken(declared.name)
+    name = make_identifier(declared.name)
 
     def inside(path: Path) -> Path | None:
         if path[0] == name:
@@ -73,10 +73,10 @@ def of_input(declared: Input, reading: Reading) -> tuple[Candidate, ...]:
         return {name: value, "input": {name: value}}
 
     first = [] if declared.required else [declared.default]
-    return _chosen(_Subject(inside, scope, declared.name), declared.type, reading, first)
+    return _choose_candidates(_Subject(inside, scope, declared.name), declared.type, reading, first)
 
 
-def _of_record(rest: Path) -> Path | None:
+def _path_in_record(rest: Path) -> Path | None:
     if not rest or rest[0] in _OF_STEP:
         return None
     if rest[0] in ("stdout", "summary"):
@@ -84,14 +84,14 @@ def _of_record(rest: Path) -> Path | None:
     return rest[1:] if rest[0] == "output" else rest
 
 
-def _chosen(
+def _choose_candidates(
     subject: _Subject, type_: Type, reading: Reading, first: list[JsonValue] | None = None
 ) -> tuple[Candidate, ...]:
-    asked = asked_of(subject.inside, reading)
+    asked = gather_asked(subject.inside, reading)
     found = [*(first or []), *samples(type_, asked)]
     if first and not asked.matters:
         found = first
-    elif first and not asked.compared and not isinstance(type_, ChoiceType) and type_ != BOOL:
+    elif first and not asked.is_compared and not isinstance(type_, ChoiceType) and type_ != BOOL:
         # A value that is only passed on matters only if it is one of a few choices.
         found = first
     kept: dict[str, JsonValue] = {}
@@ -103,24 +103,24 @@ def _chosen(
     return tuple(Candidate(each, ", ".join(_words(each, asked, subject.name))) for each in values)
 
 
-def asked_of(inside: Callable[[Path], Path | None], reading: Reading) -> Asked:
+def gather_asked(inside: Callable[[Path], Path | None], reading: Reading) -> Asked:
     """Collect everything that is asked about one value."""
     asked = Asked()
     for path in reading.paths:
-        for rest in _rests(inside, reading, path):
+        for rest in _relative_paths(inside, reading, path):
             asked.add(rest)
     for path in reading.orders:
-        for rest in _rests(inside, reading, path):
+        for rest in _relative_paths(inside, reading, path):
             asked.add(rest).empty = True
     for decider in reading.deciders:
         for path in decider.paths:
-            _add(asked, decider, _rests(inside, reading, path))
+            _add(asked, decider, _relative_paths(inside, reading, path))
     return asked
 
 
-def _rests(inside: Callable[[Path], Path | None], reading: Reading, path: Path) -> Iterator[Path]:
+def _relative_paths(inside: Callable[[Path], Path | None], reading: Reading, path: Path) -> Iterator[Path]:
     """Yield what a path reads of the value, if it reads it at all."""
-    for meant in reading.meant(path):
+    for meant in reading.expand_aliases(path):
         rest = inside(meant)
         if rest is not None:
             yield rest
@@ -167,13 +167,13 @@ def _mark(atom: Syntax, scope: dict[str, JsonValue], decider: Decider) -> JsonVa
 def _parts(subject: _Subject, value: JsonValue, paths: list[Path], reading: Reading) -> Iterator[JsonValue]:
     """Yield what is read of a value together with other values, which counts as it is."""
     for path in paths:
-        yield from (_at(value, rest) for rest in _rests(subject.inside, reading, path))
+        yield from (_value_at(value, rest) for rest in _relative_paths(subject.inside, reading, path))
 
 
-def _at(value: JsonValue, path: Path) -> JsonValue:
+def _value_at(value: JsonValue, path: Path) -> JsonValue:
     for place, part in enumerate(path):
         if isinstance(value, list):
-            return [_at(each, path[place + 1 :]) for each in value]
+            return [_value_at(each, path[place + 1 :]) for each in value]
         if not isinstance(value, dict):
             return None
         value = value.get(part, "absent")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from handrail.engine.state.scope import parsed
+from handrail.engine.state.scope import parse_expression
 from handrail.frozen import frozen
 from handrail.language.expressions.refs import Ref, path_of
 from handrail.language.expressions.syntax import (
@@ -24,8 +24,8 @@ from handrail.language.expressions.syntax import Expression as Syntax
 from handrail.language.expressions.syntax import Literal as Constant
 from handrail.language.problems import LanguageError
 from handrail.language.templates.parse import parse_template, template_refs
-from handrail.model.names import spoken
-from handrail.model.parts import every_step, parts
+from handrail.model.names import make_identifier
+from handrail.model.parts import parts, walk_steps
 from handrail.model.workflow.actions import (
     AgentLoopAction,
     CallAction,
@@ -77,23 +77,23 @@ class Reading:
         """The paths whose values decide."""
         return {path for each in self.deciders for path in each.paths}
 
-    def meant(self, path: Path, depth: int = 4) -> Iterator[Path]:
+    def expand_aliases(self, path: Path, depth: int = 4) -> Iterator[Path]:
         """Yield a path, and those that it stands for if its name is an alias."""
         yield path
         for target in self.aliases.get(path[0], ()) if depth else ():
             if target[0] != path[0]:
-                yield from self.meant((*target, *path[1:]), depth - 1)
+                yield from self.expand_aliases((*target, *path[1:]), depth - 1)
 
 
 def reading_of(plan: Plan) -> Reading:
     """Collect what a plan reads."""
     found = Reading()
-    for _, step in every_step(plan.steps):
+    for _, step in walk_steps(plan.steps):
         for each in parts(step, Expression):
             found.paths.update(ref.parts for ref in _refs(each.source))
         for prompt in parts(step, Prompt):
             found.paths.update(ref.parts for ref in _prompt_refs(prompt))
-        found.deciders.extend(_decider(each, step) for each in _deciding(step))
+        found.deciders.extend(_decider(each, step) for each in _find_deciding_expressions(step))
         if isinstance(step.action, CallAction):
             passed = (_decider(each, step) for each in parts(step.input, Expression))
             found.deciders.extend(replace(each, passed=True) for each in passed)
@@ -104,27 +104,27 @@ def reading_of(plan: Plan) -> Reading:
 
 
 def _decider(expression: Expression, step: Step) -> Decider:
-    tree, refs = parsed(expression.source)
+    tree, refs = parse_expression(expression.source)
     constants = tuple(_constants(tree))
     if isinstance(step.action, LoopAction) and isinstance(step.action.over, Each):
         # One item more than the allowed rounds makes a difference.
         constants = (*constants, step.action.max_iterations)
-    return Decider(tree, tuple(dict.fromkeys((*(ref.parts for ref in refs), *_of_items(tree)))), constants)
+    return Decider(tree, tuple(dict.fromkeys((*(ref.parts for ref in refs), *_item_field_paths(tree)))), constants)
 
 
-def _of_items(tree: Syntax) -> Iterator[Path]:
+def _item_field_paths(tree: Syntax) -> Iterator[Path]:
     """Yield the fields of items that filters such as `where('severity', 'high')` read."""
     if isinstance(tree, Filter) and tree.arguments and tree.name in FIELD_FILTERS:
         subject, field_ = path_of(tree.subject), tree.arguments[0]
         if subject is not None and isinstance(field_, Constant) and isinstance(field_.value, str):
             yield (*subject, ITEMS, *field_.value.split("."))
     for each in children(tree):
-        yield from _of_items(each)
+        yield from _item_field_paths(each)
 
 
-def asked_of_outputs(reading: Reading, step: Step) -> tuple[Decider, ...]:
+def deciders_of_outputs(reading: Reading, step: Step) -> tuple[Decider, ...]:
     """List what is decided on among the outputs of a workflow that a step calls, by their names there."""
-    output, name = spoken(step.output or ""), spoken(step.name)
+    output, name = make_identifier(step.output or ""), make_identifier(step.name)
     found: list[Decider] = []
     for decider in reading.deciders:
         for path in decider.paths:
@@ -144,7 +144,7 @@ def _path_tree(path: Path) -> Syntax:
 
 def _refs(source: str) -> tuple[Ref, ...]:
     try:
-        return parsed(source)[1]
+        return parse_expression(source)[1]
     except LanguageError:
         return ()
 
@@ -158,17 +158,17 @@ def _prompt_refs(prompt: Prompt) -> tuple[Ref, ...]:
         return ()
 
 
-def _deciding(step: Step) -> Iterator[Expression]:
+def _find_deciding_expressions(step: Step) -> Iterator[Expression]:
     """Yield the expressions of a step that decide what follows, or whose values others may decide on."""
     if isinstance(step.when, Expression):
         yield step.when
     for proof in step.done_when:
         if isinstance(proof, ExpectProof):
             yield proof.condition
-    yield from _of_action(step)
+    yield from _action_expressions(step)
 
 
-def _of_action(step: Step) -> Iterator[Expression]:
+def _action_expressions(step: Step) -> Iterator[Expression]:
     match step.action:
         case LoopAction(over=While(condition)) | LoopAction(over=Until(condition)):
             yield condition
@@ -189,11 +189,11 @@ def _add_aliases(step: Step, found: Reading) -> None:
         case LoopAction(over=Each() as over) | ParallelAction(over=over):
             for each in parts(over.items, Expression):
                 for ref in _refs(each.source):
-                    found.aliases.setdefault(spoken(over.item), []).append((*ref.parts, ITEMS))
+                    found.aliases.setdefault(make_identifier(over.item), []).append((*ref.parts, ITEMS))
         case GroupAction(inputs=inputs):
             for named in inputs:
                 for each in parts(named.value, Expression):
-                    targets = found.aliases.setdefault(spoken(named.name), [])
+                    targets = found.aliases.setdefault(make_identifier(named.name), [])
                     targets.extend(ref.parts for ref in _refs(each.source))
         case _:
             pass
@@ -218,7 +218,7 @@ def atoms(tree: Syntax) -> Iterator[Syntax]:
             yield tree
 
 
-def exact(tree: Syntax) -> bool:
+def is_exact(tree: Syntax) -> bool:
     """Whether the values that are tried are enough to conclude that a condition never holds."""
     match tree:
         case Filter(_, name) if name not in EXACT_FILTERS:
@@ -226,12 +226,12 @@ def exact(tree: Syntax) -> bool:
         case Binary() | Item() | MapDisplay() | Conditional():
             return False
         case Compare() | Test() | _:
-            return all(exact(each) for each in children(tree))
+            return all(is_exact(each) for each in children(tree))
 
 
-def exact_source(source: str) -> bool:
+def is_exact_source(source: str) -> bool:
     """Whether the same is true for the text of an expression."""
     try:
-        return exact(parsed(source)[0])
+        return is_exact(parse_expression(source)[0])
     except LanguageError:
         return False

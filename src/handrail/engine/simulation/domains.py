@@ -46,9 +46,9 @@ class Asked:
         return here
 
     @property
-    def compared(self) -> bool:
+    def is_compared(self) -> bool:
         """Whether anything in it is compared with something, not only passed on."""
-        return self.decides or any(each.compared for each in self.fields.values())
+        return self.decides or any(each.is_compared for each in self.fields.values())
 
     @property
     def matters(self) -> bool:
@@ -143,7 +143,7 @@ def _records(fields: tuple[Field, ...], asked: Asked, mark: str) -> list[JsonVal
     names = [each.name for each in fields]
     return [
         {name: cast("JsonValue", value) for name, value in zip(names, chosen, strict=True) if value is not _ABSENT}
-        for chosen in _combined(choices)
+        for chosen in _combine(choices)
     ]
 
 
@@ -153,7 +153,7 @@ def _field(field: Field, asked: Asked, mark: str) -> list[object]:
     return [*found, _ABSENT] if field.optional and (inner.matters or field.name in asked.fields) else found
 
 
-def _combined(choices: list[list[object]]) -> Iterator[tuple[object, ...]]:
+def _combine(choices: list[list[object]]) -> Iterator[tuple[object, ...]]:
     """Yield all combinations if they are few, else each choice beside the first ones of the others."""
     total = 1
     for each in choices:

@@ -8,7 +8,7 @@ MUCH = 1e9
 """More than any budget."""
 
 
-def ended(
+def end_step(
     state: RunState,
     *,
     ok: bool,
@@ -31,7 +31,7 @@ def ended(
     )
 
 
-def priced(calls: int, *, all_spent: bool = False) -> dict[str, JsonValue]:
+def cost_details(calls: int, *, all_spent: bool = False) -> dict[str, JsonValue]:
     """Build the details of what an action spent; only agents cost something."""
     spent: dict[str, JsonValue] = {"agent_calls": calls}
     if all_spent:

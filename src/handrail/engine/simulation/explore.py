@@ -14,7 +14,7 @@ from itertools import product
 
 from handrail.engine.decide.advance import MOST_EVENTS, decide
 from handrail.engine.fold.apply import apply
-from handrail.engine.simulation.candidates import Candidate, of_input
+from handrail.engine.simulation.candidates import Candidate, input_candidates
 from handrail.engine.simulation.inner_runs import Inner
 from handrail.engine.simulation.moves import moves
 from handrail.engine.simulation.state_keys import key_of
@@ -35,8 +35,8 @@ from handrail.engine.state.run_outputs import results_of
 from handrail.frozen import frozen
 from handrail.model.history import events as ev
 from handrail.model.history.run_state import RunState
-from handrail.model.names import spoken
-from handrail.model.parts import every_step
+from handrail.model.names import make_identifier
+from handrail.model.parts import walk_steps
 from handrail.model.workflow.actions import EndAction
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import JsonValue
@@ -84,16 +84,16 @@ def explore(
     world = World(plan, types, called, room)
     found = Explored()
     starts = [Node(first_state(plan, inputs), trail) for inputs, trail in _starts(world, given)]
-    _walk(world, starts, found, Inner(inside))
+    _walk(world, starts, found, Inner(explore_inner))
     found.cut = room.cut
     return found
 
 
-def inside(world: World, first: RunState) -> tuple[list[Outcome], Facts]:
+def explore_inner(world: World, first: RunState) -> tuple[list[Outcome], Facts]:
     """Explore a run inside another, and return the ways in which it ends."""
     found = Explored()
     ended: dict[str, Outcome] = {}
-    for end, state in _walk(world, [Node(first)], found, Inner(inside)):
+    for end, state in _walk(world, [Node(first)], found, Inner(explore_inner)):
         if end.status in ("succeeded", "failed"):
             output: JsonValue = results_of(world.plan, state)
             says = "done" if end.status == "succeeded" else "fails"
@@ -104,7 +104,7 @@ def inside(world: World, first: RunState) -> tuple[list[Outcome], Facts]:
 def _starts(world: World, given: Mapping[str, JsonValue]) -> list[tuple[dict[str, JsonValue], Trail | None]]:
     choices: list[list[tuple[str, Candidate]]] = []
     for each in world.plan.inputs:
-        known = (Candidate(given[each.name]),) if each.name in given else of_input(each, world.reading)
+        known = (Candidate(given[each.name]),) if each.name in given else input_candidates(each, world.reading)
         choices.append([(each.name, one) for one in known])
     found: list[tuple[dict[str, JsonValue], Trail | None]] = []
     for combination in product(*choices):
@@ -144,7 +144,7 @@ def _walk(world: World, starts: list[Node], found: Explored, inner: Inner) -> li
         node = queue.pop() if world.plan.selection == "rescan" else queue.popleft()
         # Equal states are followed by equal decisions, so a state is looked up both before and after deciding.
         before = key_of(world, node.state)
-        state = node.state if before in seen else settled(world, node, found.facts)
+        state = node.state if before in seen else settle(world, node, found.facts)
         key = before if before in seen else key_of(world, state)
         key = found.settled.setdefault(before, key)
         choice = Choice("", ()) if node.trail is None else node.trail.choice
@@ -162,17 +162,17 @@ def _walk(world: World, starts: list[Node], found: Explored, inner: Inner) -> li
             found.ends.append(end)
             found.ended[key] = end
             ends.append((end, state))
-        queue.extend(Node(_applied(state, each), Trail(each, node.trail), key) for each in choices)
+        queue.extend(Node(_apply_choice(state, each), Trail(each, node.trail), key) for each in choices)
     return ends
 
 
-def _applied(state: RunState, choice: Choice) -> RunState:
+def _apply_choice(state: RunState, choice: Choice) -> RunState:
     for event in choice.events:
         state = apply(state, event, state.seq + 1, no_blobs)
     return state
 
 
-def settled(world: World, node: Node, facts: Facts) -> RunState:
+def settle(world: World, node: Node, facts: Facts) -> RunState:
     """Decide until only the outside can continue, and record what was seen on the way."""
     state = node.state
     for _ in range(MOST_EVENTS):
@@ -200,39 +200,39 @@ def _notice(sight: _Sight, event: ev.Event) -> None:
     facts, place, node = sight.facts, sight.place, sight.node
     match event:
         case ev.StepBegan() | ev.WorkEntered() | ev.LoopEntered() | ev.GroupEntered() | ev.ChildStarted():
-            _first_time(facts.begun, place, node)
+            _remember_first(facts.begun, place, node)
         case ev.ApprovalRequested():
-            _first_time(facts.begun, place, node)
-            _first_time(facts.approvals, place, node)
+            _remember_first(facts.begun, place, node)
+            _remember_first(facts.approvals, place, node)
         case ev.StepSkipped():
-            _first_time(facts.skipped, place, node)
+            _remember_first(facts.skipped, place, node)
         case ev.StepPassedOver():
             facts.passed_over.add(place)
         case ev.RunBlocked() | ev.RunEnded():
-            _stopped(sight, event)
+            _notice_stop(sight, event)
         case _:
-            _rounds(sight, event)
+            _notice_round(sight, event)
 
 
-def _rounds(sight: _Sight, event: ev.Event) -> None:
+def _notice_round(sight: _Sight, event: ev.Event) -> None:
     facts, place = sight.facts, sight.place
     loop = sight.state.stack[-1].loop
     match event:
         case ev.RoundStarted():
             facts.rounds.add(place)
         case ev.RoundEnded(failed=True):
-            facts.passed_over.add(sight.world.prefix + _without_marks(event.address))
+            facts.passed_over.add(sight.world.prefix + _strip_marks(event.address))
         case ev.LoopEnded(reason="max"):
-            _first_time(facts.at_limit, place, sight.node)
+            _remember_first(facts.at_limit, place, sight.node)
         case ev.LoopEnded() if loop is not None and loop.round > 0:
             facts.left_early.add(_loop_place(place, sight.state))
         case ev.ItemEnded() | ev.WorkLeft():
-            _results(place, event, facts)
+            _notice_results(place, event, facts)
         case _:
             pass
 
 
-def _results(place: str, event: ev.ItemEnded | ev.WorkLeft, facts: Facts) -> None:
+def _notice_results(place: str, event: ev.ItemEnded | ev.WorkLeft, facts: Facts) -> None:
     output = event.result if isinstance(event, ev.ItemEnded) else event.output
     listed = output if isinstance(output, list) else [output]
     if any(isinstance(each, dict) and each.get("status") == "failed" and "key" in each for each in listed):
@@ -244,50 +244,50 @@ def _loop_place(place: str, state: RunState) -> str:
     return place.rpartition("/")[0] if state.stack[-1].index >= 0 else place
 
 
-def _without_marks(address: str) -> str:
+def _strip_marks(address: str) -> str:
     return re.sub(r"@\d+|\[[^\]]*\]", "", address)
 
 
-def _stopped(sight: _Sight, event: ev.RunBlocked | ev.RunEnded) -> None:
+def _notice_stop(sight: _Sight, event: ev.RunBlocked | ev.RunEnded) -> None:
     facts, place, node = sight.facts, sight.place, sight.node
     # A loop that blocks or fails at its limit records no reason of its own, so its message identifies it.
     if "reached its limit of" in event.message and sight.state.stack[-1].loop is not None:
-        _first_time(facts.at_limit, place, node)
+        _remember_first(facts.at_limit, place, node)
     if isinstance(event, ev.RunEnded):
         if _is_end(sight.world, place):
-            _first_time(facts.begun, place, node)
-            facts.left_early.update(_around(place))
+            _remember_first(facts.begun, place, node)
+            facts.left_early.update(_enclosing_places(place))
         return
     if event.reason == "fault":
-        name = _missing(sight.world, event.message)
+        name = _find_undefined_name(sight.world, event.message)
         if name:
             facts.undefined.setdefault((place, name), path_of(node.trail))
         else:
             facts.unexplored.setdefault(place, event.message)
-        _first_time(facts.begun, place, node)
+        _remember_first(facts.begun, place, node)
 
 
 def _is_end(world: World, place: str) -> bool:
-    steps = {world.prefix + address: step for address, step in every_step(world.plan.steps)}
+    steps = {world.prefix + address: step for address, step in walk_steps(world.plan.steps)}
     return place in steps and isinstance(steps[place].action, EndAction)
 
 
-def _around(place: str) -> list[str]:
+def _enclosing_places(place: str) -> list[str]:
     names = place.split("/")
     return ["/".join(names[:count]) for count in range(1, len(names))]
 
 
-def _missing(world: World, message: str) -> str:
+def _find_undefined_name(world: World, message: str) -> str:
     """Return the name that is not defined; a field of unknown data may well exist, so it is not reported."""
     found = _NOT_DEFINED.search(message)
     if found is not None:
         return found[1]
     field_ = _NO_FIELD.search(message)
-    names = {spoken(step.name) for _, step in every_step(world.plan.steps)}
+    names = {make_identifier(step.name) for _, step in walk_steps(world.plan.steps)}
     return f"steps.{field_[1]}" if field_ is not None and field_[1] in names else ""
 
 
-def _first_time(known: dict[str, tuple[str, ...]], place: str, node: Node) -> None:
+def _remember_first(known: dict[str, tuple[str, ...]], place: str, node: Node) -> None:
     if place not in known:
         known[place] = path_of(node.trail)
 
@@ -295,6 +295,6 @@ def _first_time(known: dict[str, tuple[str, ...]], place: str, node: Node) -> No
 def _end(world: World, state: RunState, node: Node, facts: Facts) -> End:
     place = world.prefix + place_of(world.plan, state)
     if state.status in ("running", "waiting", "queued"):
-        _first_time(facts.stuck, place, node)
+        _remember_first(facts.stuck, place, node)
     reason = "" if state.reason is None else str(state.reason)
     return End(state.status, reason, place, state.message, path_of(node.trail), node.trail)

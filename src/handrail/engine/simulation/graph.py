@@ -19,7 +19,7 @@ def ends_after(explored: Explored, place: str, says: str) -> list[End]:
     return [end for key, end in explored.ended.items() if key in seen]
 
 
-def longest(explored: Explored) -> tuple[str, ...]:
+def longest_path(explored: Explored) -> tuple[str, ...]:
     """Find the longest path through everything that was explored."""
     best: dict[str, tuple[int, Choice | None, str]] = {}
     open_: set[str] = set()
@@ -38,10 +38,10 @@ def longest(explored: Explored) -> tuple[str, ...]:
             open_.add(key)
             stack.append((key, True))
             stack += [(to, False) for _, to in explored.edges.get(key, []) if to not in best and to not in open_]
-    return _followed(best)
+    return _follow_best(best)
 
 
-def _followed(best: dict[str, tuple[int, Choice | None, str]]) -> tuple[str, ...]:
+def _follow_best(best: dict[str, tuple[int, Choice | None, str]]) -> tuple[str, ...]:
     found: list[str] = []
     key, seen = "", set[str]()
     while key in best and key not in seen:

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from itertools import islice, product
 
 from handrail.engine.contracts.context_conditions import holds, variables
-from handrail.engine.guided.loops import visible
-from handrail.engine.simulation.endings import ended
+from handrail.engine.guided.loops import visible_context
+from handrail.engine.simulation.endings import end_step
 from handrail.engine.simulation.world import Choice, Facts, World
 from handrail.model.history.events import ContextMerged, Event
 from handrail.model.history.run_state import RunState
-from handrail.model.parts import every_step, parts
+from handrail.model.parts import parts, walk_steps
 from handrail.model.workflow.guidance import ContextDecides, GuidedLoopAction
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import Compare, ContextCondition, Expression, JsonValue
@@ -25,37 +25,37 @@ def moves(world: World, state: RunState, place: str, facts: Facts) -> Iterator[C
     """Yield the possible outcomes of a step; contexts that can no longer show anything new are not tried again."""
     steered = any(frame.loop is not None and frame.loop.steered for frame in state.stack)
     for says, changes in _contexts(world, state, facts):
-        yield _done(state, place, says, changes)
+        yield _complete_step(state, place, says, changes)
         if steered:
-            yield _done(state, place, f"{says}, says stop", changes, stop=True)
+            yield _complete_step(state, place, f"{says}, says stop", changes, stop=True)
     if state.pending is not None:
-        yield Choice("fails", (ended(state, ok=False, output=None),), place, 1)
+        yield Choice("fails", (end_step(state, ok=False, output=None),), place, 1)
 
 
-def _done(state: RunState, place: str, says: str, changes: Changes, *, stop: bool = False) -> Choice:
+def _complete_step(state: RunState, place: str, says: str, changes: Changes, *, stop: bool = False) -> Choice:
     details: Changes = {"loop_control": "stop" if stop else "continue"}
     merged: tuple[Event, ...] = (ContextMerged(changes=changes, by=BY, at=0.0),) if changes else ()
     # The merge of the context comes first, because it does not change the number of what is pending.
-    return Choice(says, (*merged, ended(state, ok=True, output={"notes": "done"}, details=details)), place, 1)
+    return Choice(says, (*merged, end_step(state, ok=True, output={"notes": "done"}, details=details)), place, 1)
 
 
 def _contexts(world: World, state: RunState, facts: Facts) -> Iterator[tuple[str, Changes]]:
-    seen = dict(visible(world.plan, state))
-    needed = _needed(world.plan, seen)
+    seen = dict(visible_context(world.plan, state))
+    needed = _context_for_loops(world.plan, seen)
     yield "done", needed
     base = {**seen, **needed}
-    for condition, both in islice(_open(world, facts), MOST_LED):
+    for condition, both in islice(_find_open_conditions(world, facts), MOST_LED):
         for wanted in (True, False) if both else (True,):
-            found = solved(condition, base, wanted=wanted)
+            found = solve_condition(condition, base, wanted=wanted)
             if found:
                 words = ", ".join(f"{name} = {value!r}" for name, value in found.items())
                 yield f"done ({words})", {**needed, **found}
     yield from _counts(world, facts, needed)
 
 
-def _open(world: World, facts: Facts) -> Iterator[tuple[ContextCondition, bool]]:
+def _find_open_conditions(world: World, facts: Facts) -> Iterator[tuple[ContextCondition, bool]]:
     """Yield the conditions of steps that have not begun yet, and of loops that have not ended both ways."""
-    for address, step in every_step(world.plan.steps):
+    for address, step in walk_steps(world.plan.steps):
         place = world.prefix + address
         if step.when is not None and not isinstance(step.when, Expression) and place not in facts.begun:
             yield step.when, False
@@ -65,7 +65,7 @@ def _open(world: World, facts: Facts) -> Iterator[tuple[ContextCondition, bool]]
 
 
 def _counts(world: World, facts: Facts, needed: Changes) -> Iterator[tuple[str, Changes]]:
-    for address, step in every_step(world.plan.steps):
+    for address, step in walk_steps(world.plan.steps):
         action = step.action
         if not isinstance(action, GuidedLoopAction) or world.prefix + address in facts.left_early:
             continue
@@ -75,10 +75,10 @@ def _counts(world: World, facts: Facts, needed: Changes) -> Iterator[tuple[str, 
             yield f"done ({action.count} = 0)", {**needed, action.count: 0}
 
 
-def _needed(plan: Plan, seen: Changes) -> Changes:
+def _context_for_loops(plan: Plan, seen: Changes) -> Changes:
     """Return the values without which loops cannot be decided, and which the performer of a step must provide."""
     needed: Changes = {}
-    for _, step in every_step(plan.steps):
+    for _, step in walk_steps(plan.steps):
         action = step.action
         if not isinstance(action, GuidedLoopAction):
             continue
@@ -89,7 +89,7 @@ def _needed(plan: Plan, seen: Changes) -> Changes:
     return needed
 
 
-def solved(condition: ContextCondition, context: Changes, *, wanted: bool) -> Changes | None:
+def solve_condition(condition: ContextCondition, context: Changes, *, wanted: bool) -> Changes | None:
     """Find values for which a condition holds, or does not; None if there are none."""
     names = variables(condition)
     choices = [[context.get(name), *_values(condition, name)] for name in names]
@@ -106,11 +106,11 @@ def _values(condition: ContextCondition, name: str) -> list[JsonValue]:
     found: list[JsonValue] = []
     for each in parts(condition, Compare):
         if each.var == name:
-            found += _around(each.operator, each.operand)
+            found += _values_near(each.operator, each.operand)
     return [*found, "something else", None]
 
 
-def _around(operator: str, operand: JsonValue) -> list[JsonValue]:
+def _values_near(operator: str, operand: JsonValue) -> list[JsonValue]:
     if operator == "truthy":
         return [True, False]
     if isinstance(operand, list):

@@ -7,11 +7,11 @@ from typing import TypeAlias, cast
 
 from handrail.engine.composite.fan_out import item_plan, result_of
 from handrail.engine.fold.apply import apply
-from handrail.engine.simulation.deciding_values import asked_of_outputs
-from handrail.engine.simulation.endings import ended
+from handrail.engine.simulation.deciding_values import deciders_of_outputs
+from handrail.engine.simulation.endings import end_step
 from handrail.engine.simulation.world import Choice, Facts, Outcome, World, variables_of
 from handrail.engine.state.codec import step_rows
-from handrail.engine.state.position import current, holder
+from handrail.engine.state.position import enclosing_step, find_current_step
 from handrail.engine.state.scope import names_inside, value_of
 from handrail.frozen import frozen
 from handrail.model.history.events import ItemEnded, RunStarted
@@ -35,7 +35,7 @@ class Inner:
 
     def item(self, world: World, state: RunState, place: str, facts: Facts) -> list[Choice]:
         """List how the first item in progress may end."""
-        work, step = cast("WorkState", state.stack[-1].work), holder(world.plan, state)
+        work, step = cast("WorkState", state.stack[-1].work), enclosing_step(world.plan, state)
         data = work.data
         results = cast("dict[str, JsonValue]", data["results"])
         key = next((each for each in cast("dict[str, str]", data["started"]) if each not in results), None)
@@ -43,52 +43,54 @@ class Inner:
             return []
         item = cast("list[JsonValue]", data["items"])[cast("list[str]", data["keys"]).index(key)]
         plan = item_plan(world.plan, step)
-        outcomes = self._explored(replace(world, plan=plan, prefix=f"{place}/", known={}), _started(state, item), facts)
+        outcomes = self._explore_item(
+            replace(world, plan=plan, prefix=f"{place}/", known={}), _start_item_run(state, item), facts
+        )
         return [
             Choice(
                 f"item {key} {each.says}",
                 (ItemEnded(address=work.address, key=key, result=_result(key, item, each), at=0.0),),
                 place,
             )
-            for each in _by_status(outcomes)
+            for each in _deduplicate_by_status(outcomes)
         ]
 
-    def _explored(self, world: World, started: tuple[RunStarted, bytes], facts: Facts) -> list[Outcome]:
+    def _explore_item(self, world: World, started: tuple[RunStarted, bytes], facts: Facts) -> list[Outcome]:
         event, scope = started
         mark = json.dumps([world.prefix, scope.decode(), event.inputs], default=str)
         if mark not in self.known:
             self.known[mark] = []
             first = apply(None, event, 1, lambda _: scope)
             self.known[mark], seen = self.explore(world, first)
-            _add(facts, seen)
+            _merge_facts(facts, seen)
         return self.known[mark]
 
     def child(self, world: World, state: RunState, place: str, facts: Facts) -> list[Choice]:
         """List how a called workflow may end."""
-        step, _ = current(world.plan, state)
+        step, _ = find_current_step(world.plan, state)
         name = step.action.workflow if isinstance(step.action, CallAction) else ""
         plan = world.called.get(name)
         if plan is None or name in world.calls or len(world.calls) >= DEEPEST:
             facts.unexplored.setdefault(place, f"the workflow '{name}' is not looked into")
             outcomes = [Outcome("succeeded", {}, "done"), Outcome("failed", {}, "fails")]
         else:
-            asked = asked_of_outputs(world.reading, step)
+            asked = deciders_of_outputs(world.reading, step)
             own = replace(world, plan=plan, prefix="", calls=(*world.calls, name), asked=asked, known={})
-            outcomes = self._called(own, _inputs(world, state, plan), place)
+            outcomes = self._explore_call(own, _inputs(world, state, plan), place)
         return [
-            Choice(each.says, (ended(state, ok=each.status == "succeeded", output=each.output),), place)
+            Choice(each.says, (end_step(state, ok=each.status == "succeeded", output=each.output),), place)
             for each in outcomes[:MOST_OUTCOMES]
         ]
 
-    def _called(self, world: World, inputs: dict[str, JsonValue], place: str) -> list[Outcome]:
+    def _explore_call(self, world: World, inputs: dict[str, JsonValue], place: str) -> list[Outcome]:
         mark = json.dumps([place, world.calls, inputs])
         if mark not in self.known:
-            started = _run(world.plan, inputs)
+            started = _start_called_run(world.plan, inputs)
             self.known[mark], _ = self.explore(world, apply(None, started, 1, lambda _: b""))
         return self.known[mark]
 
 
-def _run(plan: Plan, inputs: dict[str, JsonValue]) -> RunStarted:
+def _start_called_run(plan: Plan, inputs: dict[str, JsonValue]) -> RunStarted:
     return RunStarted(
         run="simulated",
         workflow=plan.name,
@@ -103,7 +105,7 @@ def _run(plan: Plan, inputs: dict[str, JsonValue]) -> RunStarted:
     )
 
 
-def _started(state: RunState, item: JsonValue) -> tuple[RunStarted, bytes]:
+def _start_item_run(state: RunState, item: JsonValue) -> tuple[RunStarted, bytes]:
     """Build the start of an item's run, which sees the names and steps of the run around it."""
     work = cast("WorkState", state.stack[-1].work)
     names = names_inside(state, {str(work.data["item"]): item})
@@ -127,13 +129,13 @@ def _started(state: RunState, item: JsonValue) -> tuple[RunStarted, bytes]:
 
 
 def _inputs(world: World, state: RunState, plan: Plan) -> dict[str, JsonValue]:
-    step, _ = current(world.plan, state)
+    step, _ = find_current_step(world.plan, state)
     given = {each.name: value_of(each.value, state) for each in step.input}
     defaults: dict[str, JsonValue] = {each.name: each.default for each in plan.inputs if not each.required}
     return {**defaults, **given}
 
 
-def _by_status(outcomes: list[Outcome]) -> list[Outcome]:
+def _deduplicate_by_status(outcomes: list[Outcome]) -> list[Outcome]:
     return list({each.status: each for each in reversed(outcomes)}.values())
 
 
@@ -143,7 +145,7 @@ def _result(key: str, item: JsonValue, outcome: Outcome) -> dict[str, JsonValue]
     return result_of(key, item, outcome.status, branch=f"work-{key}", commit=key, output=outcome.output, error=error)
 
 
-def _add(facts: Facts, more: Facts) -> None:
+def _merge_facts(facts: Facts, more: Facts) -> None:
     """Add the facts that were seen inside; the paths there begin with the item."""
     for name in ("begun", "skipped", "at_limit", "undefined", "doomed", "stuck", "unexplored", "approvals"):
         known = getattr(facts, name)

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import cast
 
 from handrail.engine.review import convergence
-from handrail.engine.simulation.endings import ended, priced
+from handrail.engine.simulation.endings import cost_details, end_step
 from handrail.engine.simulation.world import Choice, World
-from handrail.engine.state.position import holder
+from handrail.engine.state.position import enclosing_step
 from handrail.model.history.run_state import RunState
 from handrail.model.workflow.actions import AgentLoopAction
 from handrail.model.workflow.values import JsonValue
@@ -23,7 +23,7 @@ def moves(world: World, state: RunState, place: str) -> Iterator[Choice]:
     data = {} if work is None else work.data
     if data.get("asked"):
         # An answer to the second request leads to the same as one to the first.
-        yield _said(state, place, "still no answer in the asked form", "")
+        yield _answer_choice(state, place, "still no answer in the asked form", "")
         return
     match data.get("phase"):
         case "review":
@@ -34,19 +34,19 @@ def moves(world: World, state: RunState, place: str) -> Iterator[Choice]:
             yield from _checks(state, data, place)
             return
         case _:
-            yield _said(state, place, "fixed", "fixed")
+            yield _answer_choice(state, place, "fixed", "fixed")
     if data.get("round") != 1:
         return
     if data.get("phase") in ("review", "judge"):
-        yield _said(state, place, "no answer in the asked form", "")
-    yield Choice("an agent fails", (ended(state, ok=False, output=None, details=priced(1)),), place, 1)
-    if world.limited and not state.spent.usd:
-        spent = ended(state, ok=True, output=_report([_finding(1)]), details=priced(1, all_spent=True))
+        yield _answer_choice(state, place, "no answer in the asked form", "")
+    yield Choice("an agent fails", (end_step(state, ok=False, output=None, details=cost_details(1)),), place, 1)
+    if world.is_cost_relevant and not state.spent.usd:
+        spent = end_step(state, ok=True, output=_report([_finding(1)]), details=cost_details(1, all_spent=True))
         yield Choice("an agent uses the budget up", (spent,), place, 1)
 
 
-def _said(state: RunState, place: str, says: str, output: JsonValue) -> Choice:
-    return Choice(says, (ended(state, ok=True, output=output, details=priced(1)),), place, 1)
+def _answer_choice(state: RunState, place: str, says: str, output: JsonValue) -> Choice:
+    return Choice(says, (end_step(state, ok=True, output=output, details=cost_details(1)),), place, 1)
 
 
 def _report(findings: Found) -> JsonValue:
@@ -60,41 +60,41 @@ def _finding(number: int, severity: str = "high") -> JsonValue:
 
 def _reviews(world: World, state: RunState, data: dict[str, JsonValue], place: str) -> Iterator[Choice]:
     """Yield reviews that find nothing, the same, fewer, other or previously resolved findings."""
-    yield _said(state, place, "review finds nothing", _report([]))
+    yield _answer_choice(state, place, "review finds nothing", _report([]))
     number = cast("int", data.get("round", 1))
     seen = [list(each.open) for each in convergence.read(data["ledger"]).rounds]
     if number == 1 or not seen:
-        step = holder(world.plan, state)
+        step = enclosing_step(world.plan, state)
         action = None if step is None else step.action
         rounds, met = (action.max_iterations, action.exit_when) if isinstance(action, AgentLoopAction) else (1, None)
         count = max(2, min(rounds, MOST_FINDINGS))
         first: Found = [_finding(each) for each in range(1, count + 1)]
-        yield _said(state, place, "review finds something", _report(first))
+        yield _answer_choice(state, place, "review finds something", _report(first))
         if met is not None:
             milder: Found = [_finding(each, "medium") for each in range(1, count + 1)]
-            yield _said(state, place, "review finds something of medium severity", _report(milder))
+            yield _answer_choice(state, place, "review finds something of medium severity", _report(milder))
         return
-    yield from _later(state, data, place, number)
+    yield from _later_reviews(state, data, place, number)
 
 
-def _later(state: RunState, data: dict[str, JsonValue], place: str, number: int) -> Iterator[Choice]:
+def _later_reviews(state: RunState, data: dict[str, JsonValue], place: str, number: int) -> Iterator[Choice]:
     last = convergence.names(data["ledger"])["findings"]
     known: Found = last if isinstance(last, list) else []
     if len(known) > 1:
-        yield _said(state, place, "review finds less", _report(known[1:]))
-    yield _said(state, place, "review finds the same", _report(known))
+        yield _answer_choice(state, place, "review finds less", _report(known[1:]))
+    yield _answer_choice(state, place, "review finds the same", _report(known))
     if number <= NEW_UNTIL or len(known) == 1:
         fresh: Found = [_finding(100 * number + each) for each in range(len(known) or 1)]
-        yield _said(state, place, "review finds other things", _report(fresh))
+        yield _answer_choice(state, place, "review finds other things", _report(fresh))
     if number > 2:
-        yield _said(state, place, "review finds again what was gone", _report([_finding(1), *known]))
+        yield _answer_choice(state, place, "review finds again what was gone", _report([_finding(1), *known]))
 
 
 def _checks(state: RunState, data: dict[str, JsonValue], place: str) -> Iterator[Choice]:
     """Yield the outcomes of checks, which fail only in the first round, since other rounds lead to the same."""
-    yield Choice("checks pass", (ended(state, ok=True, output={"passed": True}),), place)
+    yield Choice("checks pass", (end_step(state, ok=True, output={"passed": True}),), place)
     if data.get("round") == 1:
-        yield Choice("checks fail", (ended(state, ok=False, output={"passed": False, "output": "red"}),), place)
+        yield Choice("checks fail", (end_step(state, ok=False, output={"passed": False, "output": "red"}),), place)
 
 
 def _judgements(state: RunState, data: dict[str, JsonValue], place: str) -> Iterator[Choice]:
@@ -102,5 +102,5 @@ def _judgements(state: RunState, data: dict[str, JsonValue], place: str) -> Iter
     accepted: JsonValue = {"actionable": True, "accepted": [each.id for each in listed], "declined": []}
     declined: JsonValue = [{"id": each.id, "reason": "not worth it"} for each in listed]
     refused: JsonValue = {"actionable": False, "accepted": [], "declined": declined}
-    yield _said(state, place, "arbiter wants it fixed", accepted)
-    yield _said(state, place, "arbiter declines all", refused)
+    yield _answer_choice(state, place, "arbiter wants it fixed", accepted)
+    yield _answer_choice(state, place, "arbiter declines all", refused)

@@ -9,7 +9,7 @@ from handrail.engine.simulation.world import World
 from handrail.engine.state.scope import scope_for
 from handrail.language.expressions.refs import Ref
 from handrail.model.history.run_state import Frame, GroupState, LoopState, RunState
-from handrail.model.parts import every_step
+from handrail.model.parts import walk_steps
 from handrail.model.workflow.guidance import ContextDecides, GuidedLoopAction
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import ContextCondition, Expression, JsonValue
@@ -30,10 +30,10 @@ def key_of(world: World, state: RunState) -> str:
         else (pending.kind, pending.action, pending.attempt, pending.address.rpartition("/")[2]),
         [_frame(world, each) for each in state.stack],
         sorted(state.revisions.items()),
-        state.spent.agent_calls if world.counted else 0,
+        state.spent.agent_calls if world.is_call_count_relevant else 0,
         state.spent.usd,
         state.granted,
-        _known(world, state),
+        _values_that_decide(world, state),
         _context(world.plan, state),
     ]
     return json.dumps(held, default=str)
@@ -51,11 +51,11 @@ def _frame(world: World, frame: Frame) -> object:
 def _loop(world: World, loop: LoopState | None) -> object:
     if loop is None:
         return None
-    ended = (len(list(loop.done)), len(list(loop.failed)), len(list(loop.undone))) if _read(world, loop) else 0
+    ended = (len(list(loop.done)), len(list(loop.failed)), len(list(loop.undone))) if _is_loop_read(world, loop) else 0
     return loop.round, loop.leaving, loop.items, loop.count, ended
 
 
-def _read(world: World, loop: LoopState) -> bool:
+def _is_loop_read(world: World, loop: LoopState) -> bool:
     name = loop.address.rpartition("/")[2].replace("-", "_")
     return any(path[:2] == ("steps", name) or path[0] == "previous_step" for path in world.reading.deciding)
 
@@ -67,11 +67,11 @@ def _group(world: World, group: GroupState | None) -> object:
     return sorted((name, value if name in roots else "") for name, value in group.names.items()), sorted(group.latest)
 
 
-def _known(world: World, state: RunState) -> list[object]:
+def _values_that_decide(world: World, state: RunState) -> list[object]:
     """List the values that decide, and which others exist at all."""
     deciding = world.reading.deciding
     return [
-        _value(state, path) if path in deciding else _defined(state, path)
+        _value(state, path) if path in deciding else _is_defined(state, path)
         for path in sorted(world.reading.paths)
         if path[0] not in _OWN or path in deciding
     ]
@@ -86,7 +86,7 @@ def _value(state: RunState, path: Path) -> object:
     return [here]
 
 
-def _defined(state: RunState, path: Path) -> bool:
+def _is_defined(state: RunState, path: Path) -> bool:
     if path[0] == "steps":
         return len(path) > 1 and path[1] in state.latest
     return path[0] in state.names
@@ -103,7 +103,7 @@ def _context(plan: Plan, state: RunState) -> object:
 
 def _loop_names(plan: Plan) -> list[str | None]:
     found: list[str | None] = []
-    for _, step in every_step(plan.steps):
+    for _, step in walk_steps(plan.steps):
         if isinstance(step.action, GuidedLoopAction):
             found += [step.action.items, step.action.count if isinstance(step.action.count, str) else None]
     return found
@@ -112,7 +112,7 @@ def _loop_names(plan: Plan) -> list[str | None]:
 def conditions(plan: Plan) -> list[ContextCondition]:
     """List the conditions over the context that decide which steps run, and how often."""
     found: list[ContextCondition] = []
-    for _, step in every_step(plan.steps):
+    for _, step in walk_steps(plan.steps):
         if step.when is not None and not isinstance(step.when, Expression):
             found.append(step.when)
         if isinstance(step.action, GuidedLoopAction) and isinstance(step.action.decides, ContextDecides):

@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from handrail.engine.simulation.candidates import Candidate, of_step
+from handrail.engine.simulation.candidates import Candidate, step_candidates
 from handrail.engine.simulation.deciding_values import Decider, Reading, reading_of
 from handrail.frozen import frozen
 from handrail.model.history.events import Event
 from handrail.model.history.run_state import RunState
-from handrail.model.parts import every_step, parts
+from handrail.model.parts import parts, walk_steps
 from handrail.model.workflow.actions import body
 from handrail.model.workflow.plan import Plan, Step
 from handrail.model.workflow.settings import Budget
@@ -61,21 +61,21 @@ class World:
         return found
 
     @cached_property
-    def limited(self) -> bool:
+    def is_cost_relevant(self) -> bool:
         """Whether the cost of agents matters."""
-        budgets = list(parts((self.plan.budget, *_all(self.plan.steps)), Budget))
+        budgets = list(parts((self.plan.budget, *_flatten_steps(self.plan.steps)), Budget))
         told = any(each.usd or each.tokens or each.minutes for each in budgets)
         return told or any(path in self.reading.deciding for path in (("cost",), ("run", "cost")))
 
     @cached_property
-    def counted(self) -> bool:
+    def is_call_count_relevant(self) -> bool:
         """Whether the number of agent calls matters."""
-        return any(each.agent_calls for each in parts((self.plan.budget, *_all(self.plan.steps)), Budget))
+        return any(each.agent_calls for each in parts((self.plan.budget, *_flatten_steps(self.plan.steps)), Budget))
 
     def results(self, place: str, step: Step) -> tuple[Candidate, ...]:
         """Return the possible results of a step that succeeds."""
         if place not in self.known:
-            self.known[place] = of_step(step, self.types(step), self.reading)
+            self.known[place] = step_candidates(step, self.types(step), self.reading)
         return self.known[place]
 
 
@@ -84,15 +84,15 @@ _VARIABLE = re.compile(r"\benv\.([A-Za-z_]\w*)")
 
 def variables_of(plan: Plan) -> dict[str, str]:
     """Return the environment variables that a plan reads, each with a value on which nothing depends."""
-    texts = [each.source for _, step in every_step(plan.steps) for each in parts(step, Expression)]
-    texts += [each.text for _, step in every_step(plan.steps) for each in parts(step, Prompt)]
+    texts = [each.source for _, step in walk_steps(plan.steps) for each in parts(step, Expression)]
+    texts += [each.text for _, step in walk_steps(plan.steps) for each in parts(step, Prompt)]
     return {name: f"${name}" for text in texts for name in _VARIABLE.findall(text)}
 
 
-def _all(steps: tuple[Step, ...]) -> tuple[object, ...]:
+def _flatten_steps(steps: tuple[Step, ...]) -> tuple[object, ...]:
     found: list[object] = []
     for step in steps:
-        found += [step.budget, step.action, *_all(body(step.action))]
+        found += [step.budget, step.action, *_flatten_steps(body(step.action))]
     return tuple(found)
 
 

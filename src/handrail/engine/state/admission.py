@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from rpds import HashTrieMap
 
 from handrail.engine.state.given import names_given
-from handrail.engine.state.scope import rendered, value_of
+from handrail.engine.state.scope import render_value, value_of
 from handrail.errors import UsageError
 from handrail.frozen import frozen
 from handrail.language.problems import EvaluationError
@@ -31,7 +31,7 @@ LONGEST_KEY = 200
 """The most characters of a key."""
 
 
-def with_admission(plan: "Plan", started: RunStarted, around: Admission | None = None) -> RunStarted:
+def add_admission(plan: "Plan", started: RunStarted, around: Admission | None = None) -> RunStarted:
     """Add to the first event of a run what it needs to begin: its own key, and the places of the run around it."""
     if plan.concurrency is None:
         return started if around is None else replace(started, admission=Admission(around.scope, places=around.places))
@@ -76,7 +76,7 @@ def _first_state(started: RunStarted) -> RunState:
 
 def _key(value: "Value", workflow: str, state: RunState) -> str:
     try:
-        key = rendered(value_of(value, state)).strip()
+        key = render_value(value_of(value, state)).strip()
     except EvaluationError as error:
         message = f"the concurrency key of '{workflow}' cannot be worked out: {error.problem.message}"
         raise UsageError(message, next_step="let it read inputs alone, such as deps-${base}") from error
@@ -116,7 +116,7 @@ class Verdict:
     behind: tuple[str, ...] = ()
 
     @property
-    def may_go(self) -> bool:
+    def can_go(self) -> bool:
         """Whether it is its turn."""
         return not self.waits_for
 
@@ -137,12 +137,12 @@ class _Taken:
         for name, _ in who.admission.places:
             self.places.setdefault(name, {}).setdefault(who.root, who.root)
 
-    def others_with_key(self, who: Claimant) -> tuple[str, ...]:
+    def holders_of_key(self, who: Claimant) -> tuple[str, ...]:
         """List the runs of other trees that have its key, or come before it."""
         found = () if who.key is None else self.keys.get(who.key, ())
         return tuple(each.run for each in found if each.root != who.root)
 
-    def others_with_places(self, who: Claimant) -> tuple[str, ...]:
+    def holders_of_places(self, who: Claimant) -> tuple[str, ...]:
         """List the runs that have the places it needs, if none is left."""
         if not who.needs_place or who.has_place:
             return ()
@@ -186,13 +186,13 @@ def is_circular(claimants: Iterable[Claimant], verdicts: Mapping[str, Verdict], 
 
 
 def _judge(taken: _Taken, who: Claimant) -> Verdict:
-    before = () if who.has_key else taken.others_with_key(who)
+    before = () if who.has_key else taken.holders_of_key(who)
     if not who.has_key:
         # Reserve the key even if the run cannot continue now: later runs with the same key come after it.
         taken.take_key(who)
     if before:
         return Verdict("key", before)
-    full = taken.others_with_places(who)
+    full = taken.holders_of_places(who)
     if full:
         return Verdict("place", full)
     if who.needs_place:

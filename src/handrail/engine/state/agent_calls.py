@@ -31,14 +31,14 @@ def turn_key(address: str) -> str:
     return _ROUND.sub("", address)
 
 
-def counted(turns: "HashTrieMap[str, int]", address: str) -> "HashTrieMap[str, int]":
+def count_call(turns: "HashTrieMap[str, int]", address: str) -> "HashTrieMap[str, int]":
     """Count a call, over all rounds and for its own round."""
     for key in {turn_key(address), address}:
         turns = turns.insert(key, turns.get(key, 0) + 1)
     return turns
 
 
-def taken_back(turns: "HashTrieMap[str, int]", address: str) -> "HashTrieMap[str, int]":
+def uncount_call(turns: "HashTrieMap[str, int]", address: str) -> "HashTrieMap[str, int]":
     """Undo the count of a call that is repeated."""
     for key in {turn_key(address), address}:
         turns = turns.insert(key, max(turns.get(key, 0) - 1, 0))

@@ -20,7 +20,7 @@ from rpds import HashTrieMap
 from handrail.frozen import frozen
 from handrail.model.history import events as ev
 from handrail.model.history.events import RunBlocked
-from handrail.model.history.run_state import RunState, StepState, changed
+from handrail.model.history.run_state import RunState, StepState, update_state
 from handrail.model.history.spending import TIME_ONLY, Spent
 from handrail.model.workflow.actions import body
 from handrail.model.workflow.plan import Plan, Step
@@ -42,35 +42,35 @@ class Limit:
     at_limit: AtLimit
 
 
-def reached(plan: Plan, state: RunState, step: Step, address: str) -> Limit | None:
+def find_reached_limit(plan: Plan, state: RunState, step: Step, address: str) -> Limit | None:
     """Find the first limit that allows no further call of an agent."""
-    whole = _over(whole_limits(plan, state), state.spent)
+    whole = _find_exceeded_limit(run_limits(plan, state), state.spent)
     if whole is not None:
         return Limit(whole, _policy(plan.budget, state.around))
-    for each, where in (*around(plan, state), (step, address)):
-        found = _over(_times(each.budget, 1 + state.granted), spent_at(state, where))
+    for each, where in (*enclosing_steps(plan, state), (step, address)):
+        found = _find_exceeded_limit(_times(each.budget, 1 + state.granted), spending_at(state, where))
         if found is not None:
             return Limit(f"step '{where}': {found}", _policy(each.budget, plan.budget, state.around))
-    if _unpriced(state, step.budget, plan.budget, state.around):
+    if _has_unknown_price(state, step.budget, plan.budget, state.around):
         return Limit(UNKNOWN_PRICE, "stop")
     return None
 
 
-def reached_by_task(state: RunState, budget: Budget | None, addresses: Iterable[str]) -> Limit | None:
+def find_reached_task_limit(state: RunState, budget: Budget | None, addresses: Iterable[str]) -> Limit | None:
     """Return the limit of a task's own budget, if the calls at its addresses have reached it."""
     if budget is None:
         return None
-    found = _over(_times(budget, 1 + state.granted), _spent_by_task(state, addresses))
-    if found is None and _unpriced(state, budget):
+    found = _find_exceeded_limit(_times(budget, 1 + state.granted), _task_spending(state, addresses))
+    if found is None and _has_unknown_price(state, budget):
         found = UNKNOWN_PRICE
     return None if found is None else Limit(found, budget.at_limit or "finish")
 
 
-def _spent_by_task(state: RunState, addresses: Iterable[str]) -> Spent:
-    return reduce(Spent.plus, (asdict(spent_at(state, each)) for each in addresses), Spent())
+def _task_spending(state: RunState, addresses: Iterable[str]) -> Spent:
+    return reduce(Spent.plus, (asdict(spending_at(state, each)) for each in addresses), Spent())
 
 
-def at_limit(limit: Limit, address: str, now: float) -> RunBlocked:
+def block_at_limit(limit: Limit, address: str, now: float) -> RunBlocked:
     """Block the run for a person to decide, since the budget is used up."""
     hint = "resume the run to grant the same amount once more, or stop it"
     return RunBlocked(reason="budget", message=limit.message, address=address, next_step=hint, at=now)
@@ -78,7 +78,7 @@ def at_limit(limit: Limit, address: str, now: float) -> RunBlocked:
 
 def asks_at_limit(plan: Plan, state: RunState) -> bool:
     """Whether a run at a limit should ask, according to the nearest budget that says what happens there."""
-    budgets = [each.budget for each, _ in reversed(around(plan, state))]
+    budgets = [each.budget for each, _ in reversed(enclosing_steps(plan, state))]
     steps = plan.steps
     for frame in state.stack[:-1]:
         steps = body(steps[frame.index].action)
@@ -86,33 +86,33 @@ def asks_at_limit(plan: Plan, state: RunState) -> bool:
     return _policy(here, *budgets, plan.budget, state.around) == "ask"
 
 
-def left_for_children(plan: Plan, state: RunState, step: Step | None, address: str) -> dict[str, float]:
+def remaining_budget(plan: Plan, state: RunState, step: Step | None, address: str) -> dict[str, float]:
     """Compute what a run that a step starts now may spend: the least that any budget around it leaves."""
-    left = {name: most - used_of(state.spent, name) for name, most in whole_limits(plan, state).items()}
+    left = {name: most - usage_of(state.spent, name) for name, most in run_limits(plan, state).items()}
     own = () if step is None else ((step, address),)
-    for each, where in (*around(plan, state), *own):
+    for each, where in (*enclosing_steps(plan, state), *own):
         for name, most in _times(each.budget, 1 + state.granted).items():
-            rest = most - used_of(spent_at(state, where), name)
+            rest = most - usage_of(spending_at(state, where), name)
             left[name] = min(left.get(name, rest), rest)
     return {name: max(0.0, rest) for name, rest in left.items()}
 
 
 def room_for_call(plan: Plan, state: RunState, step: Step, address: str) -> dict[str, float]:
     """Compute what an agent call may spend, of the amounts that its output can show."""
-    return {name: rest for name, rest in left_for_children(plan, state, step, address).items() if name in SHOWN}
+    return {name: rest for name, rest in remaining_budget(plan, state, step, address).items() if name in SHOWN}
 
 
 def room_of_task(state: RunState, budget: Budget | None, addresses: Iterable[str]) -> dict[str, float]:
     """Compute what a task's own budget leaves for a call, of the amounts that its output can show."""
-    taken = _spent_by_task(state, addresses)
+    taken = _task_spending(state, addresses)
     limits = _times(budget, 1 + state.granted)
-    return {name: max(0.0, most - used_of(taken, name)) for name, most in limits.items() if name in SHOWN}
+    return {name: max(0.0, most - usage_of(taken, name)) for name, most in limits.items() if name in SHOWN}
 
 
-def around_children(plan: Plan, state: RunState, step: Step | None) -> Budget | None:
+def enclosing_budget(plan: Plan, state: RunState, step: Step | None) -> Budget | None:
     """Return the budget around a run started now: what one grant adds, and what happens at its limit."""
     inner = () if step is None or step.budget is None else (step.budget,)
-    held = (each.budget for each, _ in reversed(around(plan, state)))
+    held = (each.budget for each, _ in reversed(enclosing_steps(plan, state)))
     budgets = [each for each in (*inner, *held, plan.budget, state.around) if each is not None]
     if not budgets:
         return None
@@ -120,7 +120,7 @@ def around_children(plan: Plan, state: RunState, step: Step | None) -> Budget | 
     return Budget(**said)
 
 
-def around(plan: Plan, state: RunState) -> tuple[tuple[Step, str], ...]:
+def enclosing_steps(plan: Plan, state: RunState) -> tuple[tuple[Step, str], ...]:
     """List the steps whose bodies the run is in, the outermost first, each with its address."""
     found: list[tuple[Step, str]] = []
     steps = plan.steps
@@ -137,13 +137,13 @@ def _first(budgets: list[Budget], name: str) -> Any:
     return next((value for each in budgets if (value := getattr(each, name)) is not None), None)
 
 
-def spent_at(state: RunState, address: str) -> Spent:
+def spending_at(state: RunState, address: str) -> Spent:
     """Return what was spent at an address and below it, over all attempts."""
     known = state.steps.get(address)
     return Spent() if known is None else Spent(known.cost, known.tokens, known.calls, seconds=known.seconds)
 
 
-def whole_limits(plan: Plan, state: RunState) -> dict[str, float]:
+def run_limits(plan: Plan, state: RunState) -> dict[str, float]:
     """Compute the run's own limits and those that its caller leaves it, the lower of each, including grants."""
     whole = _times(plan.budget, 1 + state.granted)
     grant = _limits(state.around)
@@ -163,24 +163,24 @@ def _times(budget: Budget | None, times: int) -> dict[str, float]:
     return {name: most * times for name, most in _limits(budget).items()}
 
 
-def _over(limits: dict[str, float], spent: Spent) -> str | None:
+def _find_exceeded_limit(limits: dict[str, float], spent: Spent) -> str | None:
     for name, most in limits.items():
-        if used_of(spent, name) >= most:
-            return f"the budget is used up: {_used(name, spent)} of {_shown(name, most)}"
+        if usage_of(spent, name) >= most:
+            return f"the budget is used up: {_format_usage(name, spent)} of {_format_amount(name, most)}"
     return None
 
 
-def used_of(spent: Spent, name: str) -> float:
+def usage_of(spent: Spent, name: str) -> float:
     """Return how much was used of what a limit is about."""
     return spent.seconds / 60 if name == "minutes" else float(getattr(spent, name))
 
 
-def _used(name: str, spent: Spent) -> str:
+def _format_usage(name: str, spent: Spent) -> str:
     about = "~" if name == "usd" and spent.estimated else ""
-    return about + _shown(name, used_of(spent, name))
+    return about + _format_amount(name, usage_of(spent, name))
 
 
-def _shown(name: str, amount: float) -> str:
+def _format_amount(name: str, amount: float) -> str:
     match name:
         case "usd":
             return f"${amount:.2f}"
@@ -196,14 +196,14 @@ def _policy(*budgets: Budget | None) -> AtLimit:
     return said[0] if said else "stop"
 
 
-def _unpriced(state: RunState, *budgets: Budget | None) -> bool:
+def _has_unknown_price(state: RunState, *budgets: Budget | None) -> bool:
     """Whether a call had no price of its own, and nobody has granted the run to continue anyway."""
     unknown = state.spent.unpriced > 0 or state.spent.estimated > 0
     said = next((each.unknown_price for each in budgets if each is not None and each.unknown_price is not None), None)
     return unknown and not state.granted and said == "block"
 
 
-def spent_on(event: ev.StepEnded, step: StepState) -> dict[str, float]:
+def spending_of(event: ev.StepEnded, step: StepState) -> dict[str, float]:
     """Return what an action spent; if that is not reported, its time, unless somebody outside performed it."""
     told = event.details.get("spent")
     if isinstance(told, dict):
@@ -211,7 +211,7 @@ def spent_on(event: ev.StepEnded, step: StepState) -> dict[str, float]:
     return {} if event.by else {"seconds": round(max(0.0, event.at - step.began_at), 3)}
 
 
-def with_spent(step: StepState, spent: Mapping[str, float]) -> StepState:
+def add_spending(step: StepState, spent: Mapping[str, float]) -> StepState:
     """Add what an action of a step spent to what it spent before."""
     return step._replace(**sum_of(step, spent))
 
@@ -224,21 +224,21 @@ def sum_of(step: StepState, spent: Mapping[str, float]) -> dict[str, Any]:
     return {"cost": total.usd, "tokens": total.tokens, "calls": total.agent_calls, "seconds": total.seconds}
 
 
-def charged(state: RunState, spent: Mapping[str, float], **changes: Any) -> RunState:
+def charge_run(state: RunState, spent: Mapping[str, float], **changes: Any) -> RunState:
     """Charge what an action spent to the run and to every step around it."""
-    return changed(charged_around(state, spent), spent=state.spent.plus(spent), **changes)
+    return update_state(charge_enclosing_steps(state, spent), spent=state.spent.plus(spent), **changes)
 
 
-def charged_around(state: RunState, spent: Mapping[str, float]) -> RunState:
+def charge_enclosing_steps(state: RunState, spent: Mapping[str, float]) -> RunState:
     """Charge what an action spent to every step around it."""
     steps = state.steps
     for frame in state.stack:
         around = frame.loop or frame.group or frame.work
         if around is not None:
-            steps = steps.insert(around.address, with_spent(steps[around.address], spent))
-    return state if steps is state.steps else changed(state, steps=steps)
+            steps = steps.insert(around.address, add_spending(steps[around.address], spent))
+    return state if steps is state.steps else update_state(state, steps=steps)
 
 
-def with_used(state: RunState, session: str, used: JsonValue) -> "HashTrieMap[str, JsonValue]":
+def add_session_usage(state: RunState, session: str, used: JsonValue) -> "HashTrieMap[str, JsonValue]":
     """Store the total usage of a conversation, if its agent reports it."""
     return state.used.insert(session, used) if session and used is not None else state.used

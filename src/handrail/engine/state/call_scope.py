@@ -3,7 +3,7 @@
 from typing import Any
 
 from handrail.model.history.run_state import RunState, StepState
-from handrail.model.names import spoken
+from handrail.model.names import make_identifier
 from handrail.model.workflow.values import JsonValue
 
 _DONE = ("succeeded", "failed")
@@ -32,7 +32,7 @@ def is_over(state: RunState, address: str) -> bool:
 
 def name_of(address: str) -> str:
     """Return the name by which later calls refer to a call, which is the one that its flow gave it."""
-    return spoken(address.rpartition("/")[2].partition("#")[0])
+    return make_identifier(address.rpartition("/")[2].partition("#")[0])
 
 
 def record_of_call(child: RunState, step: StepState | None) -> dict[str, JsonValue]:

@@ -8,7 +8,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
-from handrail.engine.state.preferences import divided, gap_of
+from handrail.engine.state.preferences import gap_of, split_shortfalls
 from handrail.frozen import frozen
 from handrail.model.history.events import CapabilityObserved, Event, GapRecorded, RunBlocked, Shortfall
 from handrail.model.history.run_state import RunState
@@ -25,7 +25,9 @@ LONGEST_EVIDENCE = 512
 _CERTAIN: dict[str, Literal["available", "unavailable"]] = {"available": "available", "unavailable": "unavailable"}
 
 
-def observed(state: RunState, artifacts: Sequence[JsonValue], by: str, now: float) -> tuple[CapabilityObserved, ...]:
+def read_observations(
+    state: RunState, artifacts: Sequence[JsonValue], by: str, now: float
+) -> tuple[CapabilityObserved, ...]:
     """Read the capability observations in artifacts that differ from what is known."""
     newest: dict[str, CapabilityObserved] = {}
     for each in artifacts:
@@ -53,23 +55,27 @@ def is_probe(action: GuidedAction | None) -> bool:
     return action is not None and action.contract is not None and action.contract.artifact_kind == OBSERVATION
 
 
-def lacking(plan: Plan, state: RunState, action: GuidedAction | None, sent: Sequence[JsonValue]) -> Iterator[Shortfall]:
+def find_missing_capabilities(
+    plan: Plan, state: RunState, action: GuidedAction | None, sent: Sequence[JsonValue]
+) -> Iterator[Shortfall]:
     """Yield the required capabilities that are missing or unknown; those already skipped are not reported again."""
-    for each in _declared(plan, "required"):
+    for each in _capabilities_at_level(plan, "required"):
         known = state.capabilities.get(each.name)
-        if known == "available" or _is_told(state, each.name):
+        if known == "available" or _is_gap_recorded(state, each.name):
             continue
         if known == "unavailable":
-            yield _unavailable(each.name)
+            yield _unavailable_shortfall(each.name)
         elif not is_probe(action):
-            yield _unknown(each.name, _about(each.name, sent))
+            yield _unknown_shortfall(each.name, _find_observation(each.name, sent))
 
 
-def missed(plan: Plan, state: RunState, action: GuidedAction | None, address: str, now: float) -> Iterator[GapRecorded]:
+def find_capability_gaps(
+    plan: Plan, state: RunState, action: GuidedAction | None, address: str, now: float
+) -> Iterator[GapRecorded]:
     """Yield the preferred capabilities that are missing or unknown, each once."""
-    for each in _declared(plan, "preferred"):
+    for each in _capabilities_at_level(plan, "preferred"):
         known = state.capabilities.get(each.name)
-        if known == "available" or _is_told(state, each.name) or (known is None and is_probe(action)):
+        if known == "available" or _is_gap_recorded(state, each.name) or (known is None and is_probe(action)):
             continue
         lacks = known == "unavailable"
         yield GapRecorded(
@@ -84,13 +90,13 @@ def missed(plan: Plan, state: RunState, action: GuidedAction | None, address: st
         )
 
 
-def in_question(plan: Plan, state: RunState) -> list[JsonValue]:
+def open_questions(plan: Plan, state: RunState) -> list[JsonValue]:
     """List the capabilities that have not been observed yet, for the performer of a step."""
     declared = () if plan.guided is None else plan.guided.capabilities
     return [
         {"name": each.name, "level": each.level, "schema": schema_of(each.name), "example": example_of(each.name)}
         for each in declared
-        if _is_open(state, each) and not _is_told(state, each.name)
+        if _is_open(state, each) and not _is_gap_recorded(state, each.name)
     ]
 
 
@@ -100,14 +106,14 @@ def _is_open(state: RunState, each: Capability) -> bool:
     return known is None or (known == "unavailable" and each.level == "required")
 
 
-def known_of(table: Sequence[Known], task: AgentTask, policy: AgentPolicy) -> dict[str, str]:
+def capability_statuses(table: Sequence[Known], task: AgentTask, policy: AgentPolicy) -> dict[str, str]:
     """Return the capabilities that an agent's table states for a call, considering its access, tools and network."""
     sandbox, network = confinement(task, policy)
     offline = sandbox != "none" and not network
-    return {each.name: _known(each, task, offline=offline) for each in table}
+    return {each.name: _capability_status(each, task, offline=offline) for each in table}
 
 
-def _known(each: Known, task: AgentTask, *, offline: bool) -> str:
+def _capability_status(each: Known, task: AgentTask, *, offline: bool) -> str:
     tools = set(each.tools) - set(task.disallowed_tools)
     if task.allowed_tools is not None:
         tools &= set(task.allowed_tools)
@@ -115,7 +121,7 @@ def _known(each: Known, task: AgentTask, *, offline: bool) -> str:
     return "unavailable" if lacks else "available"
 
 
-def before_call(plan: Plan, state: RunState, known: Mapping[str, str], place: "Place") -> Event | None:
+def check_before_call(plan: Plan, state: RunState, known: Mapping[str, str], place: "Place") -> Event | None:
     """Decide what follows from what is known about the agent to be called; None if it may be called.
 
     What is known about an agent counts only for its own calls: another one may be able to do it.
@@ -126,12 +132,12 @@ def before_call(plan: Plan, state: RunState, known: Mapping[str, str], place: "P
             return CapabilityObserved(
                 capability=each.name, status="available", detail=f"known of {place.agent}", by="", at=place.now
             )
-        if found == "unavailable" and not _is_told(state, each.name):
-            return _without(state, each, place)
+        if found == "unavailable" and not _is_gap_recorded(state, each.name):
+            return _decide_without(state, each, place)
     return None
 
 
-def _without(state: RunState, each: Capability, place: "Place") -> Event:
+def _decide_without(state: RunState, each: Capability, place: "Place") -> Event:
     """Block if the workflow cannot do without the capability; else continue, and report it at the end."""
     lacks = f"{place.agent} cannot use {each.name} here"
     if each.level == "preferred":
@@ -146,12 +152,12 @@ def _without(state: RunState, each: Capability, place: "Place") -> Event:
         )
     message = f"the workflow requires {each.name}, and {lacks}"
     shortfall = Shortfall("capability_unavailable", message, each.name)
-    if divided(state, (shortfall,))[1]:
+    if split_shortfalls(state, (shortfall,))[1]:
         return gap_of(shortfall, place.address, place.now)
-    return blocked_without(state, each.name, place.address, message, place.now)
+    return block_without_capability(state, each.name, place.address, message, place.now)
 
 
-def blocked_without(state: RunState, name: str, address: str, message: str, now: float) -> RunBlocked:
+def block_without_capability(state: RunState, name: str, address: str, message: str, now: float) -> RunBlocked:
     """Ask a person about a capability that the workflow cannot do without: no further call provides it."""
     way = f"name an agent that has {name}, or give it the access, then handrail resume {state.run}"
     if state.held_by:
@@ -177,25 +183,25 @@ class Place:
     now: float
 
 
-def _declared(plan: Plan, level: str) -> Iterator[Capability]:
+def _capabilities_at_level(plan: Plan, level: str) -> Iterator[Capability]:
     if plan.guided is not None:
         yield from (each for each in plan.guided.capabilities if each.level == level)
 
 
-def _is_told(state: RunState, name: str) -> bool:
+def _is_gap_recorded(state: RunState, name: str) -> bool:
     return any(
         gap["category"] == "capability_missing" and gap.get("about") == name and not gap.get("resolved")
         for gap in state.gaps
     )
 
 
-def _about(name: str, sent: Sequence[JsonValue]) -> JsonValue:
+def _find_observation(name: str, sent: Sequence[JsonValue]) -> JsonValue:
     """Find what was sent about a capability, although it says nothing certain."""
     found = [each for each in sent if isinstance(each, dict) and each.get("kind") == OBSERVATION]
     return next((each for each in reversed(found) if each.get("capability") == name), found[-1] if found else None)
 
 
-def _unknown(name: str, sent: JsonValue) -> Shortfall:
+def _unknown_shortfall(name: str, sent: JsonValue) -> Shortfall:
     message = f"the workflow requires {name}, and nobody has found out whether you can use it"
     fix = (
         "try it once in a harmless way, then send the same output again together with this artifact; status is"
@@ -205,7 +211,7 @@ def _unknown(name: str, sent: JsonValue) -> Shortfall:
     return Shortfall("capability_unknown", message, name, fix, schema=schema_of(name), example=example, sent=sent)
 
 
-def _unavailable(name: str) -> Shortfall:
+def _unavailable_shortfall(name: str) -> Shortfall:
     message = f"the workflow requires {name}, and you found out that you cannot use it"
     fix = "tell your user; once you can use it, send the step again with an artifact that says so"
     return Shortfall("capability_unavailable", message, name, fix, schema=schema_of(name), example=example_of(name))

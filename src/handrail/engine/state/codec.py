@@ -62,18 +62,18 @@ class StepTexts:
 
     _kept: dict[str, tuple[StepState, str]] = field(default_factory=dict[str, tuple[StepState, str]])
 
-    def of(self, address: str, step: StepState) -> str:
+    def encode_step(self, address: str, step: StepState) -> str:
         """Return a step with its address, as an entry of a JSON object."""
         kept = self._kept.get(address)
         if kept is None or kept[0] is not step:
-            kept = step, f"{_dumps(address)}:{_dumps(_trimmed(step))}"
+            kept = step, f"{_dumps(address)}:{_dumps(_trim_defaults(step))}"
             self._kept[address] = kept
         return kept[1]
 
 
 def encode_state(state: RunState, texts: StepTexts | None = None) -> bytes:
     """Encode a state, equal states as equal bytes; `texts` avoids encoding steps again that did not change."""
-    text = StepTexts().of if texts is None else texts.of
+    text = StepTexts().encode_step if texts is None else texts.encode_step
     steps = ",".join([text(address, state.steps[address]) for address in sorted(state.steps)])
     rest = _plain(state)
     del rest["steps"]
@@ -100,7 +100,7 @@ def _frame_without(frame: Frame, names: Mapping[str, JsonValue]) -> _Data:
 
 def decode_state(data: bytes, blobs: Callable[[str], bytes]) -> RunState:
     """Decode a state from bytes; what its run was given may be in a blob of its own."""
-    with _no_collecting():
+    with _pause_garbage_collection():
         read = json.loads(data)
         if read.get("given"):
             _put_back_given(read, blobs)
@@ -121,7 +121,7 @@ def _put_back(record: _Data, field_name: str, left_out: list[str], given: Mappin
 
 
 @contextmanager
-def _no_collecting() -> Generator[None]:
+def _pause_garbage_collection() -> Generator[None]:
     """Disable the garbage collector, which would scan a hundred thousand new objects repeatedly: none is garbage."""
     was = gc.isenabled()
     gc.disable()
@@ -159,7 +159,7 @@ def _state(read: _Data) -> RunState:
     return RunState(**read)
 
 
-def _trimmed(row: StepState) -> tuple[Any, ...]:
+def _trim_defaults(row: StepState) -> tuple[Any, ...]:
     """Drop trailing default values of a step, because steps are most of a long run's state."""
     end = len(row)
     while end > 1 and (row[end - 1] is _STEP_DEFAULTS[end - 1] or row[end - 1] == _STEP_DEFAULTS[end - 1]):

@@ -20,7 +20,7 @@ _BESIDE = (MessageGiven, PreferencesSet, GapRecorded, CapabilityObserved)
 """Events that belong to no step: they hold for the copy as well."""
 
 
-def begins_at(source: RunState) -> int:
+def fork_point(source: RunState) -> int:
     """Return the event before which a copy of the run begins, since what is pending belongs to the source alone."""
     pending = source.pending
     if pending is None:
@@ -35,7 +35,7 @@ def was_refused(source: RunState) -> bool:
     return pending is not None and pending.kind == "step" and source.steps[pending.address].began != pending.seq
 
 
-def taken_over(source: RunState, since: Iterable[Event]) -> tuple[Event, ...]:
+def carry_over_events(source: RunState, since: Iterable[Event]) -> tuple[Event, ...]:
     """List what a copy records after its first event, out of what its source recorded since then.
 
     A refused step is pending in the copy as well, under the copy's own numbers, and with the context that came with the

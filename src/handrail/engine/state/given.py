@@ -10,7 +10,7 @@ from typing import cast
 
 from handrail.errors import NotFound, StorageDamaged
 from handrail.model.history.events import RunStarted
-from handrail.model.names import spoken
+from handrail.model.names import make_identifier
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.hash_chain import digest_of
 
@@ -56,7 +56,7 @@ def read_given(digest: str, blobs: Callable[[str], bytes]) -> tuple[dict[str, Js
 
 def names_given(inputs: _Values) -> dict[str, JsonValue]:
     """Return the names by which expressions read what a run was given."""
-    return {spoken(name): value for name, value in inputs.items()}
+    return {make_identifier(name): value for name, value in inputs.items()}
 
 
 def context_given(inputs: _Values, task: str) -> dict[str, JsonValue]:

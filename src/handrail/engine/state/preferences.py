@@ -37,7 +37,7 @@ class Wish:
     risk: str = ""
 
 
-def preferred(plan: Plan, state: RunState, wish: Wish, now: float) -> tuple[Event, ...]:
+def decide_preferences(plan: Plan, state: RunState, wish: Wish, now: float) -> tuple[Event, ...]:
     """Return the events that set a person's preferences; none if the run has them already."""
     autonomy, risk = wish.autonomy or state.autonomy, wish.risk or state.risk
     for value, known in ((autonomy, AUTONOMIES), (risk, RISKS)):
@@ -46,12 +46,12 @@ def preferred(plan: Plan, state: RunState, wish: Wish, now: float) -> tuple[Even
     if (autonomy, risk) == (state.autonomy, state.risk):
         return ()
     told = [gap["message"] for gap in state.gaps]
-    beyond = [message for message in _beyond(plan, autonomy, risk) if message not in told]
+    beyond = [message for message in _find_excess_over_advice(plan, autonomy, risk) if message not in told]
     gaps = (GapRecorded(category="unexpected", severity="warning", message=each, at=now) for each in beyond)
     return (PreferencesSet(autonomy=autonomy, risk=risk, by=wish.by, at=now), *gaps)
 
 
-def _beyond(plan: Plan, autonomy: str, risk: str) -> Iterator[str]:
+def _find_excess_over_advice(plan: Plan, autonomy: str, risk: str) -> Iterator[str]:
     """Yield a warning for each preference that goes further than the workflow recommends."""
     if plan.guided is None:
         return
@@ -66,13 +66,15 @@ def never_stops(state: RunState) -> bool:
     return state.autonomy == NEVER_STOP
 
 
-def divided(state: RunState, found: Sequence[Shortfall]) -> tuple[tuple[Shortfall, ...], tuple[Shortfall, ...]]:
+def split_shortfalls(
+    state: RunState, found: Sequence[Shortfall]
+) -> tuple[tuple[Shortfall, ...], tuple[Shortfall, ...]]:
     """Divide shortfalls into those that refuse the step and those that are skipped."""
-    passed = tuple(each for each in found if _passes(state, each.code))
+    passed = tuple(each for each in found if _is_passed_over(state, each.code))
     return tuple(each for each in found if each not in passed), passed
 
 
-def _passes(state: RunState, code: ShortfallCode) -> bool:
+def _is_passed_over(state: RunState, code: ShortfallCode) -> bool:
     if code in _NEVER_PASSED:
         return False
     return never_stops(state) or code in _RISKED.get(state.risk, ())

@@ -10,9 +10,9 @@ from handrail.language.expressions.syntax import Expression as Syntax
 from handrail.language.expressions.syntax import Literal
 from handrail.language.values import Budget, Limits, text_of
 from handrail.model.history.events import Why
-from handrail.model.history.run_state import RunState, StepState, changed, measured_from
+from handrail.model.history.run_state import RunState, StepState, run_diff_base, update_state
 from handrail.model.history.trees import Tree
-from handrail.model.names import spoken
+from handrail.model.names import make_identifier
 from handrail.model.workflow.plan import is_issue, issue_from
 from handrail.model.workflow.values import (
     Constant,
@@ -41,21 +41,23 @@ class DiffWanted(Exception):
 
 
 @lru_cache(maxsize=4096)
-def parsed(source: str) -> tuple[Syntax, tuple[Ref, ...]]:
+def parse_expression(source: str) -> tuple[Syntax, tuple[Ref, ...]]:
     """Parse an expression of a plan, once."""
     tree = parse(source)
     return tree, refs(tree)
 
 
-def evaluated(expression: Expression, state: RunState, extra: Mapping[str, JsonValue] | None = None) -> JsonValue:
+def evaluate_expression(
+    expression: Expression, state: RunState, extra: Mapping[str, JsonValue] | None = None
+) -> JsonValue:
     """Evaluate an expression with a run's values."""
-    tree, wanted = parsed(expression.source)
+    tree, wanted = parse_expression(expression.source)
     return evaluate(tree, scope_for(state, wanted, extra))  # pyright: ignore[reportReturnType]  # values are JSON
 
 
-def condition(expression: Expression, state: RunState, extra: Mapping[str, JsonValue] | None = None) -> Why:
+def evaluate_condition(expression: Expression, state: RunState, extra: Mapping[str, JsonValue] | None = None) -> Why:
     """Evaluate a condition and record the values that decided it."""
-    tree, wanted = parsed(expression.source)
+    tree, wanted = parse_expression(expression.source)
     scope = scope_for(state, wanted, extra)
     result = evaluate(tree, scope)
     read: dict[str, JsonValue] = {}
@@ -79,10 +81,11 @@ def value_of(value: Value, state: RunState, extra: Mapping[str, JsonValue] | Non
         case Constant():
             return value.value
         case Expression():
-            return evaluated(value, state, extra)
+            return evaluate_expression(value, state, extra)
         case TextWithHoles():
             return "".join(
-                part if isinstance(part, str) else rendered(evaluated(part, state, extra)) for part in value.parts
+                part if isinstance(part, str) else render_value(evaluate_expression(part, state, extra))
+                for part in value.parts
             )
         case ListOfValues():
             return [value_of(item, state, extra) for item in value.items]
@@ -90,7 +93,7 @@ def value_of(value: Value, state: RunState, extra: Mapping[str, JsonValue] | Non
             return {entry.name: value_of(entry.value, state, extra) for entry in value.entries}
 
 
-def rendered(value: JsonValue) -> str:
+def render_value(value: JsonValue) -> str:
     """Render a value as it appears in text."""
     return text_of(value, Budget(Limits(), Literal(None)))  # pyright: ignore[reportArgumentType]  # a dict is a Value
 
@@ -133,11 +136,11 @@ def _add_steps(steps: dict[str, JsonValue], state: RunState, ref: Ref) -> None:
         address = state.latest.get(name)
         if address is not None:
             record = step_record(state.steps[address])
-            record |= _of_files(state, address, ref)
+            record |= _file_record(state, address, ref)
             steps[name] = record
 
 
-def _of_files(state: RunState, address: str, ref: Ref) -> dict[str, JsonValue]:
+def _file_record(state: RunState, address: str, ref: Ref) -> dict[str, JsonValue]:
     """Return what a step left of files, branch and commit; the difference only if it is read."""
     step = state.steps[address]
     record: dict[str, JsonValue] = {}
@@ -157,7 +160,7 @@ def _reads_difference(ref: Ref) -> bool:
 
 def run_difference(state: RunState) -> str:
     """Return what the run changed since it began."""
-    return _difference(state, measured_from(state), state.snapshot, "")
+    return _difference(state, run_diff_base(state), state.snapshot, "")
 
 
 def _difference(state: RunState, since: str, until: str, step: str) -> str:
@@ -169,9 +172,9 @@ def _difference(state: RunState, since: str, until: str, step: str) -> str:
     return known or ""
 
 
-def with_own_result(state: RunState, name: str, address: str) -> RunState:
+def expose_own_result(state: RunState, name: str, address: str) -> RunState:
     """Let a failed step read its own result, which only later steps know by its name."""
-    return changed(state, latest=state.latest.insert(spoken(name), address))
+    return update_state(state, latest=state.latest.insert(make_identifier(name), address))
 
 
 def step_record(step: StepState) -> dict[str, JsonValue]:
@@ -195,7 +198,7 @@ def step_record(step: StepState) -> dict[str, JsonValue]:
     if isinstance(step.output, dict):
         record = {**step.output, **record}
     if isinstance(step.output, list):
-        record = {**_sorted(step.output), **record}
+        record = {**_group_by_status(step.output), **record}
     return record
 
 
@@ -204,7 +207,7 @@ def summary_of(step: StepState) -> str:
     return (step.summary or step.stdout)[:500]
 
 
-def _sorted(results: list[JsonValue]) -> dict[str, JsonValue]:
+def _group_by_status(results: list[JsonValue]) -> dict[str, JsonValue]:
     """Group the results of a fan-out by how they ended."""
     records = [each for each in results if isinstance(each, dict) and "status" in each and "key" in each]
     good: list[JsonValue] = [each for each in records if each["status"] == "succeeded"]
@@ -220,13 +223,13 @@ def _loop_names(state: RunState) -> dict[str, JsonValue]:
         if frame.loop is not None and frame.loop.round > 0:
             found["round"] = frame.loop.round
             if frame.loop.items is not None:
-                found[spoken(frame.loop.item)] = frame.loop.items[frame.loop.round - 1]
+                found[make_identifier(frame.loop.item)] = frame.loop.items[frame.loop.round - 1]
     return found
 
 
 def names_inside(state: RunState, more: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     """Collect all names that a body sees, including those of the loops around it and its own item."""
-    own = {spoken(name): value for name, value in more.items()}
+    own = {make_identifier(name): value for name, value in more.items()}
     return {**dict(state.names.items()), **_loop_names(state), **own}
 
 
@@ -280,7 +283,7 @@ def _env(state: RunState) -> JsonValue:
 
 
 def _input(state: RunState) -> JsonValue:
-    return {spoken(name): value for name, value in state.inputs.items()}
+    return {make_identifier(name): value for name, value in state.inputs.items()}
 
 
 _OWN: dict[str, Callable[[RunState], JsonValue]] = {

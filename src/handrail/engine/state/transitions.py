@@ -99,7 +99,7 @@ class IllegalMove(HandrailError):
     code = "illegal-move"
 
 
-def require(status: str, kind: str) -> None:
+def require_allowed(status: str, kind: str) -> None:
     """Refuse an event that may not follow."""
     if kind not in ALLOWED[status]:
         raise IllegalMove(f"'{kind}' cannot follow while a run is {status or 'not begun'}")

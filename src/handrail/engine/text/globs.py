@@ -17,7 +17,7 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import TypeVar
 
-from handrail.model.names import escape
+from handrail.model.names import path_problem
 
 MOST_ALTERNATIVES = 64
 LONGEST = 1024
@@ -30,7 +30,7 @@ P = TypeVar("P")
 
 def glob_problem(glob: str) -> str | None:
     """Explain why a text is not a usable glob, or return None."""
-    reason = escape(glob)
+    reason = path_problem(glob)
     if reason is not None:
         return reason
     if not _tidy(glob):
@@ -42,10 +42,10 @@ def glob_problem(glob: str) -> str | None:
     written_out = _alternatives(glob)
     if not written_out:
         return f"has more than {MOST_ALTERNATIVES} alternatives"
-    return next(filter(None, map(_crowded, written_out)), None)
+    return next(filter(None, map(_double_star_problem, written_out)), None)
 
 
-def _crowded(glob: str) -> str | None:
+def _double_star_problem(glob: str) -> str | None:
     """Explain why a `**` beside other characters is refused: it means different things elsewhere."""
     for name in glob.split("/"):
         if "**" in name and name != "**":
@@ -61,18 +61,18 @@ def matches(glob: str, path: str) -> bool:
     if glob_problem(glob) is not None:
         return False
     names = path.split("/")
-    return any(_wild(pattern, names, _is_folders, _name_fits) for pattern in _patterns(glob))
+    return any(_match_wildcards(pattern, names, _is_folders, _name_fits) for pattern in _patterns(glob))
 
 
-def matching(globs: Iterable[str], paths: Iterable[str]) -> list[str]:
+def match_paths(globs: Iterable[str], paths: Iterable[str]) -> list[str]:
     """List the paths that match some glob and no exception, in order."""
     known = tuple(globs)
     wanted = tuple(glob for glob in known if not glob.startswith("!"))
     excepted = tuple(glob.removeprefix("!") for glob in known if glob.startswith("!"))
-    return sorted({path for path in paths if _any(wanted, path) and not _any(excepted, path)})
+    return sorted({path for path in paths if _matches_any(wanted, path) and not _matches_any(excepted, path)})
 
 
-def _any(globs: Iterable[str], path: str) -> bool:
+def _matches_any(globs: Iterable[str], path: str) -> bool:
     return any(matches(glob, path) for glob in globs)
 
 
@@ -118,7 +118,7 @@ def _is_folders(name: str) -> bool:
 
 
 def _name_fits(pattern: str, name: str) -> bool:
-    return _wild(_tokens(pattern), name, _is_star, _character_fits)
+    return _match_wildcards(_tokens(pattern), name, _is_star, _character_fits)
 
 
 def _is_star(element: str) -> bool:
@@ -142,10 +142,10 @@ def _character_fits(token: str, character: str) -> bool:
     chosen = _SET.fullmatch(token)
     if chosen is None:
         return token in ("?", character)
-    return _within(chosen[2], character) != bool(chosen[1])
+    return _is_in_set(chosen[2], character) != bool(chosen[1])
 
 
-def _within(members: str, character: str) -> bool:
+def _is_in_set(members: str, character: str) -> bool:
     at = 0
     while at < len(members):
         if members[at + 1 : at + 2] == "-" and at + 2 < len(members):
@@ -159,7 +159,9 @@ def _within(members: str, character: str) -> bool:
     return False
 
 
-def _wild(pattern: Sequence[P], items: Sequence[T], is_any: Callable[[P], bool], fits: Callable[[P, T], bool]) -> bool:
+def _match_wildcards(
+    pattern: Sequence[P], items: Sequence[T], is_any: Callable[[P], bool], fits: Callable[[P, T], bool]
+) -> bool:
     """Match items against a pattern in which some elements stand for any number of them."""
     at = here = 0
     star, resume = -1, 0

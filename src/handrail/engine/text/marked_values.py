@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from handrail.engine.text.untrusted_text import block, clean, code_between, longest_run, mark_for, tagged
+from handrail.engine.text.untrusted_text import block, clean, code_between, longest_run, mark_for, wrap_in_tags
 from handrail.frozen import frozen
 
 MOST_INLINE = 120
@@ -110,7 +110,7 @@ class _Page:
 
     def join(self, pieces: Sequence[Piece]) -> str:
         """Write all pieces and return the text."""
-        rest = _merged(pieces)
+        rest = _merge_texts(pieces)
         for index, piece in enumerate(rest):
             if isinstance(piece, str):
                 self._write(piece)
@@ -169,7 +169,7 @@ class _Page:
         if not fits or _FENCE.match(self._line) or (is_inside and "`" in text):
             self._put_block(value, text)
         else:
-            self._put_in_line(code_between("`" * ticks, text), _at(pieces, after))
+            self._put_in_line(code_between("`" * ticks, text), _piece_at(pieces, after))
 
     def _put_in_line(self, code: str, following: Piece | None) -> None:
         before = " " if self._unwritten.endswith("`") else ""
@@ -179,7 +179,7 @@ class _Page:
 
     def _takes_over(self, pieces: list[Piece], after: int) -> bool:
         """Remove the author's backticks directly around a value, if they enclose nothing else."""
-        opening, following = _LAST_TICKS.search(self._unwritten), _at(pieces, after)
+        opening, following = _LAST_TICKS.search(self._unwritten), _piece_at(pieces, after)
         closing = _FIRST_TICKS.match(following) if isinstance(following, str) else None
         if opening is None or closing is None or opening[0] != closing[0]:
             return False
@@ -196,7 +196,7 @@ class _Page:
         self._begin_line()
         if self._fence is not None:
             self._needed = max(self._needed, longest_run(text, self._fence.run[0]) + 1)
-            self._out.append(f"{tagged(self.mark, about, text)}\n")
+            self._out.append(f"{wrap_in_tags(self.mark, about, text)}\n")
         else:
             self._out.append(f"{block(self.mark, about, text)}\n")
         self._after_block = self.has_blocks = True
@@ -213,7 +213,7 @@ class _Page:
             self._out.append("\n")
 
 
-def _merged(pieces: Sequence[Piece]) -> list[Piece]:
+def _merge_texts(pieces: Sequence[Piece]) -> list[Piece]:
     """Join adjacent texts of the author."""
     merged: list[Piece] = []
     for piece in pieces:
@@ -239,5 +239,5 @@ def _author_line(pieces: list[Piece], after: int) -> str:
     return line
 
 
-def _at(pieces: list[Piece], index: int) -> Piece | None:
+def _piece_at(pieces: list[Piece], index: int) -> Piece | None:
     return pieces[index] if index < len(pieces) else None

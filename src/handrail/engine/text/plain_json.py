@@ -13,14 +13,14 @@ DEEPEST = 100
 def read_plain(text: str) -> JsonValue:
     """Parse a JSON text; raises a ValueError that says what is wrong with it."""
     try:
-        value: JsonValue = json.loads(text, parse_constant=no_number)
+        value: JsonValue = json.loads(text, parse_constant=refuse_constant)
     except RecursionError as error:
         raise ValueError(f"it is nested deeper than {DEEPEST} levels") from error
     require_plain(value)
     return value
 
 
-def no_number(word: str) -> NoReturn:
+def refuse_constant(word: str) -> NoReturn:
     """Refuse NaN and the infinities, which Python accepts and JSON does not allow."""
     raise ValueError(f"{word} is not a number of JSON")
 

@@ -38,10 +38,10 @@ def mark_for(texts: Iterable[str]) -> str:
 
 def block(mark: str, about: str, text: str, kind: BlockKind = "data") -> str:
     """Put a text between tags that carry a mark, inside a fence."""
-    return fenced(tagged(mark, about, text, kind))
+    return fence_code(wrap_in_tags(mark, about, text, kind))
 
 
-def tagged(mark: str, about: str, text: str, kind: BlockKind = "data") -> str:
+def wrap_in_tags(mark: str, about: str, text: str, kind: BlockKind = "data") -> str:
     """Put a text between tags that carry a mark, if there is already a fence around them."""
     return f'<{kind}-{mark} of="{about}">\n{clean(text)}\n</{kind}-{mark}>'
 
@@ -51,7 +51,7 @@ def lone_block(about: str, text: str, kind: BlockKind = "data") -> str:
     return block(mark_for([about, text]), about, text, kind)
 
 
-def fenced(text: str, language: str = "") -> str:
+def fence_code(text: str, language: str = "") -> str:
     """Build a code block that nothing in its text can close."""
     fence = "`" * max(3, longest_run(text) + 1)
     return f"{fence}{language}\n{text}\n{fence}"
@@ -79,14 +79,14 @@ def json_text(value: JsonValue) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def one_line(text: str, most: int) -> str:
+def first_line(text: str, most: int) -> str:
     """Return the first line that says something, cut to a length."""
     lines = (" ".join(line.split()).lstrip("# ") for line in text.splitlines())
     first = next((line for line in lines if line and not line.startswith("```")), "")
     return first if len(first) <= most else first[: most - 1].rstrip() + "\u2026"
 
 
-def middle_cut(text: str, most: int) -> str:
+def cut_middle(text: str, most: int) -> str:
     """Cut the middle out of a text, retaining more of the end, because that is where errors are."""
     if len(text) <= most:
         return text

@@ -210,7 +210,7 @@ class Checker:
         return found.type if found else ANY
 
     def _binary(self, expression: Binary) -> Type:
-        meant = hyphens.joined(expression)
+        meant = hyphens.rejoin_name(expression)
         if meant is not None and self._exists(meant.name):
             message = f"`-` is a minus sign here: `{unparse(expression)}`"
             self.report("hyphen-in-name", message, expression, f"write `{unparse(meant.expression)}`")

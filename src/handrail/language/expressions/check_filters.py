@@ -39,7 +39,7 @@ def infer(checker: "Checker", expression: Filter) -> Type:
             message = f"`{expression.name}` needs a {wanted} as '{parameter.name}', not a {kind}"
             checker.report("type-mismatch", message, given[slot])
         if parameter.name == "attribute":
-            named = _named_field(checker, expression, subject, given[slot])
+            named = _check_field(checker, expression, subject, given[slot])
             result = ListType(named) if expression.name == "map" else result
     if expression.name == "default":
         return join_types([subject, types[0]])
@@ -56,7 +56,7 @@ def _check_subject(checker: "Checker", expression: Filter, spec: FilterSpec, sub
     _report(checker, "type-mismatch", message, expression)
 
 
-def _named_field(checker: "Checker", expression: Filter, subject: Type, argument: Expression) -> Type:
+def _check_field(checker: "Checker", expression: Filter, subject: Type, argument: Expression) -> Type:
     if not isinstance(subject, ListType) or not isinstance(argument, Literal):
         return ANY
     owner, type_ = f"{unparse(expression.subject)}[0]", subject.item

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import cast
 
 from handrail.language.expressions.filters import FILE_FILTER, FILTERS, FilterSpec, Parameter, arrange
-from handrail.language.expressions.filters_data import bounded, number
+from handrail.language.expressions.filters_data import check_bounds, number
 from handrail.language.expressions.lookup import field, item, variable
 from handrail.language.expressions.syntax import (
     Attribute,
@@ -23,7 +23,7 @@ from handrail.language.expressions.syntax import (
     Unary,
 )
 from handrail.language.problems import UndefinedError
-from handrail.language.values import Budget, Limits, Value, equal, kind_of, named, ordered, text_of
+from handrail.language.values import Budget, Limits, Value, describe_kind, is_equal, kind_of, require_ordered, text_of
 
 Scope = Mapping[str, object]
 
@@ -74,7 +74,9 @@ def boolean(expression: Expression, scope: Scope, budget: Budget) -> bool:
             "map": "count it: `x | length > 0`",
             "none": "ask `x is not none`",
         }
-        budget.fail("not-boolean", f"a condition must be true or false, not {named(value)}", hints[kind_of(value)])
+        budget.fail(
+            "not-boolean", f"a condition must be true or false, not {describe_kind(value)}", hints[kind_of(value)]
+        )
     return value
 
 
@@ -112,7 +114,7 @@ def _binary(operator: str, left: Value, right: Value, budget: Budget) -> Value:
         joined = text_of(left, budget) + text_of(right, budget)
         budget.spend_text(len(joined))
         return joined
-    one, other = bounded(number(left, budget), budget), bounded(number(right, budget), budget)
+    one, other = check_bounds(number(left, budget), budget), check_bounds(number(right, budget), budget)
     if other == 0 and operator in ("/", "//", "%"):
         budget.fail("type-mismatch", "division by zero")
     match operator:
@@ -128,24 +130,24 @@ def _binary(operator: str, left: Value, right: Value, budget: Budget) -> Value:
             result = one // other
         case _:
             result = one % other
-    return bounded(result, budget)
+    return check_bounds(result, budget)
 
 
 def _compare(operator: str, left: Value, right: Value, budget: Budget) -> Value:
     match operator:
         case "==":
-            return equal(left, right, budget)
+            return is_equal(left, right, budget)
         case "!=":
-            return not equal(left, right, budget)
+            return not is_equal(left, right, budget)
         case "in":
             return _contains(right, left, budget)
         case "not in":
             return not _contains(right, left, budget)
         case _:
-            return _in_order(operator, ordered(left, right, budget))
+            return _compare_order(operator, require_ordered(left, right, budget))
 
 
-def _in_order(operator: str, pair: tuple[str, str] | tuple[float, float]) -> bool:
+def _compare_order(operator: str, pair: tuple[str, str] | tuple[float, float]) -> bool:
     one, other = cast("tuple[float, float]", pair)
     match operator:
         case "<":
@@ -165,11 +167,13 @@ def _contains(container: Value, value: Value, budget: Budget) -> bool:
         budget.spend(min(len(value), len(container)) // 64)
         return value in container
     if isinstance(container, list | tuple):
-        return any(equal(value, candidate, budget) for candidate in container)
+        return any(is_equal(value, candidate, budget) for candidate in container)
     if isinstance(container, dict) and isinstance(value, str):
         return value in container
     budget.fail(
-        "type-mismatch", f"{named(value)} cannot be in {named(container)}", "`in` looks into lists, maps, texts"
+        "type-mismatch",
+        f"{describe_kind(value)} cannot be in {describe_kind(container)}",
+        "`in` looks into lists, maps, texts",
     )
     return None
 
@@ -203,7 +207,7 @@ def _filter(expression: Filter, scope: Scope, budget: Budget) -> Value:
     arguments = _arguments(expression, spec, scope, budget)
     budget.place = expression
     if kind_of(subject) not in spec.accepts:
-        message = f"`{expression.name}` works on {' or '.join(sorted(spec.accepts))}, not on {named(subject)}"
+        message = f"`{expression.name}` works on {' or '.join(sorted(spec.accepts))}, not on {describe_kind(subject)}"
         budget.fail("type-mismatch", message)
     return spec.apply(subject, arguments, budget)
 

@@ -47,7 +47,7 @@ def _always(type_: Type) -> ResultType:
     return lambda _: type_
 
 
-def _same(type_: Type) -> Type:
+def _keep_type(type_: Type) -> Type:
     return type_
 
 
@@ -83,7 +83,7 @@ _MAYBE_FIELD = Parameter("attribute", _TEXT, required=False)
 _REVERSE = Parameter("reverse", frozenset({"boolean"}), required=False, default=False)
 
 FILTERS: Mapping[str, FilterSpec] = {
-    "abs": FilterSpec(_NUMBER, data.absolute, _same, "the number without its sign"),
+    "abs": FilterSpec(_NUMBER, data.absolute, _keep_type, "the number without its sign"),
     "basename": FilterSpec(_TEXT, text.basename, _always(STRING), "what follows the last `/` of a path"),
     "default": FilterSpec(
         _ANYTHING, data.default, _always(ANY), "the argument if undefined or none", (Parameter("value", _ANYTHING),)
@@ -99,7 +99,7 @@ FILTERS: Mapping[str, FilterSpec] = {
         "every line but the first moved right",
         (Parameter("width", _NUMBER, required=False, default=2),),
     ),
-    "int": FilterSpec(_NUMERIC, data.to_int, _always(INT), "a whole number; cuts fractions off, reads text"),
+    "int": FilterSpec(_NUMERIC, data.convert_to_int, _always(INT), "a whole number; cuts fractions off, reads text"),
     "items": FilterSpec(_MAP, data.items, _entries, "a list of `{key, value}`"),
     "join": FilterSpec(
         _SEQUENCE,
@@ -110,7 +110,7 @@ FILTERS: Mapping[str, FilterSpec] = {
     ),
     "json": FilterSpec(
         _ANYTHING,
-        text.to_json,
+        text.convert_to_json,
         _always(STRING),
         "JSON text",
         (Parameter("indent", _NUMBER, required=False),),
@@ -119,7 +119,7 @@ FILTERS: Mapping[str, FilterSpec] = {
     "last": FilterSpec(_SEQUENCE, data.last, _item, "the last item; undefined if there is none"),
     "length": FilterSpec(_SIZED, data.length, _always(INT), "how many characters, items or keys"),
     "lines": FilterSpec(_TEXT, text.lines, _always(ListType(STRING)), "the lines of a text"),
-    "list": FilterSpec(_SIZED, data.to_list, _entries, "a list: characters, items, or `{key, value}`"),
+    "list": FilterSpec(_SIZED, data.convert_to_list, _entries, "a list: characters, items, or `{key, value}`"),
     "lower": FilterSpec(_TEXT, text.lower, _always(STRING), "lower case"),
     "map": FilterSpec(
         _SEQUENCE, data.pluck, _always(ListType(ANY)), "one field of every item; dots go deeper", (_FIELD,)
@@ -128,7 +128,7 @@ FILTERS: Mapping[str, FilterSpec] = {
     "min": FilterSpec(
         _SEQUENCE, data.smallest, _item, "the smallest item; undefined if there is none", (_MAYBE_FIELD,)
     ),
-    "number": FilterSpec(_NUMERIC, data.to_number, _always(NUMBER), "a number; reads text"),
+    "number": FilterSpec(_NUMERIC, data.convert_to_number, _always(NUMBER), "a number; reads text"),
     "replace": FilterSpec(
         _TEXT,
         text.replace,
@@ -136,15 +136,17 @@ FILTERS: Mapping[str, FilterSpec] = {
         "every occurrence replaced; no patterns",
         (Parameter("old", _TEXT), Parameter("new", _TEXT)),
     ),
-    "reverse": FilterSpec(_SEQUENCE, data.reverse, _same, "the items from last to first"),
+    "reverse": FilterSpec(_SEQUENCE, data.reverse, _keep_type, "the items from last to first"),
     "round": FilterSpec(
         _NUMBER,
-        data.rounded,
+        data.round_number,
         _always(NUMBER),
         "rounded, to so many digits",
         (Parameter("digits", _NUMBER, required=False, default=0),),
     ),
-    "sort": FilterSpec(_SEQUENCE, data.sort, _same, "sorted, by a field if one is named", (_MAYBE_FIELD, _REVERSE)),
+    "sort": FilterSpec(
+        _SEQUENCE, data.sort, _keep_type, "sorted, by a field if one is named", (_MAYBE_FIELD, _REVERSE)
+    ),
     "split": FilterSpec(
         _TEXT,
         text.split,
@@ -155,7 +157,7 @@ FILTERS: Mapping[str, FilterSpec] = {
     "starts_with": FilterSpec(
         _TEXT, text.starts_with, _always(BOOL), "whether the text begins so", (Parameter("start", _TEXT),)
     ),
-    "string": FilterSpec(_ANYTHING, text.to_text, _always(STRING), "text, as it would appear in a prompt"),
+    "string": FilterSpec(_ANYTHING, text.convert_to_text, _always(STRING), "text, as it would appear in a prompt"),
     "sum": FilterSpec(_SEQUENCE, data.total, _always(NUMBER), "the sum, of a field if one is named", (_MAYBE_FIELD,)),
     "trim": FilterSpec(_TEXT, text.trim, _always(STRING), "without spaces at both ends"),
     "truncate": FilterSpec(
@@ -166,21 +168,21 @@ FILTERS: Mapping[str, FilterSpec] = {
         (Parameter("length", _NUMBER), Parameter("end", _TEXT, required=False, default="...")),
     ),
     "unique": FilterSpec(
-        _SEQUENCE, data.unique, _same, "without repetitions, by a field if one is named", (_MAYBE_FIELD,)
+        _SEQUENCE, data.unique, _keep_type, "without repetitions, by a field if one is named", (_MAYBE_FIELD,)
     ),
     "upper": FilterSpec(_TEXT, text.upper, _always(STRING), "upper case"),
     "values": FilterSpec(_MAP, data.values, _values, "the values of a map"),
     "where": FilterSpec(
         _SEQUENCE,
-        data.where,
-        _same,
+        data.select_items,
+        _keep_type,
         "the items whose field equals the value",
         (_FIELD, Parameter("value", _ANYTHING, required=False, default=True)),
     ),
     "without": FilterSpec(
         _SEQUENCE,
-        data.without,
-        _same,
+        data.reject_items,
+        _keep_type,
         "the items whose field does not equal the value",
         (_FIELD, Parameter("value", _ANYTHING, required=False, default=True)),
     ),

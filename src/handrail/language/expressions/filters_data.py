@@ -2,10 +2,10 @@
 
 from typing import cast
 
-from handrail.language.expressions.filters_text import whole
+from handrail.language.expressions.filters_text import check_int
 from handrail.language.expressions.lookup import field_of
 from handrail.language.problems import UndefinedError
-from handrail.language.values import LARGEST, Budget, Value, equal, is_number, named, plain
+from handrail.language.values import LARGEST, Budget, Value, describe_kind, is_equal, is_number, plain
 
 _LONGEST_NUMBER = 40
 
@@ -23,18 +23,18 @@ def length(value: Value, _: tuple[Value, ...], budget: Budget) -> Value:
 
 def first(value: Value, _: tuple[Value, ...], budget: Budget) -> Value:
     """Return the first item."""
-    return _one(value, 0, "first", budget)
+    return _pick_item(value, 0, "first", budget)
 
 
 def last(value: Value, _: tuple[Value, ...], budget: Budget) -> Value:
     """Return the last item."""
-    return _one(value, -1, "last", budget)
+    return _pick_item(value, -1, "last", budget)
 
 
-def _one(value: Value, index: int, word: str, budget: Budget) -> Value:
+def _pick_item(value: Value, index: int, word: str, budget: Budget) -> Value:
     items_ = cast("list[Value]", value)
     if not items_:
-        budget.undefined(f"an empty list has no {word} item", "guard it: `| default(...)`")
+        budget.fail_undefined(f"an empty list has no {word} item", "guard it: `| default(...)`")
     return plain(items_[index], budget)
 
 
@@ -58,7 +58,7 @@ def items(value: Value, _: tuple[Value, ...], budget: Budget) -> Value:
     return [{"key": key, "value": item} for key, item in entries.items()]
 
 
-def to_list(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
+def convert_to_list(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
     """Convert anything that can be iterated over to a list."""
     if isinstance(value, dict):
         return items(value, arguments, budget)
@@ -74,15 +74,15 @@ def reverse(value: Value, _: tuple[Value, ...], budget: Budget) -> Value:
 
 def pluck(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
     """Return one field of every item."""
-    return list(_chosen(value, arguments[0], budget))
+    return list(_pick_fields(value, arguments[0], budget))
 
 
-def where(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
+def select_items(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
     """Keep the items whose field equals a value."""
     return [item for item in cast("list[Value]", value) if _matches(item, arguments, budget)]
 
 
-def without(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
+def reject_items(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
     """Drop the items whose field equals a value."""
     return [item for item in cast("list[Value]", value) if not _matches(item, arguments, budget)]
 
@@ -92,13 +92,13 @@ def _matches(item: Value, arguments: tuple[Value, ...], budget: Budget) -> bool:
         found = field_of(item, cast("str", arguments[0]), budget)
     except UndefinedError:
         return False
-    return equal(found, arguments[1], budget)
+    return is_equal(found, arguments[1], budget)
 
 
 def sort(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
     """Sort numbers or texts, or items by such a field."""
     source = cast("list[Value]", value)
-    sortable = _sortable(_chosen(value, arguments[0], budget), budget)
+    sortable = _sortable(_pick_fields(value, arguments[0], budget), budget)
     budget.spend(len(source) // 2)
     order = sorted(range(len(source)), key=sortable.__getitem__, reverse=arguments[1] is True)
     return [source[index] for index in order]
@@ -115,9 +115,9 @@ def largest(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value
 
 
 def _extreme(value: Value, arguments: tuple[Value, ...], budget: Budget, sign: int) -> Value:
-    sortable = _sortable(_chosen(value, arguments[0], budget), budget)
+    sortable = _sortable(_pick_fields(value, arguments[0], budget), budget)
     if not sortable:
-        budget.undefined("an empty list has no smallest or largest item", "guard it: `| default(...)`")
+        budget.fail_undefined("an empty list has no smallest or largest item", "guard it: `| default(...)`")
     pick = max if sign > 0 else min
     return cast("list[Value]", value)[pick(range(len(sortable)), key=sortable.__getitem__)]
 
@@ -125,8 +125,8 @@ def _extreme(value: Value, arguments: tuple[Value, ...], budget: Budget, sign: i
 def total(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
     """Add numbers up."""
     result: float = 0
-    for item in _chosen(value, arguments[0], budget):
-        result = bounded(result + number(item, budget), budget)
+    for item in _pick_fields(value, arguments[0], budget):
+        result = check_bounds(result + number(item, budget), budget)
     return result
 
 
@@ -134,9 +134,11 @@ def unique(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
     """Keep the first of equal items."""
     seen: set[tuple[bool, Value]] = set()
     kept: list[Value] = []
-    for item, key in zip(cast("list[Value]", value), _chosen(value, arguments[0], budget), strict=True):
+    for item, key in zip(cast("list[Value]", value), _pick_fields(value, arguments[0], budget), strict=True):
         if isinstance(key, list | tuple | dict):
-            budget.fail("type-mismatch", f"`unique` cannot compare {named(key)}", "name a field: `unique('id')`")
+            budget.fail(
+                "type-mismatch", f"`unique` cannot compare {describe_kind(key)}", "name a field: `unique('id')`"
+            )
         if (isinstance(key, bool), key) not in seen:
             seen.add((isinstance(key, bool), key))
             kept.append(item)
@@ -145,24 +147,24 @@ def unique(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
 
 def absolute(value: Value, _: tuple[Value, ...], budget: Budget) -> Value:
     """Remove the sign of a number."""
-    return bounded(abs(number(value, budget)), budget)
+    return check_bounds(abs(number(value, budget)), budget)
 
 
-def rounded(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
+def round_number(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
     """Round a number; without digits the result is a whole number."""
-    digits = whole(arguments[0], budget, 0, 15)
-    source = bounded(number(value, budget), budget)
-    return bounded(round(source, digits) if digits else round(source), budget)
+    digits = check_int(arguments[0], budget, 0, 15)
+    source = check_bounds(number(value, budget), budget)
+    return check_bounds(round(source, digits) if digits else round(source), budget)
 
 
-def to_int(value: Value, _: tuple[Value, ...], budget: Budget) -> Value:
+def convert_to_int(value: Value, _: tuple[Value, ...], budget: Budget) -> Value:
     """Convert to a whole number."""
-    return bounded(int(bounded(_read(value, budget), budget)), budget)
+    return check_bounds(int(check_bounds(_read(value, budget), budget)), budget)
 
 
-def to_number(value: Value, _: tuple[Value, ...], budget: Budget) -> Value:
+def convert_to_number(value: Value, _: tuple[Value, ...], budget: Budget) -> Value:
     """Convert to a number."""
-    return bounded(_read(value, budget), budget)
+    return check_bounds(_read(value, budget), budget)
 
 
 def _read(value: Value, budget: Budget) -> float:
@@ -182,11 +184,13 @@ def _read(value: Value, budget: Budget) -> float:
 def number(value: Value, budget: Budget) -> float:
     """Return a number as it is, or refuse; a boolean is not one."""
     if not is_number(value):
-        budget.fail("type-mismatch", f"{named(value)} is not a number", "convert text with `| number`; join with `~`")
+        budget.fail(
+            "type-mismatch", f"{describe_kind(value)} is not a number", "convert text with `| number`; join with `~`"
+        )
     return cast("float", value)
 
 
-def bounded(value: float, budget: Budget) -> float:
+def check_bounds(value: float, budget: Budget) -> float:
     """Refuse numbers that grow without bound."""
     if isinstance(value, int):
         if abs(value) > LARGEST:
@@ -196,7 +200,7 @@ def bounded(value: float, budget: Budget) -> float:
     return value
 
 
-def _chosen(value: Value, attribute: Value, budget: Budget) -> list[Value]:
+def _pick_fields(value: Value, attribute: Value, budget: Budget) -> list[Value]:
     source = cast("list[Value]", value)
     budget.spend_items(len(source))
     if attribute is None:

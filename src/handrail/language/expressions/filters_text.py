@@ -10,22 +10,22 @@ _WIDEST = 100
 
 def upper(value: Value, _: tuple[Value, ...], budget: Budget) -> Value:
     """Convert to upper case."""
-    return _made(cast("str", value).upper(), budget)
+    return _charge_text(cast("str", value).upper(), budget)
 
 
 def lower(value: Value, _: tuple[Value, ...], budget: Budget) -> Value:
     """Convert to lower case."""
-    return _made(cast("str", value).lower(), budget)
+    return _charge_text(cast("str", value).lower(), budget)
 
 
 def trim(value: Value, _: tuple[Value, ...], budget: Budget) -> Value:
     """Strip white space from both ends."""
-    return _made(cast("str", value).strip(), budget)
+    return _charge_text(cast("str", value).strip(), budget)
 
 
 def basename(value: Value, _: tuple[Value, ...], budget: Budget) -> Value:
     """Return the last part of a path."""
-    return _made(cast("str", value).rstrip("/").rpartition("/")[2], budget)
+    return _charge_text(cast("str", value).rstrip("/").rpartition("/")[2], budget)
 
 
 def starts_with(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
@@ -40,15 +40,15 @@ def ends_with(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Val
     return cast("str", value).endswith(cast("str", arguments[0]))
 
 
-def to_text(value: Value, _: tuple[Value, ...], budget: Budget) -> Value:
+def convert_to_text(value: Value, _: tuple[Value, ...], budget: Budget) -> Value:
     """Convert a value to text, as it appears in a prompt."""
     return text_of(value, budget)
 
 
-def to_json(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
+def convert_to_json(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
     """Convert a value to JSON text."""
-    indent_ = None if arguments[0] is None else whole(arguments[0], budget, 0, 8)
-    return _made(json_of(value, budget, indent_), budget)
+    indent_ = None if arguments[0] is None else check_int(arguments[0], budget, 0, 8)
+    return _charge_text(json_of(value, budget, indent_), budget)
 
 
 def replace(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
@@ -93,12 +93,12 @@ def join(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
         if size > budget.limits.text:
             budget.spend_text(size)
         parts.append(part)
-    return _made(separator.join(parts), budget)
+    return _charge_text(separator.join(parts), budget)
 
 
 def indent(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
     """Indent every line but the first."""
-    text, width = cast("str", value), whole(arguments[0], budget, 0, _WIDEST)
+    text, width = cast("str", value), check_int(arguments[0], budget, 0, _WIDEST)
     budget.spend_text(len(text) + width * text.count("\n"))
     space = " " * width
     first, *rest = text.split("\n")
@@ -108,19 +108,19 @@ def indent(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
 def truncate(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
     """Shorten a text, with a mark at its end."""
     text, end = cast("str", value), cast("str", arguments[1])
-    length = whole(arguments[0], budget, 0, budget.limits.text)
+    length = check_int(arguments[0], budget, 0, budget.limits.text)
     if len(text) <= length:
         return text
-    return _made((text[: max(0, length - len(end))] + end)[:length], budget)
+    return _charge_text((text[: max(0, length - len(end))] + end)[:length], budget)
 
 
-def whole(value: Value, budget: Budget, least: int, most: int) -> int:
+def check_int(value: Value, budget: Budget, least: int, most: int) -> int:
     """Return a whole number between two bounds, or refuse."""
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
         budget.fail("type-mismatch", f"a whole number from {least} to {most} is needed")
     return value
 
 
-def _made(text: str, budget: Budget) -> str:
+def _charge_text(text: str, budget: Budget) -> str:
     budget.spend_text(len(text))
     return text

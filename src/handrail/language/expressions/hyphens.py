@@ -24,11 +24,11 @@ class Joined:
     name: Name | Attribute
 
 
-def joined(expression: Binary) -> Joined | None:
+def rejoin_name(expression: Binary) -> Joined | None:
     """Rebuild a subtraction written without spaces as the name it looks like, with `_`; None if it is arithmetic."""
     if expression.operator != "-" or expression.left.end + 1 != expression.right.start:
         return None
-    before = joined(expression.left) if isinstance(expression.left, Binary) else None
+    before = rejoin_name(expression.left) if isinstance(expression.left, Binary) else None
     left = before.expression if before else expression.left
     if not isinstance(left, Name | Attribute):
         return None
@@ -49,11 +49,11 @@ def _stem(expression: Expression) -> Expression:
 def _graft(right: Expression, left: Name | Attribute) -> Expression | None:
     match right:
         case Name(name):
-            return _extended(left, name, right.end)
+            return _extend_name(left, name, right.end)
         case Literal(bool() | None):
             return None
         case Literal(int() as number):
-            return _extended(left, str(number), right.end)
+            return _extend_name(left, str(number), right.end)
         case Attribute(subject) | Item(subject) | Filter(subject) | Test(subject):
             inner = _graft(subject, left)
             return None if inner is None else replace(right, subject=inner, start=left.start)
@@ -64,5 +64,5 @@ def _graft(right: Expression, left: Name | Attribute) -> Expression | None:
             return None
 
 
-def _extended(left: Name | Attribute, more: str, end: int) -> Expression:
+def _extend_name(left: Name | Attribute, more: str, end: int) -> Expression:
     return replace(left, name=f"{left.name}_{more}", end=end)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import cast
 
-from handrail.language.values import Budget, Value, named, plain
+from handrail.language.values import Budget, Value, describe_kind, plain
 from handrail.model.suggest import did_you_mean
 
 
@@ -25,7 +25,7 @@ def variable(scope: Mapping[str, object], name: str, budget: Budget) -> Value:
     budget.spend()
     key = find_key(scope, name)
     if key is None:
-        budget.undefined(f"'{name}' is not defined{did_you_mean(name, scope)}")
+        budget.fail_undefined(f"'{name}' is not defined{did_you_mean(name, scope)}")
     return plain(scope[key], budget)
 
 
@@ -33,14 +33,14 @@ def field(subject: Value, name: str, budget: Budget) -> Value:
     """Look up one field of a map."""
     budget.spend()
     if subject is None:
-        budget.undefined(f"there is no field '{name}': the value before it is none")
+        budget.fail_undefined(f"there is no field '{name}': the value before it is none")
     if not isinstance(subject, dict):
         hint = "`| length` counts" if name in ("length", "size", "count") else None
-        budget.fail("unknown-field", f"{named(subject)} has no field '{name}'", hint)
+        budget.fail("unknown-field", f"{describe_kind(subject)} has no field '{name}'", hint)
     key = find_key(subject, name)
     if key is None:
         budget.spend(len(subject) // 8)
-        budget.undefined(f"field '{name}' is not there", f"guard it: `| default(...)`{_keys(subject)}")
+        budget.fail_undefined(f"field '{name}' is not there", f"guard it: `| default(...)`{_keys(subject)}")
     return plain(subject[key], budget)
 
 
@@ -56,16 +56,16 @@ def item(subject: Value, index: Value, budget: Budget) -> Value:
     """Look up one item of a list by number, or of a map by key."""
     budget.spend()
     if subject is None:
-        budget.undefined("there is no item: the value before `[` is none")
+        budget.fail_undefined("there is no item: the value before `[` is none")
     if isinstance(subject, dict) and isinstance(index, str):
         if index not in subject:
-            budget.undefined(f"key '{index[:40]}' is not there")
+            budget.fail_undefined(f"key '{index[:40]}' is not there")
         return plain(subject[index], budget)
     if isinstance(subject, list | tuple) and isinstance(index, int) and not isinstance(index, bool):
         if not -len(subject) <= index < len(subject):
-            budget.undefined(f"there is no item {index} in a list of {len(subject)}")
+            budget.fail_undefined(f"there is no item {index} in a list of {len(subject)}")
         return plain(subject[index], budget)
-    return budget.fail("type-mismatch", f"{named(subject)} has no item under {named(index)}")
+    return budget.fail("type-mismatch", f"{describe_kind(subject)} has no item under {describe_kind(index)}")
 
 
 def _keys(subject: dict[str, Value]) -> str:

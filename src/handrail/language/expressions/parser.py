@@ -56,26 +56,26 @@ _CONSTANTS: dict[str, bool | None] = {"true": True, "false": False, "none": None
 
 def parse(text: str, offset: int = 0) -> Expression:
     """Parse an expression; `offset` is added to every position."""
-    return _Parser(tokens(text, offset)).whole()
+    return _Parser(tokens(text, offset)).parse_all()
 
 
 class _Parser(TokenReader):
     __slots__ = ()
 
-    def whole(self) -> Expression:
+    def parse_all(self) -> Expression:
         first = self.tokens[0]
         if first.kind == "end":
             fail("the expression is empty", first.start, first.end)
         expression = self._expression(CONDITIONAL)
         rest = self.tokens[self.at]
         if rest.kind != "end":
-            self.unexpected(rest, expression)
+            self.refuse_token(rest, expression)
         return expression
 
     def _expression(self, least: int) -> Expression:
         self.depth += 1
         if self.depth > DEEPEST:
-            self.too_deep()
+            self.refuse_too_deep()
         left = self._prefix(least)
         while True:
             token = self.tokens[self.at]

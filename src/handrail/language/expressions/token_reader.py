@@ -27,7 +27,7 @@ class TokenReader:
             hint = "take `| map('field')` or `| where('field', value)`"
             fail("comprehensions are not part of the language", token.start, token.end, hint, "operator-refused")
         if token.kind not in (",", closing):
-            self.unexpected(token, None)
+            self.refuse_token(token, None)
         self.at += token.kind == ","
         return token.kind == ","
 
@@ -38,8 +38,8 @@ class TokenReader:
             if token.kind == "end" and opening.kind in ("(", "[", "{"):
                 fail(f"`{opening.kind}` is never closed", opening.start, opening.end, f"add `{kind}`")
             if token.kind in REFUSED_OPERATORS:
-                self.unexpected(token, None)
-            fail(f"expected `{kind}`, found {_shown(token)}", token.start, token.end)
+                self.refuse_token(token, None)
+            fail(f"expected `{kind}`, found {_describe_token(token)}", token.start, token.end)
         self.at += 1
         return token.end
 
@@ -47,15 +47,15 @@ class TokenReader:
         """Record that a node is above trees of this height and of the last one."""
         self.height = max(height, self.height) + 1
         if self.height > DEEPEST:
-            self.too_deep()
+            self.refuse_too_deep()
 
-    def too_deep(self) -> NoReturn:
+    def refuse_too_deep(self) -> NoReturn:
         """Refuse text that nests too deeply."""
         token = self.tokens[self.at]
         message = f"the expression nests deeper than {DEEPEST} levels"
         fail(message, token.start, token.end, "split it over several steps", "expression-too-large")
 
-    def unexpected(self, token: Token, before: Expression | None) -> NoReturn:
+    def refuse_token(self, token: Token, before: Expression | None) -> NoReturn:
         """Refuse a token that is not allowed here."""
         message, hint = REFUSED_OPERATORS.get(token.kind, (None, None))
         if message:
@@ -64,8 +64,8 @@ class TokenReader:
             fail("the expression ends too early", token.start, token.end)
         if isinstance(before, Name) and token.kind in ("name", "string"):
             hint = f"if it is one text, put it in quotes: '{before.name} {token.text.strip(chr(39))} ...'"
-        fail(f"unexpected {_shown(token)}", token.start, token.end, hint)
+        fail(f"unexpected {_describe_token(token)}", token.start, token.end, hint)
 
 
-def _shown(token: Token) -> str:
+def _describe_token(token: Token) -> str:
     return "the end of the expression" if token.kind == "end" else f"`{token.text[:40]}`"

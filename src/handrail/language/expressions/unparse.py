@@ -51,7 +51,7 @@ def _character(character: str) -> str:
 
 
 def _text(expression: Expression, least: int) -> str:
-    text = _bare(expression)
+    text = _write_bare(expression)
     return f"({text})" if _strength(expression) < least else text
 
 
@@ -73,7 +73,7 @@ def _strength(expression: Expression) -> int:
             return POSTFIX
 
 
-def _bare(expression: Expression) -> str:
+def _write_bare(expression: Expression) -> str:
     match expression:
         case Unary() | Binary() | Compare() | Logic() | Conditional():
             return _operation(expression)

@@ -64,11 +64,11 @@ class Pattern:
         """The number of its nodes: the most that one character of a text can cost."""
         return len(self._nodes)
 
-    def found_in(self, text: str) -> bool:
+    def has_match(self, text: str) -> bool:
         """Whether the pattern is found anywhere in a text."""
-        return self.walked(text).found
+        return self.walk(text).found
 
-    def walked(self, text: str) -> Walked:
+    def walk(self, text: str) -> Walked:
         """Search for the pattern and count the visits; a search that costs too much is given up as not found."""
         known: dict[tuple[frozenset[int], Place], frozenset[int] | None] = {}
         here, before, visits = frozenset({self._start}), "", 0

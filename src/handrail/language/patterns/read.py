@@ -34,11 +34,11 @@ def pattern_of(text: str, flags: str = "") -> Pattern:
     options = re.RegexFlag(0)
     for flag in flags:
         options |= _OPTIONS.get(flag, re.RegexFlag(0))
-    _compiled(text, options)
-    return _Reader(_PIECES.findall(text), options).whole()
+    _compile(text, options)
+    return _Reader(_PIECES.findall(text), options).read_rest()
 
 
-def _compiled(text: str, options: re.RegexFlag) -> re.Pattern[str]:
+def _compile(text: str, options: re.RegexFlag) -> re.Pattern[str]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -56,7 +56,7 @@ class _Reader:
         self.at = 0
         self.nodes: list[Node] = []
 
-    def whole(self) -> Pattern:
+    def read_rest(self) -> Pattern:
         start, end = self._either()
         return Pattern(self.nodes, start, end, any(node.asks is not None for node in self.nodes))
 
@@ -82,20 +82,20 @@ class _Reader:
     def _row(self) -> tuple[int, int]:
         start = end = self._node()
         while self._next() not in ("", "|", ")"):
-            first, last = self._repeated()
+            first, last = self._read_repeat()
             self.nodes[end].leads.append(first)
             end = last
         return start, end
 
-    def _repeated(self) -> tuple[int, int]:
+    def _read_repeat(self) -> tuple[int, int]:
         begins = self.at
-        part = self._one()
+        part = self._read_atom()
         bounds = _bounds(self._next())
         if bounds is None:
             return part
         self.at += 1
         if self._next() == "+":
-            raise _refused("a possessive repeat")
+            raise _pattern_error("a possessive repeat")
         self.at += self._next() == "?"
         after, part = self.at, self._copies(part, bounds, begins)
         self.at = after
@@ -109,7 +109,7 @@ class _Reader:
         for number in range(max(least, 1) if most is None else most):
             if number:
                 self.at = begins
-                part = self._one()
+                part = self._read_atom()
             if number >= least:
                 self.nodes[here].leads.append(end)
             self.nodes[here].leads.append(part[0])
@@ -119,34 +119,34 @@ class _Reader:
         self.nodes[here].leads.append(end)
         return start, end
 
-    def _one(self) -> tuple[int, int]:
+    def _read_atom(self) -> tuple[int, int]:
         piece = self._next()
         self.at += 1
         flags = _FLAGS.fullmatch(piece)
         if flags is not None:
-            return self._flagged(flags[1])
+            return self._apply_flags(flags[1])
         if _OPENS.fullmatch(piece):
             inner = self._either()
             self.at += 1
             return inner
         if piece.startswith("(?"):
-            raise _refused(_NAMES.get(piece[:3], "flags for a part of it"))
+            raise _pattern_error(_NAMES.get(piece[:3], "flags for a part of it"))
         if re.fullmatch(r"\\[1-9][0-9]*", piece):
-            raise _refused("a back reference")
+            raise _pattern_error("a back reference")
         at = self._node()
         if piece in _ANCHORS:
             self.nodes[at].asks = _anchor(piece, multiline=bool(self.options & re.MULTILINE))
         else:
-            self.nodes[at].takes = _compiled(piece, self.options).fullmatch
+            self.nodes[at].takes = _compile(piece, self.options).fullmatch
         end = self._node()
         self.nodes[at].leads.append(end)
         return at, end
 
-    def _flagged(self, letters: str) -> tuple[int, int]:
+    def _apply_flags(self, letters: str) -> tuple[int, int]:
         """Apply flags at the beginning to the whole pattern."""
         for letter in letters:
             if letter not in _OPTIONS:
-                raise _refused(f"the flag '{letter}'")
+                raise _pattern_error(f"the flag '{letter}'")
             self.options |= _OPTIONS[letter]
         at = self._node()
         return at, at
@@ -163,7 +163,7 @@ _NAMES = {
 }
 
 
-def _refused(what: str) -> BadPattern:
+def _pattern_error(what: str) -> BadPattern:
     return BadPattern(f"the pattern uses {what}, which cannot be matched in bounded time")
 
 
@@ -187,7 +187,7 @@ def _anchor(piece: str, *, multiline: bool) -> Callable[[Place], bool]:
     return _ASKS[piece]
 
 
-def _at_border(place: Place) -> bool:
+def _is_at_border(place: Place) -> bool:
     return bool(WORD.match(place.before)) != bool(WORD.match(place.after))
 
 
@@ -196,14 +196,14 @@ _ASKS: dict[str, Callable[[Place], bool]] = {
     r"\A": lambda place: not place.before,
     "$": lambda place: not place.after or (place.after == "\n" and place.last),
     r"\Z": lambda place: not place.after,
-    r"\b": _at_border,
-    r"\B": lambda place: not _at_border(place),
+    r"\b": _is_at_border,
+    r"\B": lambda place: not _is_at_border(place),
 }
 
 
-def found_in(pattern: str, text: str, flags: str = "") -> bool:
+def has_match(pattern: str, text: str, flags: str = "") -> bool:
     """Search for a pattern in a text, within bounds; an unusable one is never found."""
     try:
-        return pattern_of(pattern, flags).found_in(text[:LONGEST_SUBJECT])
+        return pattern_of(pattern, flags).has_match(text[:LONGEST_SUBJECT])
     except BadPattern:
         return False

@@ -30,7 +30,7 @@ class Commands:
     def run(self) -> None:
         """Read up to the closer, or to the end."""
         scanner = self._scanner
-        while scanner.at < len(scanner.text) and not self._closed():
+        while scanner.at < len(scanner.text) and not self._is_closed():
             character = scanner.text[scanner.at]
             if character in BLANK or scanner.peek("\\\n"):
                 scanner.copy(2 if character == "\\" else 1)
@@ -46,7 +46,7 @@ class Commands:
                 self._word()
         self._end()
 
-    def _closed(self) -> bool:
+    def _is_closed(self) -> bool:
         if self._closer == "`":
             return self._scanner.peek("`")
         return self._closer == ")" and self._scanner.peek(")") and not self._parentheses and not self._cases

@@ -46,7 +46,7 @@ class Names:
         """Warn about `${{`."""
         self.warnings.append(actions_warning(self.text, start))
 
-    def ours(self, start: int) -> tuple[str, Mark] | None:
+    def find_placeholder(self, start: int) -> tuple[str, Mark] | None:
         """Return the variable and the place of the `${...}` at an offset, or None if it is left to the shell."""
         close = find_close(self.text, start + 2, "}")
         if close < 0:
@@ -67,9 +67,9 @@ class Names:
         return self._variable(expression), mark
 
     def is_ours(self, start: int) -> Mark | None:
-        """Like `ours`, without a variable: for places where no value is allowed."""
+        """Like `find_placeholder`, without a variable: for places where no value is allowed."""
         before = dict(self._bindings)
-        found = self.ours(start)
+        found = self.find_placeholder(start)
         self._bindings = before
         return found[1] if found else None
 
@@ -120,10 +120,10 @@ class Names:
         message = f"unknown variable '{root}'{did_you_mean(root, self._suggestions)}"
         hint = None
         if inner.strip() == root:
-            hint = f"if it is the shell's own, write `${root}` or `$${{{root}}}`: `{self._corrected(root, mark)}`"
+            hint = f"if it is the shell's own, write `${root}` or `$${{{root}}}`: `{self._suggest_fix(root, mark)}`"
         self.report("unknown-shell-name", message, mark.start, mark.end, hint)
 
-    def _corrected(self, root: str, mark: Mark) -> str:
+    def _suggest_fix(self, root: str, mark: Mark) -> str:
         begin = self.text.rfind("\n", 0, mark.start) + 1
         end = self.text.find("\n", mark.end)
         end = len(self.text) if end < 0 else end

@@ -8,7 +8,7 @@ _OPENS, _CLOSES, _QUOTE = ("$(", "("), ")", '"'
 
 def quote_variable(script: str, name: str) -> str:
     """Return a command in which the value of a variable is one argument, whatever characters it contains."""
-    return _Quoting(name).of(script)
+    return _Quoting(name).quote_script(script)
 
 
 class _Quoting:
@@ -18,7 +18,7 @@ class _Quoting:
         self._wanted = (f"${name}", f"${{{name}}}")
         self._open = [False]
 
-    def of(self, script: str) -> str:
+    def quote_script(self, script: str) -> str:
         """Return the command with the variable in quotes."""
         return _PIECES.sub(self._piece, script)
 
@@ -26,7 +26,7 @@ class _Quoting:
         piece = found[0]
         if piece.startswith("'") and self._open[-1]:
             # Inside double quotes an apostrophe is a plain character, so what follows it is scanned again.
-            return "'" + self.of(piece[1:])
+            return "'" + self.quote_script(piece[1:])
         if piece == _QUOTE:
             self._open[-1] = not self._open[-1]
         elif piece in _OPENS:

@@ -51,9 +51,9 @@ class Judge:
 
     def command(self, command: Command) -> None:
         """Judge one simple command, also in the form it has if empty variables make their words vanish."""
-        words = self._after_assignments(command.words)
+        words = self._strip_assignments(command.words)
         self._judge(words, command, _COMMAND_HINT)
-        lasting = self._after_assignments([word for word in command.words if not _may_vanish(word)])
+        lasting = self._strip_assignments([word for word in command.words if not _can_vanish(word)])
         if len(lasting) != len(words):
             self._judge(lasting, command, _VANISH_HINT)
 
@@ -67,9 +67,9 @@ class Judge:
         self._interpreters(words)
         self._builtins(head.text, words)
         if command.fed:
-            self._fed(words, command.stdin)
+            self._judge_stdin(words, command.stdin)
         if head.text == "sed":
-            self._sed(words)
+            self._judge_sed(words)
 
     def _head(self, head: Word, hint: str) -> None:
         if re.match(r"\w*\0[\w\0]*\+?=", head.text):
@@ -79,22 +79,22 @@ class Judge:
 
     def stdin(self, command: Command) -> None:
         """Judge what a here-document feeds to a command, once its body is known."""
-        words = self._after_assignments(command.words)
+        words = self._strip_assignments(command.words)
         if words and not words[0].marks:
-            self._fed(words, command.stdin)
+            self._judge_stdin(words, command.stdin)
 
-    def _after_assignments(self, words: list[Word]) -> list[Word]:
+    def _strip_assignments(self, words: list[Word]) -> list[Word]:
         for index, word in enumerate(words):
             match = _ASSIGNMENT.match(word.text)
             if match is None:
-                return self._unwrapped(words[index:])
+                return self._strip_wrappers(words[index:])
             if word.marks and HOLE in word.text[match.end() :]:
                 self._tainted.setdefault(match[1], word.marks[0])
         return []
 
-    def _unwrapped(self, words: list[Word]) -> list[Word]:
+    def _strip_wrappers(self, words: list[Word]) -> list[Word]:
         while words and words[0].text in WRAPPERS and len(words) > 1:
-            rest = _after_options(words[1:], OPTIONS_WITH_VALUE.get(words[0].text, ""))
+            rest = _skip_options(words[1:], OPTIONS_WITH_VALUE.get(words[0].text, ""))
             rest = [*_skip_assignments(rest)][WRAPPERS[words[0].text] :]
             if not rest:
                 break
@@ -112,21 +112,21 @@ class Judge:
     def _builtins(self, head: str, words: Sequence[Word]) -> None:
         arguments = words[1:]
         if head in EVERY_ARGUMENT:
-            self._each(arguments, f"a value stands in what `{head}` runs as code", EVERY_ARGUMENT[head])
+            self._refuse_each(arguments, f"a value stands in what `{head}` runs as code", EVERY_ARGUMENT[head])
         elif head in CODE_ARGUMENT:
-            rest = _after_options(list(arguments), OPTIONS_WITH_VALUE.get(head, ""))
+            rest = _skip_options(list(arguments), OPTIONS_WITH_VALUE.get(head, ""))
             skip = CODE_ARGUMENT[head]
-            self._each(rest[skip:], f"a value stands in what `{head}` runs as code", safe_form(head))
+            self._refuse_each(rest[skip:], f"a value stands in what `{head}` runs as code", safe_form(head))
         elif head in _DECLARING:
-            self._declaring(head, arguments)
+            self._judge_declaration(head, arguments)
         elif head in _NAMING:
-            self._naming(head, arguments)
+            self._judge_naming(head, arguments)
         elif head in ("[", "test"):
-            self._testing(arguments)
+            self._judge_test(arguments)
         elif head == "printf" and len(arguments) > 1 and arguments[0].text == "-v":
-            self._each(arguments[1:2], "a value would name a variable", _NAME_HINT)
+            self._refuse_each(arguments[1:2], "a value would name a variable", _NAME_HINT)
 
-    def _declaring(self, head: str, arguments: Sequence[Word]) -> None:
+    def _judge_declaration(self, head: str, arguments: Sequence[Word]) -> None:
         options = "".join(word.text for word in arguments if word.text.startswith("-"))
         for word in arguments:
             if not word.marks:
@@ -137,18 +137,18 @@ class Judge:
             elif HOLE in value:
                 self._tainted.setdefault(name, word.marks[0])
 
-    def _naming(self, head: str, arguments: Sequence[Word]) -> None:
+    def _judge_naming(self, head: str, arguments: Sequence[Word]) -> None:
         if head in ("for", "select"):
-            self._each(arguments[:1], "a value would name a variable", _NAME_HINT)
+            self._refuse_each(arguments[:1], "a value would name a variable", _NAME_HINT)
             if len(arguments) > 1:
                 for word in arguments[2:]:
                     for mark in word.marks[:1]:
                         self._tainted.setdefault(arguments[0].text, mark)
             return
-        rest = _after_options(list(arguments), OPTIONS_WITH_VALUE.get(head, ""))
-        self._each(rest, "a value would name a variable", _NAME_HINT)
+        rest = _skip_options(list(arguments), OPTIONS_WITH_VALUE.get(head, ""))
+        self._refuse_each(rest, "a value would name a variable", _NAME_HINT)
 
-    def _testing(self, arguments: Sequence[Word]) -> None:
+    def _judge_test(self, arguments: Sequence[Word]) -> None:
         inside = [word for word in arguments if word.text != "]"]
         for index, word in enumerate(inside[1:], 1):
             before = inside[index - 1]
@@ -156,18 +156,18 @@ class Judge:
                 hint = "`-v` runs commands found in such a value; an operator must be written out"
                 self._refuse(word.marks, "a value would be taken for the name of a variable", hint)
 
-    def _fed(self, words: Sequence[Word], marks: Iterable[Mark]) -> None:
+    def _judge_stdin(self, words: Sequence[Word], marks: Iterable[Mark]) -> None:
         if is_shell(words) and (found := list(marks)):
             self._refuse(found[:1], f"a value stands in what `{words[0].text}` reads as code", safe_form("sh"))
 
-    def _sed(self, words: Sequence[Word]) -> None:
+    def _judge_sed(self, words: Sequence[Word]) -> None:
         for word in words[1:]:
             if word.marks and word.quoted and word.text != HOLE and re.match(r"(\d+|\$|/.*/)?[sye/]", word.text):
                 mark = word.marks[0]
                 message = "a value stands inside a `sed` script; `/`, `&` and newlines in it change the script"
                 self._names.warnings.append(_warning(message, mark))
 
-    def _each(self, words: Iterable[Word], message: str, hint: str) -> None:
+    def _refuse_each(self, words: Iterable[Word], message: str, hint: str) -> None:
         for word in words:
             self._refuse(word.marks, message, hint)
 
@@ -181,7 +181,7 @@ _VANISH_HINT = "put the variable before it in quotes: empty, it would leave the 
 _NAME_HINT = "write the variable's name out: `name=VALUE`"
 
 
-def _may_vanish(word: Word) -> bool:
+def _can_vanish(word: Word) -> bool:
     # A word that is only an unquoted expansion disappears if that is empty.
     return not word.quoted and not word.marks and re.fullmatch(r"(\$\w+|\$[@*]| )*", word.text) is not None
 
@@ -192,7 +192,7 @@ def _warning(message: str, mark: Mark) -> Problem:
     )
 
 
-def _after_options(words: list[Word], with_value: str) -> list[Word]:
+def _skip_options(words: list[Word], with_value: str) -> list[Word]:
     rest = list(words)
     while rest and rest[0].text.startswith("-") and rest[0].text != "-":
         option = rest.pop(0).text

@@ -146,7 +146,7 @@ class Scanner:
                 self.names.actions(self.at)
             word.text += self.copy()
             return
-        found = self.names.ours(self.at)
+        found = self.names.find_placeholder(self.at)
         if found is None:
             word.text += self.copy(2)
             return
@@ -203,7 +203,7 @@ class Scanner:
         return True
 
     def _placeholder(self, word: Word, *, quoted: bool) -> None:
-        found = self.names.ours(self.at)
+        found = self.names.find_placeholder(self.at)
         if found is None:
             self.copy(2)
             self._parameter()

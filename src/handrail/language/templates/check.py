@@ -64,17 +64,17 @@ def _refs(parts: Sequence[Part], bound: frozenset[str], found: list[Ref]) -> Non
             case Text():
                 pass
             case Output(expression):
-                _outside(expression, bound, found)
+                _collect_outer_refs(expression, bound, found)
             case If():
                 for branch in part.branches:
-                    _outside(branch.condition, bound, found)
+                    _collect_outer_refs(branch.condition, bound, found)
                     _refs(branch.body, bound, found)
                 _refs(part.otherwise, bound, found)
             case For():
-                _outside(part.source, bound, found)
+                _collect_outer_refs(part.source, bound, found)
                 _refs(part.body, bound | {part.name, "loop"}, found)
                 _refs(part.otherwise, bound, found)
 
 
-def _outside(expression: Expression, bound: frozenset[str], found: list[Ref]) -> None:
+def _collect_outer_refs(expression: Expression, bound: frozenset[str], found: list[Ref]) -> None:
     found += [ref for ref in refs(expression) if ref.parts[0] not in bound]

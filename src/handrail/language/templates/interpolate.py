@@ -31,7 +31,7 @@ class Interpolated:
     warnings: tuple[Problem, ...] = ()
 
     @property
-    def whole(self) -> Expression | None:
+    def sole_expression(self) -> Expression | None:
         """The expression, if the text is exactly one placeholder, whose value then retains its type."""
         match self.parts:
             case (Placeholder(expr),):
@@ -58,7 +58,7 @@ def parse_text(text: str) -> Interpolated:
             close = find_close(text, at, "}")
             parts += [pending] if pending else []
             pending = ""
-            parts.append(Placeholder(_inner(text, at, close), match.start(), close + 1))
+            parts.append(Placeholder(_parse_placeholder(text, at, close), match.start(), close + 1))
             at = close + 1
     pending += text[at:]
     parts += [pending] if pending or not parts else []
@@ -73,7 +73,7 @@ def actions_warning(text: str, start: int) -> Problem:
     return Problem("actions-placeholder", message, start, end, "for a value of this workflow write `${name}`")
 
 
-def _inner(text: str, start: int, close: int) -> Expression:
+def _parse_placeholder(text: str, start: int, close: int) -> Expression:
     if close < 0:
         hint = "add `}`, or write `$${` if the text itself is meant"
         raise LanguageError(Problem("template-syntax", "`${` is never closed", start - 2, start, hint))
@@ -106,13 +106,13 @@ _MARKS = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\$\{|\{\{""", re.DOT
 
 def parse_condition(text: str) -> Condition:
     """Parse a condition: bare, in `${...}`, in `{{...}}`, or with such marks around names inside it."""
-    bare = _unmarked(text)
+    bare = _strip_marks(text)
     expr = parse(bare)
     wrapped = bare != text
     return Condition(expr, unparse(expr) if wrapped else text.strip(), wrapped)
 
 
-def _unmarked(text: str) -> str:
+def _strip_marks(text: str) -> str:
     result = ""
     at = 0
     while match := _MARKS.search(text, at):
@@ -129,12 +129,12 @@ def _unmarked(text: str) -> str:
             raise LanguageError(
                 Problem("expression-syntax", f"`{mark}` is never closed", match.start(), match.end(), f"add `{closer}`")
             )
-        result += _unwrapped(text[match.end() : close], closer)
+        result += _unwrap_mark(text[match.end() : close], closer)
         at = close + len(closer)
     return result + text[at:]
 
 
-def _unwrapped(inner: str, closer: str) -> str:
+def _unwrap_mark(inner: str, closer: str) -> str:
     # The result has as many characters as the input, so that every offset stays right.
     inner = go_style(inner) if closer == "}}" else inner
     opening, closing = (" (", ")") if not _is_path(inner) else ("  ", " ")

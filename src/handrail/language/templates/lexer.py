@@ -43,7 +43,7 @@ def pieces(text: str) -> list[Piece]:
     """Split a template."""
     if len(text) > LONGEST:
         refuse(f"the template has {len(text)} characters, more than {LONGEST}", 0, 0)
-    return _stripped(_without_tag_lines(_split(text)))
+    return _strip_whitespace(_drop_tag_lines(_split(text)))
 
 
 def _split(text: str) -> list[Piece]:
@@ -51,7 +51,7 @@ def _split(text: str) -> list[Piece]:
     at = 0
     while match := _OPENING.search(text, at):
         found += _lines(text, at, match.start())
-        piece, at = _marked(text, match)
+        piece, at = _read_marked(text, match)
         found.append(piece)
         if piece.kind == "tag" and piece.text.strip() == "raw":
             closing = _END_RAW.search(text, at)
@@ -74,7 +74,7 @@ def _lines(text: str, start: int, end: int) -> list[Piece]:
     return found
 
 
-def _marked(text: str, match: re.Match[str]) -> tuple[Piece, int]:
+def _read_marked(text: str, match: re.Match[str]) -> tuple[Piece, int]:
     opening = match[0][:2]
     closer = _CLOSERS[opening]
     start = match.end()
@@ -106,24 +106,24 @@ def _never_closed(opening: str, closer: str) -> str:
     return f"add `{closer}`, or write `{wrapped}` if the text itself is meant"
 
 
-def _without_tag_lines(found: list[Piece]) -> list[Piece]:
+def _drop_tag_lines(found: list[Piece]) -> list[Piece]:
     kept: list[Piece] = []
     line: list[Piece] = []
     for piece in found:
         line.append(piece)
         if piece.kind == "text" and piece.text.endswith("\n"):
-            kept += _kept(line)
+            kept += _trim_tag_line(line)
             line = []
-    return kept + _kept(line)
+    return kept + _trim_tag_line(line)
 
 
-def _kept(line: list[Piece]) -> list[Piece]:
+def _trim_tag_line(line: list[Piece]) -> list[Piece]:
     tags = [piece for piece in line if piece.kind in ("tag", "comment")]
     blank = all(piece.kind != "output" and (piece.kind != "text" or not piece.text.strip()) for piece in line)
     return tags if tags and blank else line
 
 
-def _stripped(found: list[Piece]) -> list[Piece]:
+def _strip_whitespace(found: list[Piece]) -> list[Piece]:
     result: list[Piece] = []
     strip = False
     for piece in found:

@@ -58,7 +58,7 @@ _TAGS = ("if", "elif", "else", "endif", "for", "endfor", "raw", "endraw")
 
 def parse_template(text: str) -> Template:
     """Parse a template."""
-    return Template(_Parser(pieces(text)).whole())
+    return Template(_Parser(pieces(text)).parse_all())
 
 
 def placeholders(text: str) -> tuple[Problem, ...]:
@@ -92,13 +92,13 @@ class _Parser:
         self._depth = 0
         self._outputs = 0
 
-    def whole(self) -> tuple[Part, ...]:
-        parts, ending = self._body(())
+    def parse_all(self) -> tuple[Part, ...]:
+        parts, ending = self._parse_body(())
         if ending is not None:
-            _misplaced(ending)
+            _refuse_tag(ending)
         return parts
 
-    def _body(self, endings: tuple[str, ...]) -> tuple[tuple[Part, ...], Piece | None]:
+    def _parse_body(self, endings: tuple[str, ...]) -> tuple[tuple[Part, ...], Piece | None]:
         parts: list[Part] = []
         while self._at < len(self._pieces):
             piece = self._pieces[self._at]
@@ -119,31 +119,31 @@ class _Parser:
         if name in ("raw", "endraw"):
             return []
         if name not in ("if", "for"):
-            _misplaced(piece)
+            _refuse_tag(piece)
         self._depth += 1
         if self._depth > DEEPEST:
             refuse(f"tags nest deeper than {DEEPEST} levels", piece.start, piece.end)
-        part = self._if(piece) if name == "if" else self._for(piece)
+        part = self._parse_if(piece) if name == "if" else self._parse_for(piece)
         self._depth -= 1
         return [part]
 
-    def _if(self, piece: Piece) -> If:
+    def _parse_if(self, piece: Piece) -> If:
         opening, current = piece, piece
         branches: list[Branch] = []
         while True:
             condition = _argument(current)
-            body, ending = self._body(("elif", "else", "endif"))
+            body, ending = self._parse_body(("elif", "else", "endif"))
             branches.append(Branch(condition, body))
             if ending is None or _name(ending) != "elif":
                 break
             current = ending
         otherwise: tuple[Part, ...] = ()
         if ending is not None and _name(ending) == "else":
-            otherwise, ending = self._body(("endif",))
-        _closed(ending, opening, "endif")
+            otherwise, ending = self._parse_body(("endif",))
+        _require_closed(ending, opening, "endif")
         return If(tuple(branches), otherwise)
 
-    def _for(self, piece: Piece) -> For:
+    def _parse_for(self, piece: Piece) -> For:
         keyword = _TAG.match(piece.text)
         begin = keyword.end() if keyword else 0
         match = _FOR.match(piece.text, begin)
@@ -154,15 +154,15 @@ class _Parser:
         if name == "loop" or name.startswith("_"):
             refuse(f"'{name}' cannot be the name of an item", piece.start + match.start(1), piece.start + match.end(1))
         source = _expression(piece.text[match.end() :], piece.start + match.end(), piece)
-        body, ending = self._body(("else", "endfor"))
+        body, ending = self._parse_body(("else", "endfor"))
         otherwise: tuple[Part, ...] = ()
         if ending is not None and _name(ending) == "else":
-            otherwise, ending = self._body(("endfor",))
-        _closed(ending, piece, "endfor")
+            otherwise, ending = self._parse_body(("endfor",))
+        _require_closed(ending, piece, "endfor")
         return For(name, source, body, otherwise)
 
 
-def _closed(ending: Piece | None, opening: Piece, word: str) -> None:
+def _require_closed(ending: Piece | None, opening: Piece, word: str) -> None:
     if ending is None:
         message = f"`{{% {_name(opening)} %}}` is never closed"
         refuse(message, opening.start, opening.end, f"add `{{% {word} %}}`")
@@ -190,7 +190,7 @@ def go_style(text: str) -> str:
     return _GO.sub(lambda match: match[1] or " ", text) if "." in text else text
 
 
-def _misplaced(piece: Piece) -> NoReturn:
+def _refuse_tag(piece: Piece) -> NoReturn:
     name = _name(piece)
     start, end = piece.start, piece.end - 2
     if name in _REFUSED:

@@ -7,7 +7,7 @@ from handrail.language.expressions.evaluate import boolean, evaluate_within
 from handrail.language.expressions.filters_data import items
 from handrail.language.expressions.syntax import Expression
 from handrail.language.templates.syntax import For, If, Output, Part, Template, Text
-from handrail.language.values import Budget, Limits, Value, named, plain, text_of
+from handrail.language.values import Budget, Limits, Value, describe_kind, plain, text_of
 
 
 class _Start:
@@ -59,9 +59,9 @@ class _Writer:
                     self._count(text)
                     self.out.append(Filled(part, value, text))
                 case If():
-                    self._if(part, scope)
+                    self._write_if(part, scope)
                 case For():
-                    self._for(part, scope)
+                    self._write_for(part, scope)
 
     def _count(self, text: str) -> None:
         self._size += len(text)
@@ -69,14 +69,14 @@ class _Writer:
         if self._size > self._budget.limits.text:
             self._budget.spend_text(self._size)
 
-    def _if(self, part: If, scope: Mapping[str, object]) -> None:
+    def _write_if(self, part: If, scope: Mapping[str, object]) -> None:
         for branch in part.branches:
             if boolean(branch.condition, scope, self._budget):
                 self.write(branch.body, scope)
                 return
         self.write(part.otherwise, scope)
 
-    def _for(self, part: For, scope: Mapping[str, object]) -> None:
+    def _write_for(self, part: For, scope: Mapping[str, object]) -> None:
         source = self._list(part.source, scope)
         if not source:
             self.write(part.otherwise, scope)
@@ -102,5 +102,5 @@ class _Writer:
             value = items(value, (), self._budget)
         if not isinstance(value, list | tuple):
             hint = "`| lines` and `| split(',')` make a list of a text" if isinstance(value, str) else None
-            self._budget.fail("type-mismatch", f"`for` goes through a list or a map, not {named(value)}", hint)
+            self._budget.fail("type-mismatch", f"`for` goes through a list or a map, not {describe_kind(value)}", hint)
         return value

@@ -94,7 +94,7 @@ def is_run(stream: str) -> bool:
     return bool(stream) and PREFIX_END not in stream
 
 
-def whole(line: "Mapping[str, JsonValue]") -> "dict[str, JsonValue]":
+def fill_defaults(line: "Mapping[str, JsonValue]") -> "dict[str, JsonValue]":
     """Return an entry with its default values filled in."""
     return {**USUAL, **line}
 

@@ -36,7 +36,7 @@ MOST_GIT_CHANGES = 5
 _NO_ROUNDS: "Queue[JsonValue]" = Queue()
 
 
-def _nothing() -> "HashTrieMap[Any, Any]":
+def _empty_map() -> "HashTrieMap[Any, Any]":
     return HashTrieMap()
 
 
@@ -204,7 +204,7 @@ class FlowState:
     """The dynamic step in progress, and the calls it made; their outcomes are among the steps."""
 
     pending: Pending
-    calls: "HashTrieMap[int, FlowCall]" = field(default_factory=_nothing)
+    calls: "HashTrieMap[int, FlowCall]" = field(default_factory=_empty_map)
     """Its calls, counted from 0."""
     began_at: float = 0.0
     """When its coroutine was first started; a copy of the run has the same."""
@@ -212,7 +212,7 @@ class FlowState:
 
 @dataclass(frozen=True, kw_only=True)
 class RunState:
-    """Everything that decides what comes next; without slots, since `changed` copies all fields at once."""
+    """Everything that decides what comes next; without slots, since `update_state` copies all fields at once."""
 
     run: str
     status: RunStatus
@@ -230,11 +230,11 @@ class RunState:
     next_step: str = ""
     until: float | None = None
     ended_at: float | None = None
-    names: "HashTrieMap[str, JsonValue]" = field(default_factory=_nothing)
-    steps: "HashTrieMap[str, StepState]" = field(default_factory=_nothing)
-    latest: "HashTrieMap[str, str]" = field(default_factory=_nothing)
+    names: "HashTrieMap[str, JsonValue]" = field(default_factory=_empty_map)
+    steps: "HashTrieMap[str, StepState]" = field(default_factory=_empty_map)
+    latest: "HashTrieMap[str, str]" = field(default_factory=_empty_map)
     """Name of a step, as expressions write it, with the address at which it ran last."""
-    context: "HashTrieMap[str, JsonValue]" = field(default_factory=_nothing)
+    context: "HashTrieMap[str, JsonValue]" = field(default_factory=_empty_map)
     """What guided steps know: a flat map, to which each of them may add."""
     stack: tuple[Frame, ...] = ()
     pending: Pending | None = None
@@ -242,8 +242,8 @@ class RunState:
     failure: Failure | None = None
     previous: str = ""
     """Address of the step that ended last."""
-    revisions: "HashTrieMap[str, int]" = field(default_factory=_nothing)
-    feedback: "HashTrieMap[str, str]" = field(default_factory=_nothing)
+    revisions: "HashTrieMap[str, int]" = field(default_factory=_empty_map)
+    feedback: "HashTrieMap[str, str]" = field(default_factory=_empty_map)
     """Name of a step with what a person said about its work."""
     crossed: tuple[tuple[int, str], ...] = ()
     """Effects that cannot be undone, with their sequence numbers."""
@@ -253,7 +253,7 @@ class RunState:
     """Which steps its holder performs."""
     autonomy: str = "guided"
     risk: str = "conservative"
-    capabilities: "HashTrieMap[str, str]" = field(default_factory=_nothing)
+    capabilities: "HashTrieMap[str, str]" = field(default_factory=_empty_map)
     """The observed capabilities of the agent: available or unavailable."""
     gaps: tuple[dict[str, JsonValue], ...] = ()
     """What is missing although the run went on: `{category, severity, message, address, about, resolved}`."""
@@ -266,7 +266,7 @@ class RunState:
     """The newest snapshot of the worktree."""
     files: str = ""
     """The git tree of all files in it."""
-    diffs: "HashTrieMap[str, str]" = field(default_factory=_nothing)
+    diffs: "HashTrieMap[str, str]" = field(default_factory=_empty_map)
     """The differences between two snapshots, `SINCE..UNTIL`, that an expression read."""
     restore: str = ""
     """The snapshot to which the worktree must be restored before anything else."""
@@ -274,17 +274,17 @@ class RunState:
     agents: AgentPolicy = NO_POLICY
     script: BlobDigest = ""
     pass_env: tuple[str, ...] = ()
-    turns: "HashTrieMap[str, int]" = field(default_factory=_nothing)
+    turns: "HashTrieMap[str, int]" = field(default_factory=_empty_map)
     """Address of an agent's step, without rounds, with how often it was called."""
-    used: "HashTrieMap[str, JsonValue]" = field(default_factory=_nothing)
+    used: "HashTrieMap[str, JsonValue]" = field(default_factory=_empty_map)
     """The total usage of an agent's conversation, from agents that report only that: `[input, output, cached]`."""
-    answers: "HashTrieMap[str, str]" = field(default_factory=_nothing)
+    answers: "HashTrieMap[str, str]" = field(default_factory=_empty_map)
     """Address of a step with the answer to its agent's question."""
     messages: tuple[tuple[int, str, str], ...] = ()
     """Messages of a person that no agent has received yet: the event, who, and the text."""
     said: tuple[int, str] = (0, "")
     """The latest progress that the agent of a step reported, with the number under which that step is pending."""
-    children: "HashTrieMap[str, JsonValue]" = field(default_factory=_nothing)
+    children: "HashTrieMap[str, JsonValue]" = field(default_factory=_empty_map)
     """Runs that its agents started with a tool, each with what it had spent when it last ended."""
     spent: Spent = NOTHING
     allowance: dict[str, float] = field(default_factory=dict[str, float])
@@ -364,12 +364,12 @@ class RunState:
         return self.born or self.started_at
 
     @property
-    def over(self) -> bool:
+    def is_over(self) -> bool:
         """Whether nothing more can happen."""
         return self.status in ("succeeded", "cancelled")
 
 
-def measured_from(state: RunState) -> str:
+def run_diff_base(state: RunState) -> str:
     """Return what a run's own changes are measured against: its base, with the uncommitted changes it started with."""
     # The worktree of a copy or an import was created with work of the run.
     own = state.pinned is not None and state.forked_from is None and not state.imported
@@ -384,12 +384,12 @@ def git_changes_words(changes: Sequence[str]) -> str:
     return f"{said}: {'; '.join(changes[:MOST_GIT_CHANGES])}{more}" if changes else ""
 
 
-def changed(state: RunState, **changes: Any) -> RunState:
+def update_state(state: RunState, **changes: Any) -> RunState:
     """Return a state with some fields changed; `dataclasses.replace` does the same but takes ten times as long."""
-    return changed_by(state, changes)
+    return update_state_from(state, changes)
 
 
-def changed_by(state: RunState, changes: dict[str, Any]) -> RunState:
+def update_state_from(state: RunState, changes: dict[str, Any]) -> RunState:
     """Return a state with the fields changed that a map holds."""
     copy = object.__new__(RunState)
     fields = copy.__dict__

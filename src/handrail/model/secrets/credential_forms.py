@@ -38,16 +38,16 @@ class CredentialForms:
         """Iterate over the forms, in order."""
         return iter(self._forms)
 
-    def may_be_in(self, data: bytes) -> bool:
+    def can_match(self, data: bytes) -> bool:
         """Whether data may contain a form: hardly any recorded event does, and this is the cheapest no."""
-        return len(data) >= LARGE or self._any_hint.search(data) is not None
+        return len(data) >= LARGE or self._hint_pattern.search(data) is not None
 
     def candidates(self, data: bytes) -> Iterator[Form]:
         """Yield the forms that data may contain."""
         if len(data) < LARGE:
-            held = self._forms if self.may_be_in(data) else ()
+            held = self._forms if self.can_match(data) else ()
             return (form for form in held if any(hint in data for hint in form.hints))
-        gates = {gate for gate in self._gates if compiled(gate).search(data)}
+        gates = {gate for gate in self._gates if compile_pattern(gate).search(data)}
         return (
             form
             for form in self._forms
@@ -59,7 +59,7 @@ class CredentialForms:
         return frozenset(form.gate for form in self._forms if form.gate)
 
     @cached_property
-    def _any_hint(self) -> "re.Pattern[bytes]":
+    def _hint_pattern(self) -> "re.Pattern[bytes]":
         """Finds any hint by its rarest letter: searching for the first letter of each would stop at every word."""
         by_letter: dict[bytes, list[bytes]] = {}
         for hint in sorted({hint for form in self._forms for hint in form.hints}):
@@ -70,7 +70,7 @@ class CredentialForms:
 
 
 @cache
-def compiled(pattern: bytes) -> "re.Pattern[bytes]":
+def compile_pattern(pattern: bytes) -> "re.Pattern[bytes]":
     """Compile a pattern, once."""
     return re.compile(pattern)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from json import dumps
 
 from handrail.frozen import frozen
-from handrail.model.secrets.credential_forms import CredentialForms, Form, compiled
+from handrail.model.secrets.credential_forms import CredentialForms, Form, compile_pattern
 
 SHORTEST = 8
 """A shorter value is not treated as a secret: hiding it would hide unrelated words."""
@@ -48,28 +48,28 @@ class Redactor:
         self._begun = [word[: at + 1] for word in self._words for at in _line_ends(word)]
         """The possible beginnings of a multi-line value, each up to the end of one of its lines."""
 
-    def joined(self, other: "Redactor") -> "Redactor":
+    def merge(self, other: "Redactor") -> "Redactor":
         """Return a redactor that knows the secrets of two places."""
         return Redactor({}, self._forms, other, self)
 
     def find(self, data: bytes, *, forms: bool = True) -> list[Found]:
         """Find the secrets, in order and without overlap; without `forms` only known values."""
-        if not self._words and forms and not self._forms.may_be_in(data):
+        if not self._words and forms and not self._forms.can_match(data):
             return []
         found = [
-            Found(*_whole_escapes(data, *at), self._names[word], *at)
+            Found(*_keep_escapes_whole(data, *at), self._names[word], *at)
             for word in self._words
-            for at in _each(data, word)
+            for at in _find_all(data, word)
         ]
         for form in self._forms.candidates(data) if forms else ():
-            found += [_of_form(data, form, m) for m in compiled(form.pattern).finditer(data)]
-        return _apart(sorted(found, key=lambda each: (each.start, -each.end))) if found else found
+            found += [_build_found(data, form, m) for m in compile_pattern(form.pattern).finditer(data)]
+        return _merge_overlaps(sorted(found, key=lambda each: (each.start, -each.end))) if found else found
 
     def data(self, data: bytes, *, forms: bool = True) -> bytes:
         """Mask every secret; masking again changes nothing."""
         for _ in range(MOST_PASSES):
             found = self.find(data, forms=forms)
-            masked = _masked(data, found) if found else data
+            masked = _mask_secrets(data, found) if found else data
             if masked == data:
                 break
             # What was right beside a secret may be recognized as one only now.
@@ -82,26 +82,28 @@ class Redactor:
         masked = self.data(data)
         return text if masked == data else masked.decode("utf-8", "surrogatepass")
 
-    def named_in(self, text: str) -> tuple[str, ...]:
+    def find_variable_names(self, text: str) -> tuple[str, ...]:
         """List the variables whose values occur in a text."""
         data = text.encode("utf-8", "surrogatepass")
         return tuple(dict.fromkeys(self._names[word] for word in self._words if word in data))
 
-    def settled(self, data: bytes) -> int:
+    def stable_length(self, data: bytes) -> int:
         """Return up to where nothing that follows can change what is a secret: whole lines, but no open private key."""
         end = data.rfind(b"\n") + 1
         opened = [m.start() for m in _OPEN.finditer(data)] if b"PRIVATE KEY" in data else []
         if opened:
             closed = _CLOSED.search(data, opened[-1])
-            end = end if closed is not None and closed.end() <= end else self._before(data, min(end, opened[-1]))
+            end = (
+                end if closed is not None and closed.end() <= end else self._boundary_before(data, min(end, opened[-1]))
+            )
         begun = next((each for each in self._begun if data.endswith(each, 0, end)), b"")
-        end = self._before(data, end - len(begun)) if begun else end
+        end = self._boundary_before(data, end - len(begun)) if begun else end
         if len(data) - end <= HELD:
             return end
         end = len(data) - HELD // 2
-        return self._before(data, end) or end
+        return self._boundary_before(data, end) or end
 
-    def _before(self, data: bytes, end: int) -> int:
+    def _boundary_before(self, data: bytes, end: int) -> int:
         """Find the last position, up to a given one, that no secret spans, including the backslashes before it."""
         for each in reversed(self.find(data)):
             if each.since < end < each.until:
@@ -127,19 +129,19 @@ def _spellings(named: Iterable[tuple[str, str]]) -> dict[bytes, str]:
     return names
 
 
-def _of_form(data: bytes, form: Form, match: "re.Match[bytes]") -> Found:
+def _build_found(data: bytes, form: Form, match: "re.Match[bytes]") -> Found:
     start, end = match.span(match.re.groups and 1)
-    return Found(*_whole_escapes(data, start, end), form.kind, *match.span())
+    return Found(*_keep_escapes_whole(data, start, end), form.kind, *match.span())
 
 
-def _each(data: bytes, word: bytes) -> Iterator[tuple[int, int]]:
+def _find_all(data: bytes, word: bytes) -> Iterator[tuple[int, int]]:
     at = data.find(word)
     while at >= 0:
         yield at, at + len(word)
         at = data.find(word, at + len(word))
 
 
-def _whole_escapes(data: bytes, start: int, end: int) -> tuple[int, int]:
+def _keep_escapes_whole(data: bytes, start: int, end: int) -> tuple[int, int]:
     """Preserve JSON escapes: one that begins before a secret, and one that continues after it."""
     before = start - len(data[max(0, start - 64) : start].rstrip(b"\\")) - max(0, start - 64)
     inside = data[start:end]
@@ -147,7 +149,7 @@ def _whole_escapes(data: bytes, start: int, end: int) -> tuple[int, int]:
     return start + before % 2, max(start + before % 2, end - trailing % 2)
 
 
-def _apart(found: list[Found]) -> list[Found]:
+def _merge_overlaps(found: list[Found]) -> list[Found]:
     joined: list[Found] = []
     for each in found:
         last = joined[-1] if joined else None
@@ -161,7 +163,7 @@ def _apart(found: list[Found]) -> list[Found]:
     return joined
 
 
-def _masked(data: bytes, found: list[Found]) -> bytes:
+def _mask_secrets(data: bytes, found: list[Found]) -> bytes:
     pieces: list[bytes] = []
     at = 0
     for each in found:

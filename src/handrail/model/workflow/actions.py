@@ -336,6 +336,6 @@ def has_escalation(action: Action) -> bool:
     return isinstance(action, LoopAction | AgentLoopAction) and action.escalate
 
 
-def escalated(message: str, to: str) -> str:
+def add_escalation(message: str, to: str) -> str:
     """Add to a message who else is notified."""
     return f"{message}; escalated to {to}" if to else message

@@ -65,7 +65,7 @@ class Input:
     """The name whose value is the default, such as `project.default_branch`."""
 
 
-def with_project_values(
+def fill_project_values(
     declared: tuple[Input, ...], given: dict[str, JsonValue], project: Project
 ) -> dict[str, JsonValue]:
     """Fill in a run's inputs from the project's configuration where their default names it."""

@@ -38,54 +38,54 @@ class ConfiguredAgents:
 
     def find(self, name: str | None, repository: str | None = None) -> Agent:
         """Look up an agent by its name; one that only an untrusted configuration describes is refused."""
-        configured = self._configured(repository or self._repository)
+        configured = self._read_repository_config(repository or self._repository)
         described = () if configured is None else configured.config.agents
         if configured is not None and any(each.name == name for each in described):
             configured.require(f"the agent '{name}'", "needs")
         table = self._table(configured)
         if name is not None and name not in table.names:
-            table = self._table(configured, self._known())
+            table = self._table(configured, self._read_known_agents())
         return table.find(name)
 
-    def installed(self) -> tuple[str, ...]:
+    def list_installed(self) -> tuple[str, ...]:
         """List the installed agents: Handrail's own and the configured ones, or else those that Handrail only knows."""
-        configured = self._configured(self._repository)
+        configured = self._read_repository_config(self._repository)
         own = () if configured is None or configured.distrust else configured.config.agents
-        described = tuple(each.name for each in (*_users(self._folders), *own))
+        described = tuple(each.name for each in (*_read_users_agents(self._folders), *own))
         table = self._table(configured)
         named = tuple(dict.fromkeys((*(each.name for each in self._catalog.profiles), *described)))
-        return _here(table, named) or self._known_here(configured)
+        return _filter_installed(table, named) or self._find_known_installed(configured)
 
     def variables_in(self, environ: Mapping[str, str], repository: str | None = None) -> tuple[str, ...]:
         """List the variables of an environment that any agent gets: Handrail's own, configured and known agents."""
-        configured = self._configured(repository or self._repository)
+        configured = self._read_repository_config(repository or self._repository)
         own = () if configured is None or configured.distrust else configured.config.agents
-        described = (each for each in (*self._known(), *_users(self._folders), *own))
+        described = (each for each in (*self._read_known_agents(), *_read_users_agents(self._folders), *own))
         named = (name for each in described if isinstance(each, AgentDefinition) for name in each.variables)
         return tuple(dict.fromkeys((*self._catalog.variables_in(environ), *named)))
 
-    def _known_here(self, configured: Configured | None) -> tuple[str, ...]:
-        known = self._known()
-        return _here(self._table(configured, known), tuple(each.name for each in known))
+    def _find_known_installed(self, configured: Configured | None) -> tuple[str, ...]:
+        known = self._read_known_agents()
+        return _filter_installed(self._table(configured, known), tuple(each.name for each in known))
 
     def _table(self, configured: Configured | None, known: tuple[Defined, ...] = ()) -> AgentTable:
         own: tuple[Defined, ...] = ()
         if configured is not None and not configured.distrust:
             own = configured.config.agents
-        return self._catalog.define((*known, *_users(self._folders), *own))
+        return self._catalog.define((*known, *_read_users_agents(self._folders), *own))
 
-    def _known(self) -> tuple[Defined, ...]:
+    def _read_known_agents(self) -> tuple[Defined, ...]:
         return agents_file.read_agents_file(self._catalog.definitions, Report())
 
-    def _configured(self, repository: str | None) -> Configured | None:
+    def _read_repository_config(self, repository: str | None) -> Configured | None:
         return None if repository is None else read_configured(Place(self._folders, Path(repository), Path(repository)))
 
 
-def _here(table: AgentTable, names: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(name for name in names if _is_here(table, name))
+def _filter_installed(table: AgentTable, names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name in names if _is_installed(table, name))
 
 
-def _is_here(table: AgentTable, name: str) -> bool:
+def _is_installed(table: AgentTable, name: str) -> bool:
     try:
         return table.is_installed(name)
     except UsageError:
@@ -93,16 +93,16 @@ def _is_here(table: AgentTable, name: str) -> bool:
         return False
 
 
-def _may_define(folders: Folders) -> bool:
+def _has_agent_config(folders: Folders) -> bool:
     try:
         return any((folders.config / name).exists() for name in ("config.toml", "agents.toml"))
     except OSError:
         return True  # It exists and cannot be inspected; reading it reports why.
 
 
-def _users(folders: Folders) -> tuple[Defined, ...]:
+def _read_users_agents(folders: Folders) -> tuple[Defined, ...]:
     """Read the user's own agents; an unreadable file is an error, since nobody can know what it would say."""
-    if not _may_define(folders):
+    if not _has_agent_config(folders):
         return ()
     report = Report()
     found = agents_file.read_user_agents(folders, report)

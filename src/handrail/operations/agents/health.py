@@ -61,7 +61,7 @@ def access_words(can: Abilities) -> str:
     return ", ".join(level for level in ORDER if level in can.access)
 
 
-def lacks(can: Abilities) -> tuple[str, ...]:
+def list_unsupported(can: Abilities) -> tuple[str, ...]:
     """List what a step may ask for and the agent cannot enforce."""
     levels = (f"access {level}" for level in ORDER if level not in can.access)
     return (*levels, *(words for name, words in KEPT if name in REFUSED and not getattr(can, name)))
@@ -88,4 +88,4 @@ def _is_logged_in(
     code = programs.exit_code_of(profile.program, login.asks)
     if code != 1:
         return True if code == 0 else None
-    return False if catalog.missing_login(profile.name, (profile.program,), environ) else None
+    return False if catalog.login_hint(profile.name, (profile.program,), environ) else None

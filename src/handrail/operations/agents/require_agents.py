@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from handrail.engine.prompts.choose_agent import Choice, Given, chosen
+from handrail.engine.prompts.choose_agent import Choice, Given, choose_agent
 from handrail.errors import EnvironmentFault, InvalidWorkflow, NotFound, UsageError
 from handrail.late_import import late_import
-from handrail.model.parts import every_step, parts
+from handrail.model.parts import parts, walk_steps
 from handrail.model.workflow.actions import AgentAction
 from handrail.model.workflow.agent_names import AgentNames, Named
 from handrail.model.workflow.plan import Plan
@@ -43,9 +43,9 @@ def require_agents(plans: tuple[Plan, ...], given: Given, known: Agents, pulled:
     names: dict[str, None] = {}
     for plan in plans:
         for address, task in _tasks(plan, pulled=plan is pulled):
-            agent, model = _performer(chosen(task, given), known, given.names)
+            agent, model = _performer(choose_agent(task, given), known, given.names)
             names[agent.name] = None
-            missing = unmet(agent.name, agent.can, _asked(task, address, model))
+            missing = unmet(agent.name, agent.can, _make_agent_call(task, address, model))
             problems.update(dict.fromkeys(f"step '{address}': {what}" for what in missing))
     if problems:
         raise InvalidWorkflow("; ".join(problems), next_step="change the step, or name another agent for it")
@@ -53,7 +53,7 @@ def require_agents(plans: tuple[Plan, ...], given: Given, known: Agents, pulled:
 
 
 def _tasks(plan: Plan, *, pulled: bool = False) -> Iterator[tuple[str, AgentTask]]:
-    for address, step in every_step(plan.steps):
+    for address, step in walk_steps(plan.steps):
         if pulled and isinstance(step.action, AgentAction):
             continue
         yield from ((address, task) for task in parts(step.action, AgentTask))
@@ -62,7 +62,7 @@ def _tasks(plan: Plan, *, pulled: bool = False) -> Iterator[tuple[str, AgentTask
 def _performer(choice: Choice, known: Agents, names: AgentNames) -> tuple[Agent, str | None]:
     """Return the chosen agent, or its first installed fallback; if there is none, say how to install the chosen one."""
     if choice.agent is None:
-        raise _nobody(known.installed(), known.catalog)
+        raise _make_no_agent_error(known.list_installed(), known.catalog)
     chain = (Named(choice.agent, choice.model), *(names.read(text) for text in choice.instead))
     agents = [(known.find(each.agent), each.model) for each in chain]
     found = next((pair for pair in agents if is_installed(pair[0])), None)
@@ -71,7 +71,7 @@ def _performer(choice: Choice, known: Agents, names: AgentNames) -> tuple[Agent,
     return found or agents[0]
 
 
-def _nobody(names: tuple[str, ...], catalog: AgentCatalog) -> UsageError | NotFound:
+def _make_no_agent_error(names: tuple[str, ...], catalog: AgentCatalog) -> UsageError | NotFound:
     if names:
         hint = f'name one with --agent, or write [agent] default = "{names[0]}" into .handrail/config.toml'
         return UsageError(f"no agent was chosen, and several are installed: {', '.join(names)}", next_step=hint)
@@ -79,7 +79,7 @@ def _nobody(names: tuple[str, ...], catalog: AgentCatalog) -> UsageError | NotFo
     return NotFound("no agent is installed", next_step=f"{ways}; or play a script with --script FILE")
 
 
-def _asked(task: AgentTask, address: str, model: str | None) -> AgentCall:
+def _make_agent_call(task: AgentTask, address: str, model: str | None) -> AgentCall:
     return AgentCall(
         run="",
         address=address,

@@ -38,7 +38,7 @@ def config_target(client: ConnectedClient, place: Place, environ: Mapping[str, s
         path = path_in_project(_root(place), client.project)
     else:
         variables = {HOME: environ[HOME]} if environ.get(HOME) else {}
-        entry = _entry(client, (program(), "mcp"), variables)
+        entry = _entry(client, (handrail_program(), "mcp"), variables)
         path = path_of_user(client.user, environ, Path.home()).resolve()
     return Target(path=path, form=client.form, table=client.table, entry=entry)
 
@@ -59,12 +59,12 @@ def skill_folder(client: ConnectedClient, place: Place, environ: Mapping[str, st
     return path_of_user(client.skills, environ, Path.home())
 
 
-def own_command(client: ConnectedClient) -> str:
+def client_command(client: ConnectedClient) -> str:
     """Return the client's own command that does the same for the user; empty if it has none."""
-    return shlex.join((*client.way, program(), "mcp")) if client.way else ""
+    return shlex.join((*client.way, handrail_program(), "mcp")) if client.way else ""
 
 
-def program() -> str:
+def handrail_program() -> str:
     """Return the absolute path of Handrail's program: clients may have another PATH."""
     beside = Path(sys.executable).parent / PROGRAM
     return str(beside) if beside.is_file() else shutil.which(PROGRAM) or PROGRAM

@@ -9,7 +9,7 @@ import tomllib
 from copy import deepcopy
 from typing import Any, TypeAlias, cast
 
-from handrail.operations.connect.jsonc import Member, blanked, members, read_jsonc
+from handrail.operations.connect.jsonc import Member, blank_comments, members, read_jsonc
 from handrail.ports.agent_profiles import ConfigForm
 
 Data: TypeAlias = dict[str, Any]
@@ -46,7 +46,7 @@ def find_entry(form: ConfigForm, text: str, table: str) -> Data | None:
 
 def write_entry(form: ConfigForm, table: str, entry: Data) -> str:
     """Return the lines that a person would put into an empty configuration."""
-    return _toml_lines(table, entry) if form == "toml" else f"{_whole(table, entry)}\n"
+    return _toml_lines(table, entry) if form == "toml" else f"{_render_document(table, entry)}\n"
 
 
 def insertion(form: ConfigForm, text: str, table: str, entry: Data) -> tuple[int, str]:
@@ -63,13 +63,15 @@ def insertion(form: ConfigForm, text: str, table: str, entry: Data) -> tuple[int
     return at, words
 
 
-def without(form: ConfigForm, text: str, table: str, *, with_table: bool) -> str:
+def remove_entry(form: ConfigForm, text: str, table: str, *, with_table: bool) -> str:
     """Remove the entry from a text that was rewritten since, and its table if that becomes empty."""
     wanted = read_config(form, text)
     del wanted[table][NAME]
     if with_table and not wanted[table]:
         del wanted[table]
-    made = _toml_without(text, table) if form == "toml" else _json_without(text, table, gone=table not in wanted)
+    made = (
+        _remove_toml_entry(text, table) if form == "toml" else _remove_json_entry(text, table, gone=table not in wanted)
+    )
     left = read_config(form, made)
     if left != wanted and left != {key: value for key, value in wanted.items() if key != table or value}:
         raise UnfitText("it was written anew in a way that cannot be taken back")
@@ -78,35 +80,35 @@ def without(form: ConfigForm, text: str, table: str, *, with_table: bool) -> str
 
 def _json_insertion(text: str, table: str, entry: Data) -> tuple[int, str]:
     if not text.strip():
-        return len(text), f"{_whole(table, entry)}\n"
-    plain = blanked(text)
+        return len(text), f"{_render_document(table, entry)}\n"
+    plain = blank_comments(text)
     root = plain.index("{")
     around = members(plain, root)
-    unit = _unit(text, around)
+    unit = _indent_unit(text, around)
     servers = next((each for each in around if each.key == table), None)
     if servers is None:
-        return root + 1, f"\n{_named(table, {NAME: entry}, unit, 1)}" + ("," if around else "\n")
+        return root + 1, f"\n{_render_member(table, {NAME: entry}, unit, 1)}" + ("," if around else "\n")
     inside = members(plain, servers.value)
-    return servers.value + 1, f"\n{_named(NAME, entry, unit, 2)}" + ("," if inside else f"\n{unit}")
+    return servers.value + 1, f"\n{_render_member(NAME, entry, unit, 2)}" + ("," if inside else f"\n{unit}")
 
 
-def _unit(text: str, around: list[Member]) -> str:
+def _indent_unit(text: str, around: list[Member]) -> str:
     """Return the indentation of a file."""
     line = text[: around[0].start].rpartition("\n")[2] if around else ""
     return line if line and not line.strip() else UNIT
 
 
-def _named(key: str, value: Data, unit: str, depth: int) -> str:
+def _render_member(key: str, value: Data, unit: str, depth: int) -> str:
     lines = f"{json.dumps(key)}: {json.dumps(value, indent=unit, ensure_ascii=False)}".split("\n")
     return "\n".join(f"{unit * depth}{line}" for line in lines)
 
 
-def _whole(table: str, entry: Data) -> str:
+def _render_document(table: str, entry: Data) -> str:
     return json.dumps({table: {NAME: entry}}, indent=UNIT, ensure_ascii=False)
 
 
-def _json_without(text: str, table: str, *, gone: bool) -> str:
-    plain = blanked(text)
+def _remove_json_entry(text: str, table: str, *, gone: bool) -> str:
+    plain = blank_comments(text)
     around = members(plain, plain.index("{"))
     servers = next(each for each in around if each.key == table)
     if gone:
@@ -144,6 +146,6 @@ def _toml_insertion(text: str, table: str, entry: Data) -> tuple[int, str]:
     return len(text), f"{ends}{space}{_toml_lines(table, entry)}"
 
 
-def _toml_without(text: str, table: str) -> str:
+def _remove_toml_entry(text: str, table: str) -> str:
     own = rf"\[{re.escape(table)}\.\"?{NAME}\"?(?:\.[^\]]*)?\][^\n]*\n"
     return re.sub(rf"(?:\r?\n)?^[ \t]*{own}(?:(?![ \t]*\[)[^\n]*(?:\n|\Z))*", "", text, flags=re.MULTILINE)

@@ -14,7 +14,7 @@ from handrail.operations.connect.config_text import (
     find_entry,
     insertion,
     read_config,
-    without,
+    remove_entry,
     write_entry,
 )
 from handrail.operations.connect.receipts import Receipt, Receipts
@@ -82,7 +82,7 @@ def write(target: Target, receipts: Receipts) -> bool:
         standing = look_at(target, receipts)
     text = standing.text or ""
     try:
-        at, words = (0, target.whole) if target.form is None else _inserted(target, text)
+        at, words = (0, target.whole) if target.form is None else _find_insertion(target, text)
     except UnfitText as error:
         raise _refusal(target, str(error)) from error
     made = _make_folders(target.path.parent)
@@ -100,7 +100,7 @@ def take_back(target: Target, receipts: Receipts) -> bool:
         if look_at(target, receipts).state in ("present", "different"):
             raise _refusal(target, "what it holds was not written by this command")
         return False
-    left = _left(target, text or "", receipt)
+    left = _remove_insertion(target, text or "", receipt)
     if text is not None and receipt.file and _is_empty(target, left):
         target.path.unlink()
         _remove_folders(receipt.folders)
@@ -110,7 +110,7 @@ def take_back(target: Target, receipts: Receipts) -> bool:
     return text is not None and left != text
 
 
-def _left(target: Target, text: str, receipt: Receipt) -> str:
+def _remove_insertion(target: Target, text: str, receipt: Receipt) -> str:
     """Return what remains: the text around the insertion, or if the file was rewritten, all but the entry."""
     if text.count(receipt.text) == 1:
         left = text.replace(receipt.text, "")
@@ -125,7 +125,7 @@ def _left(target: Target, text: str, receipt: Receipt) -> str:
             return text
         plain = text.removeprefix(_BOM)
         mark = text[: len(text) - len(plain)]
-        return mark + without(target.form, plain, target.table, with_table=receipt.table)
+        return mark + remove_entry(target.form, plain, target.table, with_table=receipt.table)
     except UnfitText as error:
         raise _refusal(target, str(error), remove=True) from error
 
@@ -145,7 +145,7 @@ def _entry(target: Target, text: str) -> Data | None:
     return None if target.form is None else find_entry(target.form, text.removeprefix(_BOM), target.table)
 
 
-def _inserted(target: Target, text: str) -> tuple[int, str]:
+def _find_insertion(target: Target, text: str) -> tuple[int, str]:
     mark = len(text) - len(text.removeprefix(_BOM))
     if target.form is None:
         raise UnfitText("it is no configuration")

@@ -22,7 +22,7 @@ class Member:
     end: int
 
 
-def blanked(text: str) -> str:
+def blank_comments(text: str) -> str:
     """Replace comments and trailing commas with spaces: plain JSON of the same length."""
     plain = _STRING_OR_COMMENT.sub(lambda found: _blank(found, "/"), text)
     return _LAST_COMMA.sub(lambda found: _blank(found, ","), plain)
@@ -35,7 +35,7 @@ def _blank(found: "re.Match[str]", begins: str) -> str:
 
 def read_jsonc(text: str) -> object:
     """Parse a text; raise ValueError if it is not JSON."""
-    return json.loads(blanked(text))
+    return json.loads(blank_comments(text))
 
 
 def members(plain: str, brace: int) -> list[Member]:

@@ -6,7 +6,7 @@ Nothing extra is recorded while an agent works: everything in a cassette is stor
 from collections.abc import Iterator
 from pathlib import Path
 
-from handrail.authoring.scripts.cassette import RecordedCall, digest, drift_told, write_cassette
+from handrail.authoring.scripts.cassette import RecordedCall, digest, read_drift, write_cassette
 from handrail.frozen import frozen
 from handrail.model.history.events import Event, QuestionAsked, StepBegan, StepEnded, StepRefused
 from handrail.model.secrets.redaction import Redactor
@@ -40,12 +40,12 @@ class Recording:
         heads = (
             (event.address, self._lines(place)[:1])
             for member in family(self.log, run)
-            for _, event, place in self._begun(member)
+            for _, event, place in self._find_call_folders(member)
         )
-        told = ((address, drift_told(first[0])) for address, first in heads if first)
+        told = ((address, read_drift(first[0])) for address, first in heads if first)
         return tuple(f"step '{address}': {drift}" for address, drift in told if drift)
 
-    def _begun(self, run: str) -> Iterator[tuple[int, StepBegan, Path]]:
+    def _find_call_folders(self, run: str) -> Iterator[tuple[int, StepBegan, Path]]:
         for seq, event in agent_calls(events_by_one_clock(self.log, run)):
             place = _newest(self.folder / run / str(seq))
             if place is not None:
@@ -53,7 +53,7 @@ class Recording:
 
     def _calls(self, root: str, run: str) -> Iterator[RecordedCall]:
         endings = _endings(event for _, event in events_by_one_clock(self.log, run))
-        for seq, began, place in self._begun(run):
+        for seq, began, place in self._find_call_folders(run):
             ended = self.processes.look(str(place))
             if not isinstance(ended, Ended):
                 continue

@@ -14,7 +14,7 @@ from handrail.operations.views.run_tree import root_of
 from handrail.operations.workflows.repository_config import read_configured
 from handrail.ports.delivery import Delivery, Leftover, Life, Retention
 from handrail.ports.log import Log
-from handrail.runtime.event_records import from_log
+from handrail.runtime.event_records import decode_event
 from handrail.runtime.history import state_of
 from handrail.sources.config.config import KEEP_SNAPSHOTS, read_user_config
 from handrail.sources.folders import Folders
@@ -72,7 +72,7 @@ def _life(log: Log, run: str) -> Life:
     except (StorageDamaged, StorageTooNew):
         # What it left behind may be all that remains of it.
         return "alive"
-    return "over" if state.over else "alive"
+    return "over" if state.is_over else "alive"
 
 
 def _repositories(log: Log) -> Iterator[str]:
@@ -81,7 +81,7 @@ def _repositories(log: Log) -> Iterator[str]:
             # The history of an import names places of somebody else; its own place has a record.
             continue
         try:
-            source = next((_source(from_log(first)) for first in log.read(row.key, limit=1)), None)
+            source = next((_source(decode_event(first)) for first in log.read(row.key, limit=1)), None)
         except (StorageDamaged, StorageTooNew):
             continue
         if source is not None:

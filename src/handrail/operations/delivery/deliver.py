@@ -11,14 +11,14 @@ from handrail.model.history import events
 from handrail.model.history.run_lines import Filter
 from handrail.model.history.run_state import RunState
 from handrail.model.history.trees import Tree
-from handrail.operations.views.diff import began_with, tree_of
-from handrail.operations.views.run_tree import family, held_words, holder_of
+from handrail.operations.views.diff import diff_base, tree_of
+from handrail.operations.views.run_tree import family, holder_of, holder_words
 from handrail.ports.delivery import Delivery
 from handrail.ports.log import Append, Holder, Log
 from handrail.ports.repositories import Repositories
 from handrail.ports.workspaces import Conflict, Merged
-from handrail.runtime.event_records import to_log
-from handrail.runtime.handlers.trees import with_trailer, work_title
+from handrail.runtime.event_records import encode_event
+from handrail.runtime.handlers.trees import add_run_trailer, work_title
 from handrail.runtime.history import readable_state, state_of
 from handrail.runtime.run_summary import summary_of
 
@@ -62,9 +62,9 @@ class Discarded:
 def apply(log: Log, workspaces: Delivery, run: str, *, accept_git_changes: bool = False) -> Applied:
     """Apply a run's changes to the user's checkout as uncommitted changes."""
     state = state_of(log, run)
-    tree = _own(state)
+    tree = _require_own_worktree(state)
     _require_known_settings(log, workspaces, state, "apply", accept=accept_git_changes)
-    files = workspaces.apply_to_checkout(replace(tree, commit=began_with(state)), run)
+    files = workspaces.apply_to_checkout(replace(tree, commit=diff_base(state)), run)
     workspaces.accept_settings(tree, files)
     unfinished = state.status not in ("succeeded", "cancelled", "failed")
     return Applied(run, tree.repository, files, unfinished)
@@ -72,8 +72,8 @@ def apply(log: Log, workspaces: Delivery, run: str, *, accept_git_changes: bool 
 
 def undo_apply(log: Log, workspaces: Delivery, run: str | None, root: Path) -> Applied:
     """Undo what was last applied to a checkout, of one run or of any."""
-    found = run or _applied_last(log, workspaces, root)
-    tree = _own(state_of(log, found))
+    found = run or _find_last_applied(log, workspaces, root)
+    tree = _require_own_worktree(state_of(log, found))
     files = workspaces.undo_apply(tree, found)
     workspaces.accept_settings(tree, files)
     return Applied(found, tree.repository, files)
@@ -82,12 +82,12 @@ def undo_apply(log: Log, workspaces: Delivery, run: str | None, root: Path) -> A
 def merge(log: Log, workspaces: Delivery, run: str, *, accept_git_changes: bool = False) -> Delivered:
     """Merge a run's branch, with everything in its worktree, into its base."""
     state = state_of(log, run)
-    tree = _own(state)
+    tree = _require_own_worktree(state)
     _refuse_moving(log, state)
     _require_known_settings(log, workspaces, state, "merge", accept=accept_git_changes)
     if Path(tree.path).is_dir():
-        workspaces.commit(tree, with_trailer(work_title(state), run))
-    found = workspaces.merge_into_base(tree, with_trailer(f"Merge {tree.branch}", run))
+        workspaces.commit(tree, add_run_trailer(work_title(state), run))
+    found = workspaces.merge_into_base(tree, add_run_trailer(f"Merge {tree.branch}", run))
     match found:
         case Merged():
             return Delivered(run, tree.branch, tree.base, found.commit, found.already)
@@ -104,23 +104,27 @@ def require_discardable(log: Log, workspaces: Delivery, run: str) -> bool:
     state = readable_state(log, run)
     if state.foreign:
         return False
-    _own(state)
-    for each in _with_trees(log, run):
+    _require_own_worktree(state)
+    for each in _find_worktree_owners(log, run):
         workspaces.require_discardable(tree_of(each), each.run)
     return True
 
 
 def discard(log: Log, workspaces: Delivery, repositories: Repositories, run: str) -> tuple[Discarded, ...]:
     """Remove the worktrees and branches of a run and its items; everything is stored under refs first."""
-    return tuple(_discarded(workspaces, repositories, state) for state in reversed(_with_trees(log, run)))
+    return tuple(
+        _discard_worktree(workspaces, repositories, state) for state in reversed(_find_worktree_owners(log, run))
+    )
 
 
 def set_aside(log: Log, workspaces: Delivery, run: str) -> tuple[str, ...]:
     """Give up the worktrees of a run whose repository is gone; return the folders in which their files are now."""
-    return tuple(place for each in _with_trees(log, run) if (place := workspaces.set_aside(tree_of(each), each.run)))
+    return tuple(
+        place for each in _find_worktree_owners(log, run) if (place := workspaces.set_aside(tree_of(each), each.run))
+    )
 
 
-def _with_trees(log: Log, run: str) -> tuple[RunState, ...]:
+def _find_worktree_owners(log: Log, run: str) -> tuple[RunState, ...]:
     """List the runs of a family that have their own worktrees; a called workflow uses the worktree of its caller."""
     found: dict[str, RunState] = {}
     for each in family(log, run):
@@ -130,7 +134,7 @@ def _with_trees(log: Log, run: str) -> tuple[RunState, ...]:
     return tuple(found.values())
 
 
-def _discarded(workspaces: Delivery, repositories: Repositories, state: RunState) -> Discarded:
+def _discard_worktree(workspaces: Delivery, repositories: Repositories, state: RunState) -> Discarded:
     tree = tree_of(state)
     if Path(tree.path).is_dir():
         # On top of the run's own snapshots, where `diff` and `apply` look for it afterwards.
@@ -139,7 +143,7 @@ def _discarded(workspaces: Delivery, repositories: Repositories, state: RunState
     return Discarded(state.run, tree.branch, commit, workspaces.discard(tree, state.run))
 
 
-def _own(state: RunState) -> Tree:
+def _require_own_worktree(state: RunState) -> Tree:
     tree = tree_of(state)
     if not tree.owned:
         raise UsageError(f"{state.run} works in your own checkout, {tree.path}", next_step="its changes are there")
@@ -148,13 +152,13 @@ def _own(state: RunState) -> Tree:
 
 def _require_known_settings(log: Log, workspaces: Delivery, state: RunState, call: str, *, accept: bool) -> None:
     """Refuse to deliver if settings that start programs have changed since the run began."""
-    tree = _own(state)
+    tree = _require_own_worktree(state)
     if accept:
         workspaces.accept_settings(tree)
         for each in family(log, state.run):
             _record_acceptance(log, each)
         return
-    changes = workspaces.changed_settings(tree)
+    changes = workspaces.find_changed_settings(tree)
     if changes:
         more = f"; and {len(changes) - _SHOWN} more" if len(changes) > _SHOWN else ""
         message = (
@@ -176,7 +180,7 @@ def _record_acceptance(log: Log, run: str) -> None:
         state = state_of(log, run)
         event = events.GitSettingsChanged(changes=(), at=time.time())
         after = fold(state, event, state.seq + 1, log.get_blob)
-        log.append([Append(run, state.seq, (to_log(event),), summary=summary_of(after))], [lease])
+        log.append([Append(run, state.seq, (encode_event(event),), summary=summary_of(after))], [lease])
     finally:
         log.release(lease)
 
@@ -184,15 +188,15 @@ def _record_acceptance(log: Log, run: str) -> None:
 def _refuse_moving(log: Log, state: RunState) -> None:
     holder = holder_of(log, state.run)
     if holder is not None:
-        message = f"{state.run} is driven by {held_words(holder)}, and its files may change any moment"
+        message = f"{state.run} is driven by {holder_words(holder)}, and its files may change any moment"
         raise UsageError(message, next_step=f"wait for it, or: handrail stop {state.run}")
     if state.status in ("running", "queued"):
         message = f"{state.run} was interrupted in the middle of a step"
         raise UsageError(message, next_step=f"handrail resume {state.run}, or handrail stop {state.run}")
 
 
-def _applied_last(log: Log, workspaces: Delivery, root: Path) -> str:
-    found = workspaces.applied_last(root, [row.key for row in log.summaries(Filter())])
+def _find_last_applied(log: Log, workspaces: Delivery, root: Path) -> str:
+    found = workspaces.find_last_applied(root, [row.key for row in log.summaries(Filter())])
     if found is None:
         raise NotFound(f"nothing of a run was applied to {root}", next_step="handrail apply RUN")
     return found

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NoReturn, cast
 
 from handrail.engine.fold.apply import apply
-from handrail.engine.fold.step_tools import started_by
+from handrail.engine.fold.step_tools import run_started_by
 from handrail.errors import HandrailError, NotFound, UsageError, VersionConflict
 from handrail.frozen import frozen
 from handrail.model.codec import CodecError, decode
@@ -39,8 +39,8 @@ from handrail.operations.views.run_tree import family
 from handrail.ports.delivery import Delivery
 from handrail.ports.hash_chain import START, digest_of, link
 from handrail.ports.log import Append, Head, Log, StoredEvent, TimerSet
-from handrail.runtime.event_records import from_log, to_log
-from handrail.runtime.history import pinned_plans, readable_events, state_of
+from handrail.runtime.event_records import decode_event, encode_event
+from handrail.runtime.history import decode_pinned_plans, readable_events, state_of
 from handrail.runtime.run_summary import summary_of
 
 FORMAT = "handrail-run"
@@ -80,7 +80,7 @@ def export(log: Log, run: str) -> dict[str, Any]:
     if run not in found:
         state_of(log, run)
     streams = [_stream(each, events) for each, events in found.items()]
-    digests = {digest for events in found.values() for digest in _named(log, events)}
+    digests = {digest for events in found.values() for digest in _find_named_blobs(log, events)}
     blobs = {digest: base64.b64encode(log.get_blob(digest)).decode() for digest in sorted(digests)}
     return {"format": FORMAT, "version": VERSION, "run": run, "streams": streams, "blobs": blobs}
 
@@ -100,25 +100,28 @@ def import_run(log: Log, data: bytes, arrival: Arrival) -> Imported:
     if not is_run(root):
         _refuse(f"{root!r} cannot be the id of a run")
     parents = _require_family(root, histories)
-    states = {name: _folded(name, events, blobs) for name, events in histories.items()}
-    taken_over = _taken_over(root, states)
+    states = {name: _fold_or_refuse(name, events, blobs) for name, events in histories.items()}
+    taken_over = _find_continued_runs(root, states)
     while True:
         here = _free_id(log, root, states[root].workflow, arrival)
         appends = [
             _append(
-                _renamed(name, root, here),
-                (*(_moved(event, root, here, depth) for event in events), *_arrival(name, states, arrival, taken_over)),
+                _make_local_run_id(name, root, here),
+                (
+                    *(_rewrite_run_ids(event, root, here, depth) for event in events),
+                    *_arrival(name, states, arrival, taken_over),
+                ),
                 blobs,
             )
             for name, events in histories.items()
-            for depth in (len(_way_up(root, name, parents)),)
+            for depth in (len(_list_ancestors(root, name, parents)),)
         ]
         kept = appends[0]._replace(blobs=tuple(blobs.values()))
         try:
             log.append([kept, *appends[1:]], [])
         except VersionConflict:
             continue
-        return Imported(here, root, sum(map(len, histories.values())), not states[root].over)
+        return Imported(here, root, sum(map(len, histories.values())), not states[root].is_over)
 
 
 def _require_family(root: str, histories: Mapping[str, list[Event]]) -> dict[str, str]:
@@ -131,7 +134,7 @@ def _require_family(root: str, histories: Mapping[str, list[Event]]) -> dict[str
         first = events[0]
         if not isinstance(first, RunStarted | RunForked) or first.run != name:
             _refuse(f"the history of {name} is not its own")
-        if name != root and root not in _way_up(root, name, parents):
+        if name != root and root not in _list_ancestors(root, name, parents):
             _refuse(f"{name} does not come from a run of the file")
         children = [child for event in events if (child := _child(event))]
         known.update(children)
@@ -144,7 +147,7 @@ def _require_family(root: str, histories: Mapping[str, list[Event]]) -> dict[str
 
 def _require_names(root: str, known: set[str]) -> None:
     """Refuse ids that would be invalid here, or the same for two runs."""
-    here = {name: _renamed(name, root, "run") for name in known}
+    here = {name: _make_local_run_id(name, root, "run") for name in known}
     bad = [name for name, id_here in here.items() if not _NAME.fullmatch(id_here) or not _INNER.fullmatch(id_here)]
     if bad:
         _refuse(f"{bad[0]!r} cannot be the id of a run")
@@ -156,7 +159,7 @@ def _parent(first: Event) -> str:
     return first.parent.run if isinstance(first, RunStarted) and first.parent is not None else ""
 
 
-def _way_up(root: str, name: str, parents: Mapping[str, str]) -> list[str]:
+def _list_ancestors(root: str, name: str, parents: Mapping[str, str]) -> list[str]:
     """List the ancestors of a run up to the first one of the file, as the histories name them."""
     found: list[str] = []
     while name != root and name in parents and len(found) < len(parents):
@@ -173,10 +176,10 @@ def _is_own(name: str, child: str, parents: Mapping[str, str]) -> bool:
 
 
 def _child(event: Event) -> str:
-    return event.child if isinstance(event, ChildStarted | ItemStarted | ChildEnded) else started_by(event)
+    return event.child if isinstance(event, ChildStarted | ItemStarted | ChildEnded) else run_started_by(event)
 
 
-def _taken_over(root: str, states: Mapping[str, RunState]) -> frozenset[str]:
+def _find_continued_runs(root: str, states: Mapping[str, RunState]) -> frozenset[str]:
     """List the runs that continue here: the first one, and the called workflows in which it currently is."""
     found = {root}
     at = states[root]
@@ -232,11 +235,11 @@ def _stream(run: str, stored: tuple[StoredEvent, ...]) -> dict[str, Any]:
     return {"run": run, "events": events, "head": stored[-1].hash}
 
 
-def _named(log: Log, stored: tuple[StoredEvent, ...]) -> Iterator[str]:
+def _find_named_blobs(log: Log, stored: tuple[StoredEvent, ...]) -> Iterator[str]:
     """List the blobs that the events of a run name, and those that its state named after any of them."""
     state: RunState | None = None
     for each in stored:
-        event = from_log(each)
+        event = decode_event(each)
         state = apply(state, event, each.seq, log.get_blob)
         yield from blobs_named_by(event)
         yield from blobs_named_by(state)
@@ -285,8 +288,8 @@ def _history(name: str, stream: Mapping[str, Any]) -> list[Event]:
             stored = StoredEvent(
                 name, each["seq"], 0, each["kind"], each["version"], each["payload"].encode(), each["hash"]
             )
-            head = _linked(name, head, stored)
-            events.append(from_log(stored))
+            head = _verify_link(name, head, stored)
+            events.append(decode_event(stored))
         whole = stream["head"] == head.hash and head.seq > 0
     except (KeyError, TypeError, AttributeError, UnicodeError, CodecError, json.JSONDecodeError) as error:
         _refuse(f"event {head.seq + 1} of {name} cannot be read ({error})")
@@ -295,14 +298,14 @@ def _history(name: str, stream: Mapping[str, Any]) -> list[Event]:
     return events
 
 
-def _linked(name: str, head: Head, stored: StoredEvent) -> Head:
+def _verify_link(name: str, head: Head, stored: StoredEvent) -> Head:
     after = link(name, head, stored)
     if (after.seq, after.hash) != (stored.seq, stored.hash):
         _refuse(f"event {after.seq} of {name} is not what was written")
     return after
 
 
-def _folded(name: str, events: Iterable[Event], blobs: Mapping[str, bytes]) -> RunState:
+def _fold_or_refuse(name: str, events: Iterable[Event], blobs: Mapping[str, bytes]) -> RunState:
     try:
         return _state(events, blobs)
     except HandrailError as error:
@@ -329,37 +332,37 @@ def _state(events: Iterable[Event], blobs: Mapping[str, bytes]) -> RunState:
         raise NotFound("there are no events")
     decode(Plan, json.loads(blob(state.plan)))
     if state.calls:
-        pinned_plans(blob(state.calls))
+        decode_pinned_plans(blob(state.calls))
     return state
 
 
-def _renamed(name: str, root: str, here: str) -> str:
+def _make_local_run_id(name: str, root: str, here: str) -> str:
     """Return the id of a run of the file here: it begins with that of the first run."""
     inside = name.removeprefix(root)
     named_after = name == root or (name.startswith(root) and INSIDE.fullmatch(inside) is not None)
     return f"{here}{inside}" if named_after else f"{here}.{name}"
 
 
-def _moved(event: Event, root: str, here: str, depth: int) -> Event:
+def _rewrite_run_ids(event: Event, root: str, here: str, depth: int) -> Event:
     """Return the same event in a run of another id."""
     match event:
         case RunStarted():
             parent = None if event.run == root else event.parent
-            moved = None if parent is None else replace(parent, run=_renamed(parent.run, root, here))
+            moved = None if parent is None else replace(parent, run=_make_local_run_id(parent.run, root, here))
             kin = {"root": "", "generation": 0} if moved is None else {"root": here, "generation": depth}
-            return replace(event, run=_renamed(event.run, root, here), parent=moved, **kin)
+            return replace(event, run=_make_local_run_id(event.run, root, here), parent=moved, **kin)
         case RunForked():
             source = event.source if event.source.endswith(ELSEWHERE) else f"{event.source}{ELSEWHERE}"
-            return replace(event, run=_renamed(event.run, root, here), source=source)
+            return replace(event, run=_make_local_run_id(event.run, root, here), source=source)
         case ChildStarted() | ItemStarted() | ChildEnded():
-            return replace(event, child=_renamed(event.child, root, here))
-        case ToolCalled(result=dict(result)) if started_by(event):
-            return replace(event, result={**result, "run": _renamed(started_by(event), root, here)})
+            return replace(event, child=_make_local_run_id(event.child, root, here))
+        case ToolCalled(result=dict(result)) if run_started_by(event):
+            return replace(event, result={**result, "run": _make_local_run_id(run_started_by(event), root, here)})
         case _:
             return event
 
 
 def _append(name: str, events: tuple[Event, ...], blobs: Mapping[str, bytes]) -> Append:
-    state = _folded(name, events, blobs)
+    state = _fold_or_refuse(name, events, blobs)
     timers = () if state.until is None else (TimerSet("retry" if state.reason == "timer" else "approval", state.until),)
-    return Append(name, 0, tuple(map(to_log, events)), timers=timers, summary=summary_of(state))
+    return Append(name, 0, tuple(map(encode_event, events)), timers=timers, summary=summary_of(state))

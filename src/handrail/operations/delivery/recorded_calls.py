@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from handrail.engine.guided.agent_call import called_again
+from handrail.engine.guided.agent_call import call_again
 from handrail.engine.state.agent_calls import call_of
 from handrail.model.history.events import Event, StepBegan, StepRefused
 
@@ -15,7 +15,7 @@ def agent_calls(events: Iterable[tuple[int, Event]]) -> Iterator[tuple[int, Step
         if isinstance(event, StepBegan):
             pending[seq] = event
         elif isinstance(event, StepRefused) and event.began in pending:
-            pending[seq] = called_again(pending[event.began], event)
+            pending[seq] = call_again(pending[event.began], event)
         call = call_of(pending[seq]) if seq in pending else None
         if call is not None:
             yield seq, replace(pending[seq], action="agent", spec=call)

@@ -13,17 +13,17 @@ from handrail.model.history.run_state import RunState
 from handrail.model.history.trees import TreeSource
 from handrail.model.workflow.settings import AgentPolicy
 from handrail.operations.agents.configured_agents import ConfiguredAgents, policy_of
-from handrail.operations.runs.lifecycle import point
+from handrail.operations.runs.lifecycle import event_key
 from handrail.operations.runs.prepare import limits_here
 from handrail.operations.runs.worktree_source import Ground, ground_of
-from handrail.operations.views.inner_steps import way_of_a_copy
+from handrail.operations.views.inner_steps import suggest_copy
 from handrail.operations.views.run_tree import family, root_of
 from handrail.operations.workflows.outline import ListedCommand, commands_of
 from handrail.operations.workflows.repository_config import read_configured
 from handrail.ports.log import Log
 from handrail.ports.machine import Machine
 from handrail.ports.repositories import Repositories
-from handrail.runtime.history import pinned_plans, plan_of, state_of
+from handrail.runtime.history import decode_pinned_plans, plan_of, state_of
 from handrail.runtime.run_writer import RunWriter
 from handrail.sources.tiers import Place
 
@@ -56,8 +56,8 @@ def examine_release(log: Log, machine: Machine, place: Place, run: str) -> Relea
     state = state_of(log, run)
     if state.parent is not None:
         raise UsageError(f"{run} goes on with its caller", next_step=f"handrail release {root_of(log, run)}")
-    if state.over:
-        raise UsageError(f"{run} is over already ({state.status})", next_step=way_of_a_copy(state))
+    if state.is_over:
+        raise UsageError(f"{run} is over already ({state.status})", next_step=suggest_copy(state))
     original, configured = _original(log, state), read_configured(place)
     known = ConfiguredAgents(machine.agents, place.folders, place.repository)
     ground = ground_of(machine.repositories, place, configured, None)
@@ -70,7 +70,7 @@ def examine_release(log: Log, machine: Machine, place: Place, run: str) -> Relea
         source=source,
         workspace="" if source is not None else str(place.cwd or Path.cwd()),
         pass_env=() if ground is None else ground.pass_env,
-        agents=policy_of(configured, () if state.agent else known.installed()),
+        agents=policy_of(configured, () if state.agent else known.list_installed()),
         admission=_admission(log, machine, place, state),
     )
 
@@ -80,7 +80,7 @@ def release_imported(writer: RunWriter, question: ReleaseQuestion, by: str) -> N
     state = state_of(writer.log, question.run)
     writer.send(
         question.run,
-        f"release:{point(writer.log, question.run, state.seq)}",
+        f"release:{event_key(writer.log, question.run, state.seq)}",
         "release_import",
         by=by,
         source=None if question.source is None else encode(question.source),
@@ -94,7 +94,7 @@ def release_imported(writer: RunWriter, question: ReleaseQuestion, by: str) -> N
 
 def _admission(log: Log, machine: Machine, place: Place, state: RunState) -> Admission | None:
     """Say what the run waits for here, as one that is started here does."""
-    called = pinned_plans(log.get_blob(state.calls)).values() if state.calls else ()
+    called = decode_pinned_plans(log.get_blob(state.calls)).values() if state.calls else ()
     plan = plan_of(log, state.plan)
     limits = limits_here(machine, place, read_configured(place), (plan, *called))
     return admission_here(plan, state, limits)
@@ -105,8 +105,8 @@ def _commands(log: Log, run: str, source: TreeSource | None) -> tuple[ListedComm
     found = [ListedCommand("set-up", "command", text) for text in ((*source.setup, *source.teardown) if source else ())]
     for each in family(log, run):
         state = state_of(log, each)
-        if each == run or not state.over:
-            called = pinned_plans(log.get_blob(state.calls)).values() if state.calls else ()
+        if each == run or not state.is_over:
+            called = decode_pinned_plans(log.get_blob(state.calls)).values() if state.calls else ()
             for plan in (plan_of(log, state.plan), *called):
                 found += commands_of(plan, state.checks)
             found += [ListedCommand("scripted agent", "script", _text(log, state.script))] if state.script else []
@@ -148,14 +148,14 @@ def _require_objects(repositories: Repositories, root: Path, described: TreeSour
         raise WorkspaceFault(message, next_step="export the run again, after its work tree was made")
     named = {"the commit that it began from": described.commit, "the snapshot of its files": described.changes}
     wanted = [(what, commit) for what, commit in named.items() if commit]
-    missing = [f"{what}, {commit[:12]}" for what, commit in wanted if not _has(repositories, root, commit)]
+    missing = [f"{what}, {commit[:12]}" for what, commit in wanted if not _has_commit(repositories, root, commit)]
     if missing:
         message = f"{root} does not have what the run goes on from: {'; '.join(missing)}"
         step = f"fetch it from the repository of the original: git fetch REPOSITORY refs/handrail/{original}"
         raise WorkspaceFault(message, next_step=step)
 
 
-def _has(repositories: Repositories, root: Path, commit: str) -> bool:
+def _has_commit(repositories: Repositories, root: Path, commit: str) -> bool:
     try:
         return repositories.commit_of(root, commit) == commit
     except WorkspaceFault:

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 from handrail.errors import HandrailError, StorageDamaged, StorageTooNew
 from handrail.frozen import frozen
 from handrail.operations.agents.health import AgentHealth, examine_agents
-from handrail.operations.doctor.repair import cut_unreadable, drop_orphans, examine_runs, mend_lists, runs_in
+from handrail.operations.doctor.repair import cut_unreadable, drop_orphans, examine_runs, repair_lists, runs_in
 from handrail.ports.log import Log
 from handrail.ports.log_care import Cut, Finding, Salvage
 from handrail.ports.log_files import LogFiles
@@ -20,7 +20,7 @@ from handrail.ports.programs import Installed
 from handrail.ports.sandboxes import Sandbox
 from handrail.runtime.handlers.agents.account_limits import FOLDER as LIMITS
 from handrail.runtime.handlers.agents.account_limits import AccountLimits, Limit
-from handrail.runtime.local.driver_lock import DriverInfo, who
+from handrail.runtime.local.driver_lock import DriverInfo, find_driver
 
 UsageLimit: TypeAlias = Limit
 SANDBOX = "bwrap"
@@ -61,7 +61,7 @@ class Health:
     """The usage limits that runs wait for."""
 
     @property
-    def healthy(self) -> bool:
+    def is_healthy(self) -> bool:
         """Whether nothing needs a person."""
         return not self.findings and not any(tool.problem for tool in self.tools)
 
@@ -76,27 +76,27 @@ def examine_health(machine: Machine, folder: Path, *, repair: bool, run: str | N
     own = Tool("python", platform.python_version()), Tool("sqlite", machine.log_files.version)
     tools = (*_tools(machine.sandbox, programs, wanted), *own)
     agents = examine_agents(machine.agents, machine.programs, programs, os.environ)
-    limits = AccountLimits(folder / LIMITS).known(time.time())
+    limits = AccountLimits(folder / LIMITS).list_active(time.time())
     database = machine.log_files.path(folder)
-    found = Health(tools, str(database), (), driver=who(folder), agents=agents, limits=limits)
+    found = Health(tools, str(database), (), driver=find_driver(folder), agents=agents, limits=limits)
     if not database.exists():
         return found
     findings = _check(machine.log_files, folder, run)
     if not repair or not findings:
         return replace(found, findings=findings)
-    done, runs = _mended(machine.log_files, folder, run)
+    done, runs = _repair_log(machine.log_files, folder, run)
     left = _check(machine.log_files, folder, run)
     return replace(found, findings=left, cuts=done.cuts, copy=done.copy, repaired=True, runs=runs)
 
 
-def _mended(files: LogFiles, folder: Path, run: str | None) -> tuple[Salvage, int]:
+def _repair_log(files: LogFiles, folder: Path, run: str | None) -> tuple[Salvage, int]:
     done = files.salvage(folder) if run is None else Salvage()
     log = files.open(folder)
     try:
         cuts = cut_unreadable(log, run)
         if run is None:
             drop_orphans(log)
-        mend_lists(log, run)
+        repair_lists(log, run)
         return replace(done, cuts=(*done.cuts, *cuts)), len(runs_in(log))
     finally:
         log.close()
@@ -107,11 +107,11 @@ def _tools(sandbox: Sandbox, found: Mapping[str, Installed | None], agents: tupl
     return (
         _git(found["git"]),
         *(_tool(name, found[name], "agent") for name in agents),
-        *(_tried(sandbox, each) for each in optional),
+        *(_probe_sandbox(sandbox, each) for each in optional),
     )
 
 
-def _tried(sandbox: Sandbox, tool: Tool) -> Tool:
+def _probe_sandbox(sandbox: Sandbox, tool: Tool) -> Tool:
     """Note why bubblewrap cannot be used: it may be installed and forbidden."""
     return replace(tool, remark=sandbox.unusable()) if tool.name == SANDBOX and tool.installed else tool
 

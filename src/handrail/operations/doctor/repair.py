@@ -73,13 +73,13 @@ def _cut(log: Log, run: str) -> Cut | None:
     try:
         state_of(log, run)
     except StorageDamaged as error:
-        return _leased_cut(log, run, error.intact) if error.stream == run else None
+        return _cut_under_lease(log, run, error.intact) if error.stream == run else None
     except HandrailError:
         return None
     return None
 
 
-def _leased_cut(log: Log, run: str, keep: int) -> Cut | None:
+def _cut_under_lease(log: Log, run: str, keep: int) -> Cut | None:
     lease = log.acquire(run, "handrail doctor")
     if isinstance(lease, Holder):
         return None
@@ -99,7 +99,7 @@ def drop_orphans(log: Log) -> None:
             log.append([Append(timer.stream, 0, timers=(TimerCleared(timer.key),))], [])
 
 
-def mend_lists(log: Log, only: str | None = None) -> None:
+def repair_lists(log: Log, only: str | None = None) -> None:
     """Update the row and the timers of each run to match its history."""
     listed = {row.key: row for row in log.summaries(Filter())}
     timers = {(each.stream, each.key, each.due) for each in log.due(math.inf)}
@@ -111,7 +111,7 @@ def mend_lists(log: Log, only: str | None = None) -> None:
         except HandrailError:
             # The findings already report what is still wrong with it.
             continue
-        if not _is_listed(log, listed.get(run), state) or not timers.issuperset(_wanted(state)):
+        if not _is_listed(log, listed.get(run), state) or not timers.issuperset(_find_due_timers(state)):
             _write(log, state)
 
 
@@ -131,7 +131,7 @@ def _plan_problem(log: Log, digest: str) -> str:
     return ""
 
 
-def _wanted(state: RunState) -> set[tuple[str, str, float]]:
+def _find_due_timers(state: RunState) -> set[tuple[str, str, float]]:
     return {(state.run, each.key, each.due) for each in timers_of(state, state) if isinstance(each, TimerSet)}
 
 

@@ -14,7 +14,7 @@ from handrail.runtime.history import Roots
 from handrail.runtime.local import background_driver as background
 from handrail.runtime.local.background_driver import Background
 from handrail.runtime.local.driver_lock import DriverInfo, DriverLock
-from handrail.runtime.local.driver_lock import who as who_drives
+from handrail.runtime.local.driver_lock import find_driver as who_drives
 from handrail.runtime.local.supervisor import Supervisor
 from handrail.runtime.run_writer import attendant_of
 from handrail.sources.folders import Folders
@@ -41,40 +41,40 @@ class AlreadyRunning:
     since: float
 
 
-def who(folders: Folders) -> DriverInfo | None:
+def find_background_driver(folders: Folders) -> DriverInfo | None:
     """Return the background driver that is running, or None."""
     return who_drives(folders.data)
 
 
 def ensure(folders: Folders, programs: Programs) -> Started | AlreadyRunning:
     """Make sure that there is a background driver, and return when it drives."""
-    running = who(folders)
+    running = find_background_driver(folders)
     if running is not None:
         return AlreadyRunning(running.pid, running.since)
     folders.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     started = programs.start_detached(["drive"], {**os.environ, **_home(folders)}, folders.data / SAYS)
     try:
-        return _at_work(folders, started)
+        return _wait_until_driving(folders, started)
     finally:
         started.close()
 
 
-def _at_work(folders: Folders, started: Detached) -> Started | AlreadyRunning:
+def _wait_until_driving(folders: Folders, started: Detached) -> Started | AlreadyRunning:
     """Wait until it drives or has ended."""
     next_step = f"see {started.output}, or: handrail resume"
     until = time.monotonic() + _STARTS_WITHIN
     while time.monotonic() < until:
-        running = who(folders)
+        running = find_background_driver(folders)
         if running is not None and running.pid:
             return Started(running.pid)
         if started.has_ended(_LOOK_EVERY):
-            return _ended(folders, started, next_step)
+            return _resolve_early_exit(folders, started, next_step)
     raise EnvironmentFault("the background driver does not start", next_step=next_step)
 
 
-def _ended(folders: Folders, started: Detached, next_step: str) -> Started | AlreadyRunning:
+def _resolve_early_exit(folders: Folders, started: Detached, next_step: str) -> Started | AlreadyRunning:
     """Handle a driver that has already ended: another one was first, or there was nothing to do, or it died."""
-    pid, other = started.ended_well(), who(folders)
+    pid, other = started.poll_finished_pid(), find_background_driver(folders)
     if other is not None:
         return AlreadyRunning(other.pid, other.since)
     if pid is not None:
@@ -83,7 +83,7 @@ def _ended(folders: Folders, started: Detached, next_step: str) -> Started | Alr
     raise EnvironmentFault(f"the background driver died at its start: {said}", next_step=next_step)
 
 
-def differing(driver: DriverInfo, programs: Programs) -> tuple[str, ...]:
+def list_environment_differences(driver: DriverInfo, programs: Programs) -> tuple[str, ...]:
     """List the variables that commands of the background driver see differently than commands of this process."""
     ours = programs.environment_marks(os.environ) if driver.environment else {}
     return tuple(sorted({name for name, _ in ours.items() ^ driver.environment.items()}))
@@ -115,7 +115,7 @@ def drive(
             holder.close()
             lock.free()
         # Somebody may have left a message while we still held the lock, and relies on us to see it.
-        if stopped or serving.settled():
+        if stopped or serving.is_idle():
             return None
 
 

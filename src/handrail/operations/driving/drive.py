@@ -4,22 +4,22 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from handrail.engine.fold.step_tools import started_by
+from handrail.engine.fold.step_tools import run_started_by
 from handrail.errors import StorageDamaged, StorageTooNew
 from handrail.frozen import frozen
 from handrail.model.history.events import ChildStarted, Event, ItemStarted
 from handrail.model.history.run_lines import Filter
-from handrail.operations.views.run_tree import belongs_to, family, holder_of, pause, root_of, standing
+from handrail.operations.views.run_tree import family, find_acting_run, holder_of, make_family_test, pause, root_of
 from handrail.ports.environments import RunEnvironments
 from handrail.ports.log import Log, StoredEvent
 from handrail.runtime.clock_waits import Waits
-from handrail.runtime.event_records import from_log
+from handrail.runtime.event_records import decode_event
 from handrail.runtime.history import state_of
 from handrail.runtime.local.supervisor import Supervisor
 from handrail.runtime.run_writer import RunClaim, RunWriter
 from handrail.runtime.watcher import SELDOM, Watcher
 
-__all__ = ["Drive", "Follower", "Happened", "RunClaim", "lacks_login", "until_taken_up"]
+__all__ = ["Drive", "Follower", "Happened", "RunClaim", "lacks_login", "wait_until_inbox_empty"]
 LOOK_EVERY = 0.05
 ASK_AGAIN = 1.0
 """Seconds after which a queued run asks again: the process that it waits for may have died."""
@@ -76,7 +76,7 @@ class Follower:
             if self.has_told(run, stored.seq):
                 continue
             self._seen[run] = stored.seq
-            event = from_log(stored)
+            event = decode_event(stored)
             found.append((stored.position, Happened(run, stored.seq, event, self._via[run], run != self.run)))
             started += self._children(run, event)
         for child in started:
@@ -89,7 +89,7 @@ class Follower:
             own = f"{event.address}: " if isinstance(event, ChildStarted) and not event.plan else ""
             self._via[event.child] = f"{self._via[run]}{own}"
             yield event.child
-        child = started_by(event)
+        child = run_started_by(event)
         if child and child not in self._via:
             self._via[child] = f"{child}: "
             yield child
@@ -115,7 +115,9 @@ class Drive:
 
     def __post_init__(self) -> None:
         self._watcher = Watcher(self.log)
-        self._waits = Waits(self.log, self.environments, self.supervisor.clock, wanted=belongs_to(self.log, self.run))
+        self._waits = Waits(
+            self.log, self.environments, self.supervisor.clock, wanted=make_family_test(self.log, self.run)
+        )
 
     @property
     def environments(self) -> RunEnvironments:
@@ -124,7 +126,7 @@ class Drive:
 
     async def go(self) -> None:
         """Drive the run, wait for its timers, and keep the background driver away from it meanwhile."""
-        self.supervisor.wanted = belongs_to(self.log, self.run)
+        self.supervisor.wanted = make_family_test(self.log, self.run)
         claim = self.claim or RunClaim(self.log, self.supervisor.name)
         claim.attend(root_of(self.log, self.run))
         first = claim.pass_on()
@@ -160,7 +162,7 @@ class Drive:
         self._watcher.ring()
 
     def _ask_to_pause(self) -> None:
-        pause(RunWriter(self.log, self.environments.for_run(self.run).redactor), self.run)
+        pause(RunWriter(self.log, self.environments.environment_of(self.run).redactor), self.run)
 
     async def _watch(self) -> None:
         lookout = self._watcher.lookout(LOOK_EVERY)
@@ -168,7 +170,7 @@ class Drive:
             if self.pausing:
                 # A child may have been created after the first request.
                 self._ask_to_pause()
-            changed = self.log.changed()
+            changed = self.log.change_token()
             if changed != self._changed:
                 self._changed = changed
                 self._tell()
@@ -187,17 +189,17 @@ class Drive:
 
     def _is_queued(self) -> bool:
         """Return whether the run or one that it called waits for its turn."""
-        ours = belongs_to(self.log, self.run)
+        ours = make_family_test(self.log, self.run)
         wanted = Filter(root=root_of(self.log, self.run), status="queued")
         return any(map(ours, self.log.keys(wanted)))
 
     async def _await_turn(self) -> None:
         """Wait until something has changed that may make it the run's turn, or for a while."""
         self.on_queue()
-        changed, loop = self.log.changed(), asyncio.get_running_loop()
+        changed, loop = self.log.change_token(), asyncio.get_running_loop()
         until = loop.time() + ASK_AGAIN
         lookout = self._watcher.lookout(LOOK_EVERY)
-        while loop.time() < until and not self.pausing and self.log.changed() == changed:
+        while loop.time() < until and not self.pausing and self.log.change_token() == changed:
             await lookout.wait(until - loop.time())
 
     async def _sleep(self, until: float) -> None:
@@ -210,21 +212,21 @@ class Drive:
 
     def _has_messages(self) -> bool:
         """Return whether somebody left a message; no background driver takes it up while we attend to the run."""
-        ours = belongs_to(self.log, self.run)
+        ours = make_family_test(self.log, self.run)
         return any(ours(each) for each in self.log.pending_streams())
 
 
 def lacks_login(log: Log, run: str) -> bool:
     """Return whether a run waits for a person to log an agent in: then its old environment is of no use."""
     try:
-        at = standing(log, run).acting
+        at = find_acting_run(log, run).acting
     except (StorageDamaged, StorageTooNew):
         return False
     refused = at.failure is not None and at.failure.hindrance == "person"
     return at.status == "blocked" and (at.reason == "login" or refused)
 
 
-async def until_taken_up(log: Log, run: str) -> bool:
+async def wait_until_inbox_empty(log: Log, run: str) -> bool:
     """Wait until the process that drives a run has processed its messages; return False if it does not."""
     ends = asyncio.get_running_loop().time() + PATIENCE
     watcher = Watcher(log)

@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from handrail.frozen import frozen
-from handrail.runtime.local.driver_lock import DriverInfo, who
+from handrail.runtime.local.driver_lock import DriverInfo, find_driver
 
 if TYPE_CHECKING:
     from handrail.ports.agent_profiles import AgentProfile
     from handrail.ports.environments import HeldEnvironment
 
-__all__ = ["DriverInfo", "HeldLogins", "held_logins", "running_driver", "words_of_held"]
+__all__ = ["DriverInfo", "HeldLogins", "describe_environments", "find_running_driver", "list_logins"]
 
 
 @frozen
@@ -28,12 +28,12 @@ class HeldLogins:
         return ", ".join(f"{agent} by {variable}" for agent, variable in self.logins) or "no login by variable"
 
 
-def running_driver(folder: Path) -> DriverInfo | None:
+def find_running_driver(folder: Path) -> DriverInfo | None:
     """Return the background driver of a data folder, or None."""
-    return who(folder)
+    return find_driver(folder)
 
 
-def held_logins(
+def list_logins(
     held: "Iterable[HeldEnvironment] | None", profiles: "Iterable[AgentProfile]"
 ) -> tuple[HeldLogins, ...] | None:
     """List the logins of each environment that a driver holds, its own first; None if it does not report them."""
@@ -43,7 +43,7 @@ def held_logins(
     return tuple(HeldLogins(each.run, tuple(one for one in known if one[1] in each.names)) for each in held)
 
 
-def words_of_held(held: tuple[HeldLogins, ...] | None) -> str:
+def describe_environments(held: tuple[HeldLogins, ...] | None) -> str:
     """Describe for a person which environments a driver holds, its own first."""
     if held is None:
         return "of an older version: it holds no environments of runs"

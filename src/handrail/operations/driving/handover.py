@@ -10,12 +10,12 @@ from handrail.frozen import frozen
 from handrail.model.actors import is_agents
 from handrail.model.history.events import RunForked, RunStarted
 from handrail.model.history.run_lines import Filter
-from handrail.operations.driving.background_driver import ensure, who
+from handrail.operations.driving.background_driver import ensure, find_background_driver
 from handrail.operations.views.run_tree import root_of
 from handrail.ports.environments import DriverEnvironments, Handed
 from handrail.ports.log import Log
 from handrail.ports.programs import Programs
-from handrail.runtime.event_records import from_log
+from handrail.runtime.event_records import decode_event
 from handrail.runtime.run_writer import RunClaim, attendant_of
 from handrail.sources.folders import Folders
 
@@ -51,20 +51,20 @@ class Handover:
 
     def wake(self, root: str) -> None:
         """Let a run continue in the background driver, with this environment if it has none yet."""
-        with self._attending(root):
+        with self._attend_run(root):
             self.hand_over(root)
 
     def offer_once(self, root: str) -> None:
         """Offer an environment for a run to a running background driver; each driver is asked once."""
-        driver = who(self.folders)
+        driver = find_background_driver(self.folders)
         if driver is None or not driver.socket or (root, driver.pid) in self._offered:
             return
-        with self._attending(root):
+        with self._attend_run(root):
             self.offer(root)
         self._offered.add((root, driver.pid))
 
     @contextlib.contextmanager
-    def _attending(self, root: str) -> Generator[None]:
+    def _attend_run(self, root: str) -> Generator[None]:
         """Keep the background driver away from a run until it holds the environment; an existing claim stays."""
         claim = RunClaim(self.log, "handrail")
         claim.attend(root)
@@ -123,7 +123,7 @@ class AttendedRuns:
 
     log: Log
 
-    def may_hand(self, run: str, pid: int, *, by_agent: bool) -> bool:
+    def can_hand_over(self, run: str, pid: int, *, by_agent: bool) -> bool:
         """Return whether a process attends to a run; an agent may decide only for a run that an agent started."""
         attendant = attendant_of(self.log, run)
         if attendant is None or (pid and attendant.pid != pid):
@@ -139,5 +139,5 @@ class AttendedRuns:
 
 def _starter(log: Log, run: str) -> str:
     """Return who started a run, according to its first event."""
-    first = (from_log(each) for each in log.read(run, 0, 1))
+    first = (decode_event(each) for each in log.read(run, 0, 1))
     return next((each.by for each in first if isinstance(each, RunStarted | RunForked)), "")

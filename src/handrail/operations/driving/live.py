@@ -13,13 +13,13 @@ from handrail.engine.state.agent_calls import call_of
 from handrail.frozen import frozen
 from handrail.model.history import events as ev
 from handrail.model.history.spending import Spent
-from handrail.model.parts import every_step
+from handrail.model.parts import walk_steps
 from handrail.model.workflow.actions import GateAction
 from handrail.model.workflow.plan import Plan, Step
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.driving.drive import Happened
-from handrail.operations.views.costs import added
-from handrail.operations.views.event_sentences import agent_words, spent_in
+from handrail.operations.views.costs import add_spending
+from handrail.operations.views.event_sentences import agent_words, spending_in
 
 ENDS = frozenset(
     {"step_ended", "question_asked", "run_blocked", "run_waits", "run_ended", "run_rewound", "retry_scheduled"}
@@ -112,14 +112,14 @@ class Activity:
         self._queue(run, event, effort)
         match event:
             case ev.RunStarted():
-                self._started(happened, event)
+                self._record_run_start(happened, event)
             case ev.StepBegan():
                 self._efforts[run] = self._last[run] = self._effort(happened, event)
             case ev.StepRefused() if run in self._last and event.details.get("agent"):
                 again = replace(self._last[run], seq=happened.seq, attempt=self._last[run].attempt + 1, began=event.at)
                 self._efforts[run] = self._last[run] = again
             case ev.ToolCalled():
-                self._reported(run, event)
+                self._record_progress(run, event)
             case ev.RetryScheduled():
                 self._breaks[run] = Break(f"{happened.via}{event.address}", event.due, event.reason == "quota")
             case _:
@@ -132,7 +132,7 @@ class Activity:
             # What the run of a call spent was counted there.
             self._called.discard((run, event.address))
         elif isinstance(event, ev.StepEnded | ev.StepRefused | ev.QuestionAsked):
-            self.spent = added(self.spent, spent_in(event) or Spent())
+            self.spent = add_spending(self.spent, spending_in(event) or Spent())
 
     def _move(self, run: str, by: float) -> None:
         """Shift recorded times after the clock was changed; a usage limit ends at the time of day that was reported."""
@@ -142,7 +142,7 @@ class Activity:
             if run in kept:
                 kept[run] = replace(kept[run], began=kept[run].began + by)
 
-    def _started(self, happened: Happened, event: ev.RunStarted) -> None:
+    def _record_run_start(self, happened: Happened, event: ev.RunStarted) -> None:
         """Record that a run began, which may have to create a worktree first."""
         run = happened.run
         self._plans[run] = event.plan
@@ -163,7 +163,7 @@ class Activity:
         if first is not None and isinstance(event, ev.RunAdmitted):
             self._efforts[run] = replace(first, began=event.at)
 
-    def _reported(self, run: str, event: ev.ToolCalled) -> None:
+    def _record_progress(self, run: str, event: ev.ToolCalled) -> None:
         """Record the progress that an agent reports."""
         if event.tool == "report_progress" and event.success and run in self._efforts:
             self._efforts[run] = replace(self._efforts[run], reports=progress_words(event.arguments))
@@ -194,13 +194,13 @@ def tries(plan: Plan, address: str) -> int:
     fixes = _fixes(plan, plain.removesuffix("/fix"))
     if fixes:
         return fixes if plain.endswith("/fix") else fixes + 1
-    step = _step(dict(every_step(plan.steps)), plain)
+    step = _step(dict(walk_steps(plan.steps)), plain)
     return 0 if step is None else step.retry.more + 1
 
 
 def _fixes(plan: Plan, address: str) -> int:
     """Return the maximum number of fixes of the gate at an address; 0 if there is no gate."""
-    step = _step(dict(every_step(plan.steps)), _PLACES.sub("", address))
+    step = _step(dict(walk_steps(plan.steps)), _PLACES.sub("", address))
     action = None if step is None else step.action
     return action.fix.max if isinstance(action, GateAction) and action.fix is not None else 0
 

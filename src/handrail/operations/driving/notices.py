@@ -16,7 +16,7 @@ from handrail.model.history.events import ApprovalRequested, QuestionAsked, RunB
 from handrail.model.history.run_state import RunState
 from handrail.ports.log import Log
 from handrail.ports.notices import Notice, SendNotice, Target
-from handrail.runtime.event_records import from_log
+from handrail.runtime.event_records import decode_event
 from handrail.runtime.run_writer import RunWriter
 from handrail.sources.config.notify import NotifySetting
 
@@ -40,11 +40,11 @@ class Notices:
         """Return the coroutine that notifies a person about the state of a run; None if nobody is to be notified."""
         try:
             found = find_need(self.log, state)
-            return None if found is None else self._claimed(state, *found)
+            return None if found is None else self._claim_notice(state, *found)
         except HandrailError:
             return None
 
-    def _claimed(self, state: RunState, seq: int, need: Need) -> "Coroutine[Any, Any, None] | None":
+    def _claim_notice(self, state: RunState, seq: int, need: Need) -> "Coroutine[Any, Any, None] | None":
         to = need.escalate_to if isinstance(need, RunBlocked) else ""
         target = self.setting.channel(to) if to else self.setting.own
         if not to and (self.watched or self.setting.own.is_empty):
@@ -57,12 +57,12 @@ class Notices:
         if target is None or target.is_empty:
             problems: tuple[str, ...] = (f"your configuration has no way to reach '{to}'",)
         else:
-            problems = await asyncio.to_thread(self.send, target, self._masked(notice))
+            problems = await asyncio.to_thread(self.send, target, self._redact_notice(notice))
         if problems:
             key, problem = f"notify:{seq}:problem", "; ".join(problems)
             self.writer.send(notice.run, key, "notified", need=seq, to=to, problem=problem)
 
-    def _masked(self, notice: Notice) -> Notice:
+    def _redact_notice(self, notice: Notice) -> Notice:
         mask = self.writer.redactor.text
         return Notice(
             run=notice.run,
@@ -80,7 +80,7 @@ def find_need(log: Log, state: RunState) -> tuple[int, Need] | None:
     if state.status != "blocked" and not asks:
         return None
     for stored in reversed(log.read(state.run, after=max(0, state.seq - LOOK_BACK))):
-        event = from_log(stored)
+        event = decode_event(stored)
         if isinstance(event, ApprovalRequested | QuestionAsked | RunBlocked):
             return stored.seq, event
     return None

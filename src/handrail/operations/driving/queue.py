@@ -1,7 +1,7 @@
 """Keeps the queue moving: the runs for which a queued run waits may have no driver."""
 
 from handrail.model.history.run_lines import Filter, is_run
-from handrail.operations.driving.background_driver import ensure, who
+from handrail.operations.driving.background_driver import ensure, find_background_driver
 from handrail.ports.log import Log
 from handrail.ports.programs import Programs
 from handrail.runtime.history import Roots
@@ -9,13 +9,13 @@ from handrail.runtime.run_writer import attendant_of
 from handrail.sources.folders import Folders
 
 
-def move_on(log: Log, folders: Folders, programs: Programs, run: str) -> None:
+def ensure_queue_driver(log: Log, folders: Folders, programs: Programs, run: str) -> None:
     """Start a background driver if there is none, and runs of other trees could move but have no driver."""
-    if who(folders) is None and _are_left(log, run):
+    if find_background_driver(folders) is None and _has_unattended_runs(log, run):
         ensure(folders, programs)
 
 
-def _are_left(log: Log, run: str) -> bool:
+def _has_unattended_runs(log: Log, run: str) -> bool:
     """Return whether a run of another tree can move, and no process drives it or attends to it."""
     roots = Roots(log)
     rows = log.summaries(Filter(statuses=("running", "queued")))

@@ -6,14 +6,14 @@ from handrail.model.history.run_lines import UNREADABLE, Filter, Row
 from handrail.model.history.run_state import RunState, StepState
 from handrail.operations.runs.lifecycle import release, resume, stop
 from handrail.operations.views.run_document import iso
-from handrail.operations.views.run_tree import family, standing, tell_family
+from handrail.operations.views.run_tree import family, find_acting_run, tell_family
 from handrail.operations.views.step_addresses import members
 from handrail.ports.log import Log
 from handrail.runtime.history import state_of
 from handrail.runtime.run_writer import RunWriter
 
 
-def resumable(log: Log) -> list[str]:
+def list_resumable_runs(log: Log) -> list[str]:
     """List the runs that `resume` would move, the newest first; only open runs are folded."""
     wanted = Filter(statuses=("queued", "running", "waiting", "blocked", "failed"), top=True, order="started")
     return [row.key for row in log.summaries(wanted) if _can_go_on(log, row)]
@@ -23,15 +23,15 @@ def _can_go_on(log: Log, row: Row) -> bool:
     if row.document.get("status") == "failed":
         return not row.document.get(UNREADABLE) and log.holder(row.key) is None
     try:
-        at = standing(log, row.key).acting
+        at = find_acting_run(log, row.key).acting
     except (StorageDamaged, StorageTooNew):
         return False
     if log.holder(at.run) is not None:
         return False
-    return _stands_still(at) or (at.status in ("running", "queued") and not at.held_by)
+    return _is_resumable(at) or (at.status in ("running", "queued") and not at.held_by)
 
 
-def _stands_still(state: RunState) -> bool:
+def _is_resumable(state: RunState) -> bool:
     """Whether a resume lets a run continue, whoever holds it."""
     return state.status in ("blocked", "failed") or state.reason in ("pause", "timer", "quota")
 
@@ -40,7 +40,7 @@ def resume_family(writer: RunWriter, run: str, by: str) -> None:
     """Let a run and its children continue; what somebody holds stays with its holder."""
     log = writer.log
     held = next((state for each in family(log, run) if _is_held(state := state_of(log, each))), None)
-    if held is not None and not _stands_still(held):
+    if held is not None and not _is_resumable(held):
         way = "approve" if held.reason == "approval" else "release"
         raise UsageError(f"{held.run} is held by {actor_words(held.held_by)}", next_step=f"handrail {way} {held.run}")
     resume(writer, run, by)
@@ -68,7 +68,7 @@ def release_family(writer: RunWriter, run: str, by: str) -> tuple[str, ...]:
     return held
 
 
-def done_words(log: Log, run: str) -> str:
+def describe_progress(log: Log, run: str) -> str:
     """Describe what is done and not repeated, or what the run still waits for."""
     state = state_of(log, run)
     waits = state.failure if state.reason == "pause" else None

@@ -9,7 +9,7 @@ from handrail.errors import LogConflict, StorageFault
 from handrail.model.actors import actor_words
 from handrail.model.history.run_lines import UNREADABLE, Filter
 from handrail.model.workflow.values import JsonValue
-from handrail.operations.views.run_tree import family, held_words
+from handrail.operations.views.run_tree import family, holder_words
 from handrail.ports.log import Append, Holder, Log
 from handrail.ports.processes import Processes, Running
 from handrail.runtime.history import is_readable
@@ -32,26 +32,26 @@ def _stop(writer: RunWriter, processes: Processes, folder: Path, run: str, by: s
     log = writer.log
     lease = log.acquire(run, "handrail stop")
     if isinstance(lease, Holder):
-        raise LogConflict(f"{run} is driven by {held_words(lease)}", next_step=f"handrail status {run}")
+        raise LogConflict(f"{run} is driven by {holder_words(lease)}", next_step=f"handrail status {run}")
     try:
-        asyncio.run(_end(processes, folder))
+        asyncio.run(_end_commands(processes, folder))
         end = log.last(run)
         # Should a repair make it readable, it has ended all the same.
         writer.send(run, f"stop:damaged:{end.seq}:{end.hash[:16]}", "stop", by=by)
-        log.append([Append(run, end.seq, summary=_stopped(log, run, by))], [lease])
+        log.append([Append(run, end.seq, summary=_make_cancelled_summary(log, run, by))], [lease])
     finally:
         with contextlib.suppress(StorageFault):
             log.release(lease)
 
 
-async def _end(processes: Processes, folder: Path) -> None:
+async def _end_commands(processes: Processes, folder: Path) -> None:
     """End every command that was started for a run, found by the folders into which they write."""
     for place in sorted(folder.glob("*/*.*")):
         if isinstance(processes.look(str(place)), Running):
             await processes.end(str(place), GRACE)
 
 
-def _stopped(log: Log, run: str, by: str) -> dict[str, JsonValue]:
+def _make_cancelled_summary(log: Log, run: str, by: str) -> dict[str, JsonValue]:
     """Return the row of the run in lists, as ended."""
     line = next((row.document for row in log.summaries(Filter(key=run))), None)
     said: dict[str, JsonValue] = {

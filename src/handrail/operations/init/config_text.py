@@ -56,14 +56,14 @@ class Settings:
     project: Project = NO_PROJECT
 
     @property
-    def one(self) -> FileCheck | None:
+    def single_file_check(self) -> FileCheck | None:
         """How the tests of one file are run."""
         return next((each for each in self.project.file_checks if each.name == "test_one"), None)
 
     def tables(self) -> "dict[str, dict[str, Plain]]":
         """Return the tables with their keys and values, without empty ones."""
         worktrees = {"setup": self.setup, "copy": self.copy}
-        one, project = self.one, self.project
+        one, project = self.single_file_check, self.project
         names = ("sources", "default_branch", "outdated", "update")
         found: dict[str, Plain] = {name: getattr(project, name) for name in names if getattr(project, name)}
         single: dict[str, Plain] = {} if one is None else {"command": one.command}
@@ -81,13 +81,13 @@ class Settings:
 
 def assignment(name: str, value: "Plain") -> str:
     """Format a key and its value as a line of TOML, whatever characters they hold."""
-    key = name if _BARE.fullmatch(name) else _quoted(name)
+    key = name if _BARE.fullmatch(name) else _quote(name)
     if isinstance(value, str):
-        return f"{key} = {_quoted(value)}"
-    return f"{key} = [{', '.join(_quoted(each) if isinstance(each, str) else str(each) for each in value)}]"
+        return f"{key} = {_quote(value)}"
+    return f"{key} = [{', '.join(_quote(each) if isinstance(each, str) else str(each) for each in value)}]"
 
 
-def new_text(settings: Settings) -> str:
+def render_settings(settings: Settings) -> str:
     """Write a configuration from scratch."""
     parts = [HEAD]
     for table, values in settings.tables().items():
@@ -100,7 +100,7 @@ def new_text(settings: Settings) -> str:
     return "\n".join(parts)
 
 
-def added_text(text: str, settings: Settings) -> str:
+def add_settings(text: str, settings: Settings) -> str:
     """Add what is missing to a configuration; comments, order and everything else stay as they are."""
     ending = "\r" if "\r\n" in text else ""
     lines = text.split("\n")
@@ -111,13 +111,13 @@ def added_text(text: str, settings: Settings) -> str:
         notes = [_comment(each) for each in settings.left_out if each.table == table]
         fresh += [line for line in notes if line + ending not in lines]
         if fresh:
-            lines = _with(lines, table, fresh, ending)
+            lines = _insert_into_table(lines, table, fresh, ending)
     made = "\n".join(lines)
     _verify(text, made, settings)
     return made
 
 
-def without_failed(text: str, settings: Settings) -> Settings:
+def drop_failed_checks(text: str, settings: Settings) -> Settings:
     """Return the settings without the checks that an earlier trial left out: nothing has shown that they work now."""
     noted = [line for line in text.splitlines() if line.startswith(MARK)]
     checks = [each for each in settings.checks if not any(line.endswith(f": {assignment(*each)}") for line in noted)]
@@ -130,7 +130,7 @@ def is_put_aside(text: str, name: str) -> bool:
     return re.search(rf"^[ \t]*#[ \t]*[\"']?{re.escape(name)}[\"']?[ \t]*=", text, re.MULTILINE) is not None
 
 
-def _with(lines: list[str], table: str, fresh: list[str], ending: str) -> list[str]:
+def _insert_into_table(lines: list[str], table: str, fresh: list[str], ending: str) -> list[str]:
     header = re.compile(rf"[ \t]*\[[ \t]*[\"']?{re.escape(table)}[\"']?[ \t]*\][ \t]*(#.*)?\r?")
     at = next((number for number, line in enumerate(lines) if header.fullmatch(line)), None)
     if at is None:
@@ -141,13 +141,13 @@ def _with(lines: list[str], table: str, fresh: list[str], ending: str) -> list[s
     rest = enumerate(lines[at + 1 :], at + 1)
     end = next((number for number, line in rest if line.lstrip().startswith("[")), len(lines))
     held = [number for number in range(at, end) if (text := lines[number].strip()) and not text.startswith("#")]
-    last = held[-1] if held[-1] != at else _explained(lines, at, end)
+    last = held[-1] if held[-1] != at else _find_last_comment(lines, at, end)
     before = [*lines[:last], lines[last].rstrip("\r") + ending]
     after = lines[last + 1 :] or [""]
     return [*before, *(line + ending for line in fresh), *after]
 
 
-def _explained(lines: list[str], at: int, end: int) -> int:
+def _find_last_comment(lines: list[str], at: int, end: int) -> int:
     """Return the last of the comments that directly follow a table's header and explain it."""
     while at + 1 < end and lines[at + 1].lstrip().startswith("#") and not lines[at + 1].startswith(MARK):
         at += 1
@@ -177,5 +177,5 @@ def _comment(each: LeftOut) -> str:
     return f"{MARK}, {each.why}: {assignment(each.name, each.value)}"
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -10,17 +10,17 @@ from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
 from handrail.model.workflow.settings import Project as Fixed
 from handrail.operations.init.config_text import Settings, is_put_aside
-from handrail.operations.runs.worktree_source import included_patterns
+from handrail.operations.runs.worktree_source import read_include_patterns
 from handrail.operations.workflows.repository_config import CONFIG
 from handrail.operations.workflows.trust import FileInQuestion, TrustQuestion, examine
 from handrail.ports.machine import Machine
 from handrail.ports.repositories import Head, Repositories
 from handrail.sources.config.config import RepositoryConfig, Worktrees, config_in
 from handrail.sources.config.toml_file import parse_toml
-from handrail.sources.foreign_files import NOT_THERE, Refusal, decode, read_content, real, stays_inside
+from handrail.sources.foreign_files import NOT_THERE, Refusal, decode, is_inside, read_content, real
 from handrail.sources.projects.detect import Project, detect
 from handrail.sources.tiers import Place
-from handrail.sources.trust.store import TrustStore, may_hold_secrets
+from handrail.sources.trust.store import TrustStore, can_hold_secrets
 
 SECRETS = (".env", ".env.*", ".envrc", ".dev.vars", "local.settings.json")
 """Ignored files that a project usually needs to run."""
@@ -61,16 +61,16 @@ class Survey:
     """Ignored folders of the checkout that a package manager filled."""
 
     @property
-    def untrusted(self) -> tuple[FileInQuestion, ...]:
+    def files_to_trust(self) -> tuple[FileInQuestion, ...]:
         """The untrusted files that were already there, except those that may hold secrets.
 
         People have an `.env` in their own repository, and it is copied only if that is requested.
         """
         files = () if self.present is None else self.present.files
-        return tuple(each for each in files if not each.trusted and not may_hold_secrets(Path(each.path)))
+        return tuple(each for each in files if not each.trusted and not can_hold_secrets(Path(each.path)))
 
     @property
-    def where(self) -> str:
+    def head_name(self) -> str:
         """The branch or commit from which a run would start."""
         return self.head.branch or self.head.commit[:12]
 
@@ -90,27 +90,27 @@ def survey(machine: Machine, place: Place) -> Survey:
         root=root,
         branch=repositories.default_branch(root),
         head=head,
-        uncommitted=repositories.uncommitted(root),
+        uncommitted=repositories.list_uncommitted(root),
         agents=tuple(each.default for each in machine.agents.profiles if shutil.which(each.program)),
         known=tuple(each.name for each in machine.agents.profiles),
-        project=detect(root, repositories.ignored_folders(root, [".venv"])),
+        project=detect(root, repositories.filter_ignored_folders(root, [".venv"])),
         copy=_copies(repositories, root),
-        included=included_patterns(place, root)[0],
+        included=read_include_patterns(place, root)[0],
         config=config,
         text=text,
         distrust=distrust,
         workflow=_has_workflow(root),
         present=_present_content(machine, place),
-        installed=tuple(name for name in repositories.ignored_folders(root, PACKAGES) if (root / name).is_dir()),
+        installed=tuple(name for name in repositories.filter_ignored_folders(root, PACKAGES) if (root / name).is_dir()),
     )
 
 
 def _present_content(machine: Machine, place: Place) -> TrustQuestion | None:
     question = examine(machine.agents, place, str(place.repository)) if place.repository is not None else None
-    return None if question is None or question.granted else question
+    return None if question is None or question.is_granted else question
 
 
-def missing(found: Survey) -> Settings:
+def find_new_settings(found: Survey) -> Settings:
     """Return what was found and is not in the configuration yet, except what a person commented out."""
     text, config = found.text or "", found.config
     taken = {command for _, command in config.checks} | {name for name, _ in config.checks}
@@ -125,11 +125,11 @@ def missing(found: Survey) -> Settings:
         checks=checks,
         setup=() if trees.setup or is_put_aside(text, "setup") else found.project.setup,
         copy=() if trees.copy or is_put_aside(text, "copy") else found.copy,
-        project=_missing_project(found),
+        project=_find_new_project_settings(found),
     )
 
 
-def _missing_project(found: Survey) -> Fixed:
+def _find_new_project_settings(found: Survey) -> Fixed:
     """Return what was found about the project and is not configured yet."""
     text, have, seen = found.text or "", found.config.project, found.project
     known = any(each.name == "test_one" for each in have.file_checks) or is_put_aside(text, "command")
@@ -142,7 +142,7 @@ def _missing_project(found: Survey) -> Fixed:
     )
 
 
-def together(found: Survey, fresh: Settings) -> Settings:
+def merge_settings(found: Survey, fresh: Settings) -> Settings:
     """Return the settings that would hold after writing; of an untrusted configuration only what is new."""
     config = found.config if not found.distrust else RepositoryConfig(found.root)
     trees: Worktrees = config.worktrees
@@ -151,11 +151,11 @@ def together(found: Survey, fresh: Settings) -> Settings:
         checks=(*config.checks, *fresh.checks),
         setup=trees.setup or fresh.setup,
         copy=trees.copy or fresh.copy,
-        project=_both(config.project, fresh.project),
+        project=_merge_project_settings(config.project, fresh.project),
     )
 
 
-def _both(present: Fixed, fresh: Fixed) -> Fixed:
+def _merge_project_settings(present: Fixed, fresh: Fixed) -> Fixed:
     return Fixed(
         present.sources or fresh.sources,
         present.default_branch or fresh.default_branch,
@@ -175,7 +175,7 @@ def _root(repositories: Repositories, place: Place) -> Path:
     if place.repository is not None and real(place.repository) != root:
         message = f"{place.repository} has a .handrail folder of its own inside the repository {root}"
         raise UsageError(message, next_step="remove that folder, or move it to the root of the repository")
-    if not stays_inside(root / CONFIG, root):
+    if not is_inside(root / CONFIG, root):
         message = f"{CONFIG} leads outside the repository"
         raise UsageError(message, next_step="replace the link by a folder and a file of its own")
     return root
@@ -201,17 +201,17 @@ def _present(place: Place, root: Path) -> tuple[RepositoryConfig, str | None, st
     content = read_content(path, root)
     data = Refusal(NOT_THERE) if content is None else content.data
     text = data if isinstance(data, Refusal) else decode(data)
-    config = config_in(parse_toml(data, place.shown(path), report), root, report)
+    config = config_in(parse_toml(data, place.display_path(path), report), root, report)
     if content is None or any(each.is_error for each in report) or isinstance(text, Refusal):
-        message = f"{place.shown(path)} is there already and cannot be used"
+        message = f"{place.display_path(path)} is there already and cannot be used"
         raise InvalidWorkflow(message, tuple(report), next_step="mend it, then: handrail init")
     trust = TrustStore(place.folders).status_of([content])
-    return config, text, "" if trust.granted else trust.reason
+    return config, text, "" if trust.is_granted else trust.reason
 
 
 def _copies(repositories: Repositories, root: Path) -> tuple[str, ...]:
     """List the ignored files that a fresh copy lacks, by name; those of `.worktreeinclude` are copied anyway."""
-    found = [PurePosixPath(path) for path in repositories.ignored_files(root, SECRETS)]
+    found = [PurePosixPath(path) for path in repositories.list_ignored_files(root, SECRETS)]
     own = [path.name for path in found if not BUILT & set(path.parts) and any(map(path.match, SECRETS))]
     # Names go into a file that git reads as patterns: only those that mean themselves.
     return tuple(sorted({name for name in own if re.fullmatch(r"[\w.-]+", name, re.ASCII)}))

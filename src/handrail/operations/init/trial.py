@@ -20,7 +20,7 @@ from handrail.ports.delivery import Delivery
 from handrail.ports.workspaces import Source
 from handrail.runtime.handlers.commands.outcomes import Result
 from handrail.runtime.handlers.commands.start_command import Effect, Lost, Order, Starts
-from handrail.runtime.handlers.trees import in_thread
+from handrail.runtime.handlers.trees import run_in_thread
 
 Outcome: TypeAlias = Literal["green", "red", "not installed", "took too long", "not tried"]
 NOT_FOUND = 127
@@ -62,11 +62,11 @@ class Trial:
     def run(self, found: Survey, settings: Settings) -> tuple[Tried, ...]:
         """Try everything; an interruption first ends what runs and removes the worktree."""
         try:
-            return asyncio.run(self._guarded(found, settings))
+            return asyncio.run(self._run_with_cleanup(found, settings))
         except asyncio.CancelledError:
             raise KeyboardInterrupt from None
 
-    async def _guarded(self, found: Survey, settings: Settings) -> tuple[Tried, ...]:
+    async def _run_with_cleanup(self, found: Survey, settings: Settings) -> tuple[Tried, ...]:
         task = asyncio.current_task()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGHUP):
@@ -75,34 +75,34 @@ class Trial:
         folder = self.folder / f"{PREFIX}{os.getpid()}"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
-            return await self._in_worktree(found, settings, folder.name, folder)
+            return await self._run_in_worktree(found, settings, folder.name, folder)
         finally:
-            await in_thread(self.workspaces.throw_away, found.root, folder.name)
+            await run_in_thread(self.workspaces.throw_away, found.root, folder.name)
             remove_trial(folder)
 
-    async def _in_worktree(self, found: Survey, settings: Settings, run: str, folder: Path) -> tuple[Tried, ...]:
+    async def _run_in_worktree(self, found: Survey, settings: Settings, run: str, folder: Path) -> tuple[Tried, ...]:
         self.progress("making a worktree")
         began = time.monotonic()
         source = Source(
             run=run,
             repository=str(found.root),
-            base=found.where,
+            base=found.head_name,
             commit=found.head.commit,
             branch=f"handrail-init-{os.getpid()}",
             copy=(*found.included, *settings.copy),
         )
-        tree = await in_thread(self.workspaces.prepare, source)
+        tree = await run_in_thread(self.workspaces.prepare, source)
         tried = [Tried("worktree", "", time.monotonic() - began, "green")]
         orders = [("setup", command) for command in settings.setup] + list(settings.checks)
         for number, (name, command) in enumerate(orders):
-            before = _failed_setup(tried)
+            before = _find_failed_setup(tried)
             if before is not None:
                 tried.append(Tried(name, command, 0.0, "not tried", f"{before.command} failed"))
                 continue
             effect = replace(self._effect(run, number, tree.path, folder), pass_env=found.pass_env)
             clock = asyncio.ensure_future(self._show_time(command))
             try:
-                tried.append(await self._one(effect, Order(str(number), name, command, may_lack=True)))
+                tried.append(await self._run_command(effect, Order(str(number), name, command, may_lack=True)))
             finally:
                 clock.cancel()
         return tuple(tried)
@@ -119,7 +119,7 @@ class Trial:
         until = asyncio.get_running_loop().time() + self.timeout
         return Effect(run=run, seq=number, workspace=workspace, base=folder, timeout=self.timeout, until=until)
 
-    async def _one(self, effect: Effect, order: Order) -> Tried:
+    async def _run_command(self, effect: Effect, order: Order) -> Tried:
         tool = program_of(order.script)
         if tool and "/" not in tool and shutil.which(tool) is None:
             return Tried(order.name, order.script, 0.0, "not installed", f"{tool} is not installed")
@@ -132,11 +132,13 @@ class Trial:
         seconds = time.monotonic() - began
         if isinstance(result, Lost):
             return Tried(order.name, order.script, seconds, "red", result.why)
-        outcome, why = _judged(result, self.timeout)
-        return Tried(order.name, order.script, seconds, outcome, why, "" if outcome == "green" else _end_of(result))
+        outcome, why = _judge_result(result, self.timeout)
+        return Tried(
+            order.name, order.script, seconds, outcome, why, "" if outcome == "green" else _output_tail(result)
+        )
 
 
-def kept(settings: Settings, tried: tuple[Tried, ...], where: str) -> Settings:
+def keep_working_settings(settings: Settings, tried: tuple[Tried, ...], where: str) -> Settings:
     """Return the settings that passed; the others are listed as left out."""
     bad = {each.name: each for each in reversed(tried) if each.outcome != "green"}
     red = [each for each in settings.checks if each[0] in bad]
@@ -160,11 +162,11 @@ def program_of(command: str) -> str:
     return next((word for word in words if not re.match(r"\w+=", word)), "") if words else ""
 
 
-def _failed_setup(tried: list[Tried]) -> Tried | None:
+def _find_failed_setup(tried: list[Tried]) -> Tried | None:
     return next((each for each in tried if each.name == "setup" and each.outcome != "green"), None)
 
 
-def _judged(result: Result, timeout: int) -> tuple[Outcome, str]:
+def _judge_result(result: Result, timeout: int) -> tuple[Outcome, str]:
     if result.code is None:
         return "took too long", f"more than {timeout} s"
     if result.code == 0:
@@ -176,7 +178,7 @@ def _judged(result: Result, timeout: int) -> tuple[Outcome, str]:
     return "red", f"exit {result.code}"
 
 
-def _end_of(result: Result) -> str:
+def _output_tail(result: Result) -> str:
     said = result.stdout.rstrip().splitlines()[-MOST_LINES:] + result.stderr.rstrip().splitlines()[-MOST_LINES:]
     return "\n".join(line for line in said if line.strip())
 

@@ -8,7 +8,7 @@ from handrail.frozen import frozen
 from handrail.operations.atomic_files import replace_file
 from handrail.operations.init.find_out import WORKFLOW, Survey
 from handrail.operations.workflows.repository_config import CONFIG
-from handrail.sources.foreign_files import FileContent, printable, read_content, real, reason, stays_inside
+from handrail.sources.foreign_files import FileContent, is_inside, printable, read_content, real, reason
 from handrail.sources.library import library_root
 from handrail.sources.tiers import Place
 from handrail.sources.trust.store import TrustStore
@@ -52,7 +52,7 @@ def write_workflow(place: Place, found: Survey) -> Wrote:
         raise EnvironmentFault(message, next_step=f"check the permissions of {printable(str(folder))}") from error
     store, own = TrustStore(place.folders), real(folder / WORKFLOW)
     store.trust(FileContent(own / name, files[name]) for name in take(source / MAIN).files)
-    trusted = store.status_of(take(folder / WORKFLOW / MAIN).contents).granted
+    trusted = store.status_of(take(folder / WORKFLOW / MAIN).contents).is_granted
     return Wrote(f".handrail/workflows/{WORKFLOW}/", trusted)
 
 
@@ -72,7 +72,7 @@ def _copy(files: dict[str, bytes], target: Path) -> None:
 
 
 def _make_folder(folder: Path, root: Path) -> None:
-    if not stays_inside(folder, root):
+    if not is_inside(folder, root):
         message = f"{printable(str(folder))} leads outside the repository"
         raise UsageError(message, next_step="replace the link by a folder of its own")
     try:

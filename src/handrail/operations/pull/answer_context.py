@@ -18,19 +18,19 @@ from handrail.runtime.history import plan_of
 from handrail.sources.open_workflow import bindings_for
 
 
-def at_start(desk: Desk, answer: Answer) -> Answer:
+def add_start_context(desk: Desk, answer: Answer) -> Answer:
     """Complete the answer to a start with supplements, references and warnings."""
     found = references_of(desk, answer.state)
     return replace(
         answer,
         before=supplements_for("start"),
         after=references_item(found, "start"),
-        warnings=(*answer.warnings, *_works_in_place(answer.state), *reference_cautions(found)),
+        warnings=(*answer.warnings, *_caution_about_checkout(answer.state), *reference_cautions(found)),
         trace=newest_trace(desk, answer.state),
     )
 
 
-def _works_in_place(state: RunState) -> tuple[Caution, ...]:
+def _caution_about_checkout(state: RunState) -> tuple[Caution, ...]:
     """Warn in which folder the steps are done: no worktree is created for a run that a connected agent starts."""
     if state.source is not None or (state.tree is not None and state.tree.owned):
         return ()
@@ -43,7 +43,7 @@ def _works_in_place(state: RunState) -> tuple[Caution, ...]:
     return (Caution(code="WORKS_IN_PLACE", message=message, data={"workspacePath": folder}),)
 
 
-def at_return(desk: Desk, answer: Answer) -> Answer:
+def add_return_context(desk: Desk, answer: Answer) -> Answer:
     """Complete the answer to a returning agent with supplements, references, warnings and a recap."""
     state = answer.state
     return replace(
@@ -64,10 +64,10 @@ def binding_drift(desk: Desk, state: RunState) -> tuple[Caution, ...]:
         return ()
     bindings = bindings_for(desk.place(Path(workspace)))
     now = overrides_in(bindings, state.workflow) if bindings is not None else {}
-    return tuple(_drifted(plan.guided.slots, now))
+    return tuple(_find_drifts(plan.guided.slots, now))
 
 
-def _drifted(slots: tuple[Slot, ...], now: dict[str, str]) -> Iterator[Caution]:
+def _find_drifts(slots: tuple[Slot, ...], now: dict[str, str]) -> Iterator[Caution]:
     for slot in slots:
         current = now.get(slot.id)
         if current != slot.bound_to and (slot.overridden or current is not None):

@@ -5,7 +5,7 @@ from dataclasses import field, replace
 from typing import Literal, TypeAlias
 
 from handrail.engine.guided.texts import PERSON, opening_rules
-from handrail.engine.state.scope import rendered
+from handrail.engine.state.scope import render_value
 from handrail.engine.text.byte_limits import MOST_FIX, MOST_MESSAGE, MOST_SHORTFALLS, cut, cut_value
 from handrail.frozen import frozen
 from handrail.model.codec import decode
@@ -15,9 +15,9 @@ from handrail.model.tokens import NO_BRANCH
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.pull.decision_trace import TraceEntry, trace_of
 from handrail.operations.pull.desk import Desk, holder_in
-from handrail.operations.pull.pending_step import PulledStep, at_hand, is_repairable, step_at
+from handrail.operations.pull.pending_step import PulledStep, find_due_step, is_repairable, step_at
 from handrail.operations.views.run_document import approval_of
-from handrail.runtime.event_records import from_log
+from handrail.runtime.event_records import decode_event
 from handrail.runtime.history import plan_of
 
 Lifecycle: TypeAlias = Literal["start", "advance", "rehydrate"]
@@ -110,22 +110,22 @@ class Answer:
         return "blocked" if self.blockers else "ok"
 
     @property
-    def complete(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether the run has ended."""
         return self.state.status in _OVER
 
     @property
-    def repairable(self) -> bool:
+    def is_repairable(self) -> bool:
         """Whether a check of the engine blocks the run, which a call lets the engine repeat."""
         return self.step is None and not self.working and is_repairable(self.state)
 
     @property
     def intent(self) -> NextIntent:
         """What the agent should do next."""
-        if self.complete:
+        if self.is_complete:
             return "complete"
         if self.step is None:
-            return "perform_pending_then_continue" if self.repairable else "rehydrate_only"
+            return "perform_pending_then_continue" if self.is_repairable else "rehydrate_only"
         asks_agent = self.step.confirmation not in (None, PERSON)
         return "await_user_confirmation" if asks_agent else "perform_pending_then_continue"
 
@@ -135,30 +135,30 @@ def answer_at(
 ) -> Answer:
     """Build the answer at a point of a run's history, after the events that led there from the call."""
     answer = Answer(
-        run=state.run, state=state, lifecycle=lifecycle, trace=trace_of(happened), assessed=_assessed(happened)
+        run=state.run, state=state, lifecycle=lifecycle, trace=trace_of(happened), assessed=_find_assessments(happened)
     )
     pending = state.pending
     holder = holder_in(state.held_by)
     seq = state.seq if pending is None else pending.seq
     point = desk.mint("continue", state.run, seq, holder or "00000000", branch)
-    if not answer.complete:
+    if not answer.is_complete:
         answer = replace(answer, continue_token=point)
-    due = at_hand(desk, state)
+    due = find_due_step(desk, state)
     if due is not None:
         answer = replace(answer, step=step_at(desk, state, due, rules_at(desk, state, lifecycle)))
         if state.status == "blocked":
             lacks = shortfalls_at(desk, state)
-            told = tuple(blocker_of(each) for each in lacks[:MOST_SHORTFALLS]) or (_open_again(desk, state),)
+            told = tuple(blocker_of(each) for each in lacks[:MOST_SHORTFALLS]) or (_make_retry_blocker(desk, state),)
             return replace(answer, shortfalls=lacks, blockers=told, retryable=True)
         checkpoint = desk.mint("checkpoint", state.run, seq, holder, branch)
-        return _with_refusal(replace(answer, checkpoint_token=checkpoint), due, happened)
+        return _add_refusal(replace(answer, checkpoint_token=checkpoint), due, happened)
     if state.status == "running" or (state.status == "queued" and not state.message):
         # One that was just queued may begin at once: whoever drives it finds out.
         return replace(answer, working=True)
-    if answer.complete:
+    if answer.is_complete:
         return answer
     goes_on = is_repairable(state) or state.status == "queued" or state.reason in ("timer", "quota")
-    return replace(answer, blockers=(_standstill(desk, state),), retryable=goes_on)
+    return replace(answer, blockers=(_make_standstill_blocker(desk, state),), retryable=goes_on)
 
 
 def rules_at(desk: Desk, state: RunState, lifecycle: Lifecycle) -> tuple[str, ...]:
@@ -169,7 +169,7 @@ def rules_at(desk: Desk, state: RunState, lifecycle: Lifecycle) -> tuple[str, ..
     return opening_rules(guided) if lifecycle == "start" else guided.meta_guidance
 
 
-def _assessed(happened: Sequence[Event]) -> dict[str, JsonValue]:
+def _find_assessments(happened: Sequence[Event]) -> dict[str, JsonValue]:
     for event in happened:
         if isinstance(event, StepEnded):
             given = event.details.get("assessments")
@@ -179,7 +179,7 @@ def _assessed(happened: Sequence[Event]) -> dict[str, JsonValue]:
     return {}
 
 
-def _with_refusal(answer: Answer, pending: Pending, happened: Sequence[Event]) -> Answer:
+def _add_refusal(answer: Answer, pending: Pending, happened: Sequence[Event]) -> Answer:
     """If what was sent was not accepted, add the reason; the step is still pending."""
     for event in reversed(happened):
         if isinstance(event, StepRefused) and event.address == pending.address:
@@ -212,7 +212,7 @@ def shortfalls_at(desk: Desk, state: RunState) -> tuple[Shortfall, ...]:
         return ()
     began = state.steps[state.failure.address].began
     for stored in desk.log.read(state.run, after=began):
-        event = from_log(stored)
+        event = decode_event(stored)
         if isinstance(event, StepEnded) and event.began == began:
             return _shortfalls(event)
     return ()
@@ -235,15 +235,15 @@ def _cut_blocker(code: str, message: str, about: str, fix: str) -> Blocker:
     return Blocker(code=code, message=cut(message, MOST_MESSAGE), about=about, fix=cut(fix, MOST_FIX))
 
 
-def _open_again(desk: Desk, state: RunState) -> Blocker:
+def _make_retry_blocker(desk: Desk, state: RunState) -> Blocker:
     """Describe what keeps a step of the agent from being done, which it may hand in again."""
     if state.failure is None:
-        return _standstill(desk, state)
+        return _make_standstill_blocker(desk, state)
     fix = state.failure.feedback or "repair the cause, then hand in the step again"
     return _cut_blocker("NOT_PROVEN", state.failure.error, state.failure.address, fix)
 
 
-def _standstill(desk: Desk, state: RunState) -> Blocker:
+def _make_standstill_blocker(desk: Desk, state: RunState) -> Blocker:
     """Describe what the run waits for if that is not the agent."""
     if is_repairable(state) and state.failure is not None:
         fix = f"{_FIX_CHECK} (a person does the same with: handrail resume {state.run})"
@@ -258,7 +258,7 @@ def _standstill(desk: Desk, state: RunState) -> Blocker:
         fix = f"ask your user for: handrail approve {state.run} (or revise, reject); then rehydrate"
         asked = approval_of(desk.log, state)
         shown = {} if asked is None else asked.show
-        values = "".join(f"\n{name}: {rendered(value)}" for name, value in shown.items())
+        values = "".join(f"\n{name}: {render_value(value)}" for name, value in shown.items())
         return _cut_blocker("USER_ONLY_DEPENDENCY", (state.message or "a person must approve") + values, "", fix)
     fix = state.next_step or f"handrail status {state.run}"
     code = "USER_ONLY_DEPENDENCY" if state.status == "waiting" else "RUN_BLOCKED"

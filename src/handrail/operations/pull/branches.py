@@ -2,16 +2,16 @@
 
 from handrail.engine.decide.advance import advance
 from handrail.engine.fold.apply import apply
-from handrail.engine.state.preferences import Wish, preferred
+from handrail.engine.state.preferences import Wish, decide_preferences
 from handrail.errors import VersionConflict
 from handrail.frozen import frozen
 from handrail.model.history.events import Event, RunForked, RunTaken
 from handrail.model.history.run_state import RunState
 from handrail.model.tokens import Token
-from handrail.operations.pull.desk import Desk, PullRefused, held_name
-from handrail.operations.pull.history_points import first_stand
+from handrail.operations.pull.desk import Desk, PullRefused, holder_name
+from handrail.operations.pull.history_points import follow_to_standstill
 from handrail.operations.runs.lifecycle import copy_at
-from handrail.runtime.event_records import from_log
+from handrail.runtime.event_records import decode_event
 from handrail.runtime.history import plan_of, state_before, state_of
 
 
@@ -44,24 +44,24 @@ def _first_events(desk: Desk, token: Token, run: str) -> tuple[Event, ...]:
         message = f"the point of this token is not in the history of {token.run}"
         raise PullRefused("TOKEN_STALE", message, next_step="call resume_session to find the run again")
     began = at.steps[at.pending.address].began
-    forked = copy_at(desk.log, source, began, run, held_name(token.branch))
-    return (forked, *_decided(desk, forked, source, token.branch))
+    forked = copy_at(desk.log, source, began, run, holder_name(token.branch))
+    return (forked, *_decide_after_fork(desk, forked, source, token.branch))
 
 
-def _decided(desk: Desk, forked: RunForked, source: RunState, holder: str) -> tuple[Event, ...]:
+def _decide_after_fork(desk: Desk, forked: RunForked, source: RunState, holder: str) -> tuple[Event, ...]:
     """Return the first events of a branch; a person's preferences hold there too: going back is no way around them."""
     blobs, plan = desk.log.get_blob, plan_of(desk.log, source.plan)
     state = apply(None, forked, 1, blobs)
-    taken = RunTaken(by=held_name(holder), hands="agents", at=forked.at)
+    taken = RunTaken(by=holder_name(holder), hands="agents", at=forked.at)
     wish = Wish(by="", autonomy=source.autonomy, risk=source.risk)
-    first = (taken, *preferred(plan, state, wish, forked.at))
+    first = (taken, *decide_preferences(plan, state, wish, forked.at))
     for event in first:
         state = apply(state, event, state.seq + 1, blobs)
     return (*first, *advance(plan, state, forked.at, blobs, desk.agents.catalog.names).events)
 
 
 def _first_step(desk: Desk, run: str) -> int:
-    first, *later = (from_log(stored) for stored in desk.log.read(run))
-    reached = first_stand(desk, apply(None, first, 1, desk.log.get_blob), later)
+    first, *later = (decode_event(stored) for stored in desk.log.read(run))
+    reached = follow_to_standstill(desk, apply(None, first, 1, desk.log.get_blob), later)
     pending = reached.state.pending
     return pending.seq if reached.settled and pending is not None else 0

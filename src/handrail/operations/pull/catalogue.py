@@ -10,12 +10,12 @@ from handrail.frozen import frozen
 from handrail.model.diagnostics import Diagnostic, Report
 from handrail.operations.pull.workflow_offer import Offered
 from handrail.operations.workflows.check import Checked, check
-from handrail.operations.workflows.find_targets import one
-from handrail.runtime.history import written_plan
+from handrail.operations.workflows.find_targets import find_one_workflow
+from handrail.runtime.history import encode_plan
 from handrail.runtime.ports import Pinned
 from handrail.sources.change_stamps import Stamp, stamp_of
 from handrail.sources.open_workflow import catalog_for, files_of
-from handrail.sources.tiers import Found, Place, discover, meant
+from handrail.sources.tiers import Found, Place, discover, resolve_name
 
 MOST_PLACES = 8
 MOST_WRITTEN = 32
@@ -52,35 +52,35 @@ class Seen:
 
     def winner(self, name: str) -> Found | None:
         """Return the workflow that a name means."""
-        return meant(self.every, "", name)
+        return resolve_name(self.every, "", name)
 
     def find(self, words: str) -> Found:
         """Find a workflow by name or path."""
         try:
-            return self.winner(words) or one(self.place, words)
+            return self.winner(words) or find_one_workflow(self.place, words)
         except NotFound as error:
             raise NotFound(error.message, next_step="call list_workflows to see what there is") from error
 
-    def checked(self, found: Found) -> Checked:
+    def check_workflow(self, found: Found) -> Checked:
         """Return a workflow with the result of compiling it."""
         if found.form == "python" or found not in self.every:
             # The result of a Python workflow may depend on anything, and a file elsewhere is not watched.
             return check(self.place, found, self.catalog)
         made = self.made.get(found.main)
         if made is None or made.checked.found != found:
-            made = self._known_before(found) or self._compiled(found)
+            made = self._find_earlier_check(found) or self._compile_workflow(found)
             if len(self.made) < MOST_WORKFLOWS:
                 self.made[found.main] = made
         return made.checked
 
-    def _known_before(self, found: Found) -> _Made | None:
+    def _find_earlier_check(self, found: Found) -> _Made | None:
         made = self.before.get(found.main)
         if made is None or made.checked.found != found or made.bindings != _text(self.catalog):
             return None
         same = all(self._digest(asked, found) == digest for asked, digest in made.contents)
         return made if same and made.names in (None, self._names()) else None
 
-    def _compiled(self, found: Found) -> _Made:
+    def _compile_workflow(self, found: Found) -> _Made:
         checked = check(self.place, found, self.catalog)
         snapshot = checked.opened.snapshot
         own = (("", ""), snapshot.fingerprint if snapshot is not None else None)
@@ -95,7 +95,7 @@ class Seen:
     def _digest(self, asked: tuple[str, str], own: Found) -> str | None:
         """Return the digest of a workflow's files; without a name, of `own`."""
         asker, name = asked
-        found = meant(self.every, asker, name) if name else own
+        found = resolve_name(self.every, asker, name) if name else own
         if found is None:
             return None
         if found.main not in self.digests:
@@ -110,7 +110,7 @@ class Catalogue:
     _places: OrderedDict[Place, Seen] = field(default_factory=OrderedDict[Place, Seen])
     _written: OrderedDict[str, Pinned] = field(default_factory=OrderedDict[str, Pinned])
 
-    def seen(self, place: Place) -> Seen:
+    def view_from(self, place: Place) -> Seen:
         """Return what is seen from a place now."""
         stamp = stamp_of(place)
         kept = self._places.get(place)
@@ -118,18 +118,20 @@ class Catalogue:
             report = Report()
             every = discover(place, report)
             before = {} if kept is None else {**kept.before, **kept.made}
-            kept = Seen(place, stamp, every, tuple(report), catalog_for(place), before=_bounded(before, every))
+            kept = Seen(
+                place, stamp, every, tuple(report), catalog_for(place), before=_drop_gone_workflows(before, every)
+            )
             self._places[place] = kept
         self._places.move_to_end(place)
         if len(self._places) > MOST_PLACES:
             self._places.popitem(last=False)
         return kept
 
-    def written(self, pinned: Pinned) -> Pinned:
+    def attach_written_plan(self, pinned: Pinned) -> Pinned:
         """Return a workflow with its serialized plan, which is written only once."""
         kept = self._written.pop(pinned.definition, None)
         known = kept is not None and kept.plan is pinned.plan
-        made = replace(pinned, written=kept.written if kept is not None and known else written_plan(pinned.plan))
+        made = replace(pinned, written=kept.written if kept is not None and known else encode_plan(pinned.plan))
         self._written[pinned.definition] = made
         if len(self._written) > MOST_WRITTEN:
             self._written.popitem(last=False)
@@ -137,11 +139,11 @@ class Catalogue:
 
     def look_up(self, place: Place, words: str) -> tuple[Checked, Catalog]:
         """Return a workflow by name or path with the result of compiling it, and the catalog that it may use."""
-        seen = self.seen(place)
-        return seen.checked(seen.find(words)), seen.catalog
+        seen = self.view_from(place)
+        return seen.check_workflow(seen.find(words)), seen.catalog
 
 
-def _bounded(made: dict[Path, _Made], every: tuple[Found, ...]) -> dict[Path, _Made]:
+def _drop_gone_workflows(made: dict[Path, _Made], every: tuple[Found, ...]) -> dict[Path, _Made]:
     """Drop the workflows that are gone."""
     return {each.main: made[each.main] for each in every if each.main in made}
 

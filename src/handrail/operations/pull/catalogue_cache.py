@@ -29,9 +29,9 @@ def read_list(place: Place, stamp: Stamp | None) -> tuple[Offered, ...] | None:
         return None
     try:
         read = json.loads(_path(place).read_bytes())
-        if read["made_from"] != _made_from(stamp):
+        if read["made_from"] != _digest_stamp(stamp):
             return None
-        return tuple(_offered(each) for each in read["workflows"])
+        return tuple(_decode_offered(each) for each in read["workflows"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
@@ -42,7 +42,7 @@ def keep_list(place: Place, stamp: Stamp | None, offered: tuple[Offered, ...]) -
     if stamp is None or any(each.about.form == "python" for each in offered):
         return
     path = _path(place)
-    content = json.dumps({"made_from": _made_from(stamp), "workflows": [asdict(each) for each in offered]})
+    content = json.dumps({"made_from": _digest_stamp(stamp), "workflows": [asdict(each) for each in offered]})
     with suppress(OSError):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         _replace(path, path.with_suffix(f".{sha256(repr(stamp).encode()).hexdigest()[:8]}.draft"), content)
@@ -64,7 +64,7 @@ def _path(place: Place) -> Path:
     return place.folders.data / "lists" / f"{name.hexdigest()[:32]}.json"
 
 
-def _made_from(stamp: Stamp) -> str:
+def _digest_stamp(stamp: Stamp) -> str:
     return sha256(repr((code_stamp(), stamp)).encode("utf-8", "surrogateescape")).hexdigest()
 
 
@@ -74,7 +74,7 @@ def _forget_oldest(folder: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _offered(read: Fields) -> Offered:
+def _decode_offered(read: Fields) -> Offered:
     about: Fields = dict(read["about"])
     about["tier"] = Tier(about["tier"])
     about["shadows"] = tuple(about["shadows"])

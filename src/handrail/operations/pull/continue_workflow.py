@@ -6,7 +6,7 @@ from dataclasses import field, replace
 from handrail.engine.decide.complete_guided import Given, complete_guided
 from handrail.engine.fold.apply import apply
 from handrail.engine.state.agent_calls import GUIDED
-from handrail.engine.state.position import current
+from handrail.engine.state.position import find_current_step
 from handrail.frozen import frozen
 from handrail.model.actors import actor_words
 from handrail.model.history.events import RunResumed, StepEnded, StepRefused, WorkReported
@@ -15,13 +15,13 @@ from handrail.model.tokens import NO_BRANCH, Token
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.pull.answers import Answer, Caution, answer_at
 from handrail.operations.pull.branches import branch_of
-from handrail.operations.pull.decision_trace import non_tip
-from handrail.operations.pull.desk import Desk, PullRefused, held_name
-from handrail.operations.pull.history_points import first_stand, reached_from
-from handrail.operations.pull.pending_step import at_hand, is_repairable, waits_for_holder
+from handrail.operations.pull.decision_trace import make_non_tip_entry
+from handrail.operations.pull.desk import Desk, PullRefused, holder_name
+from handrail.operations.pull.history_points import follow_outcome, follow_to_standstill
+from handrail.operations.pull.pending_step import find_due_step, is_repairable, waits_for_holder
 from handrail.operations.pull.tries import Try, is_judged_anew, is_pending_point, is_repeated, tries_of
 from handrail.operations.runs.lease import acquire_lease
-from handrail.operations.runs.lifecycle import point
+from handrail.operations.runs.lifecycle import event_key
 from handrail.runtime.history import plan_of, state_before
 from handrail.runtime.recorder import Recorder
 
@@ -39,13 +39,13 @@ class Handed:
 
 def advance_pulled(desk: Desk, token: Token, handed: Handed) -> Answer:
     """Complete the step of a token; a token that was used before returns the answer it returned then."""
-    here = on_branch(desk, token)
+    here = move_to_branch(desk, token)
     desk.offer(here.run)
-    state = desk.known.folded(desk.log, here.run).state
+    state = desk.known.fold_run(desk.log, here.run).state
     require_holder(desk, state, here)
-    call = _Call(here, handed, desk.came(here, state.seq))
+    call = _Call(here, handed, desk.record_first_call(here, state.seq))
     try:
-        answer = _advanced(desk, call, state)
+        answer = _advance(desk, call, state)
     except BaseException:
         desk.asked.pop(here, None)
         raise
@@ -53,7 +53,7 @@ def advance_pulled(desk: Desk, token: Token, handed: Handed) -> Answer:
         desk.asked.pop(here, None)
     if here.run == token.run:
         return answer
-    return replace(answer, trace=(non_tip(token.run, here.run), *answer.trace))
+    return replace(answer, trace=(make_non_tip_entry(token.run, here.run), *answer.trace))
 
 
 @frozen
@@ -66,31 +66,31 @@ class _Call:
     """The newest event when it arrived: it repairs a refusal up to there, and a later one is its answer."""
 
 
-def _advanced(desk: Desk, call: _Call, state: RunState) -> Answer:
+def _advance(desk: Desk, call: _Call, state: RunState) -> Answer:
     token = call.token
     of_step = bool(token.seq) and is_pending_point(desk, token.run, token.seq)
-    address = _stood_at(desk, token) if token.seq and not of_step else ""
+    address = _find_blocked_address(desk, token) if token.seq and not of_step else ""
     last: Try | None = None
     for tried in tries_of(desk, token.run, token.seq, address) if of_step or address else ():
         if tried.outcome is None:
             return _hand_in(desk, call, state, tried)
-        if not tried.refused:
-            return _completed_before(desk, call, state, tried)
+        if not tried.is_refused:
+            return _repeat_completion(desk, call, state, tried)
         last = tried
         if tried.over > call.since or _is_answered(desk, tried, call.handed):
-            return _refused_before(desk, tried)
+            return _repeat_refusal(desk, tried)
     if last is not None and last.outcome is not None:
         address = last.outcome.address
-    due = at_hand(desk, state)
+    due = find_due_step(desk, state)
     meant = last is not None or not of_step
     if meant and is_repairable(state) and state.seq <= call.since and address == ("" if due is None else due.address):
         return _look_again(desk, token, state)
-    return answer_again(desk, token, state) if last is None else _refused_before(desk, last)
+    return answer_again(desk, token, state) if last is None else _repeat_refusal(desk, last)
 
 
-def _stood_at(desk: Desk, token: Token) -> str:
+def _find_blocked_address(desk: Desk, token: Token) -> str:
     """Return the address of the agent's step at which the run was blocked when a token was made; empty if none."""
-    due = at_hand(desk, state_before(desk.log, token.run, token.seq + 1))
+    due = find_due_step(desk, state_before(desk.log, token.run, token.seq + 1))
     return "" if due is None else due.address
 
 
@@ -100,11 +100,11 @@ def _is_answered(desk: Desk, tried: Try, handed: Handed) -> bool:
         return False
     if any(each.code == "not_proven" for each in tried.outcome.shortfalls):
         return False
-    return is_repeated(desk, tried, _given(handed), handed.result)
+    return is_repeated(desk, tried, _make_given(handed), handed.result)
 
 
-def _refused_before(desk: Desk, tried: Try) -> Answer:
-    reached = reached_from(desk, tried.run, tried.began)
+def _repeat_refusal(desk: Desk, tried: Try) -> Answer:
+    reached = follow_outcome(desk, tried.run, tried.began)
     if reached is None:
         raise LookupError(f"event {tried.began} of {tried.run} has no outcome")
     if not reached.settled:
@@ -112,26 +112,30 @@ def _refused_before(desk: Desk, tried: Try) -> Answer:
     return answer_at(desk, reached.state, "advance", reached.events)
 
 
-def _completed_before(desk: Desk, call: _Call, state: RunState, tried: Try) -> Answer:
+def _repeat_completion(desk: Desk, call: _Call, state: RunState, tried: Try) -> Answer:
     """Return the answer that a completed step led to; a check that still fails is repeated."""
-    reached = reached_from(desk, tried.run, tried.began, through=True)
+    reached = follow_outcome(desk, tried.run, tried.began, through=True)
     if reached is None or not reached.settled:
         desk.wake(tried.run)
-        return _at_work(desk, state if reached is None else reached.state)
-    if is_repairable(reached.state) and at_hand(desk, state) is None and _is_here(reached.state, state, call.since):
+        return _answer_working(desk, state if reached is None else reached.state)
+    if (
+        is_repairable(reached.state)
+        and find_due_step(desk, state) is None
+        and _is_still_blocked(reached.state, state, call.since)
+    ):
         return _look_again(desk, call.token, state)
     answer = answer_at(desk, reached.state, "advance", reached.events)
-    if is_repeated(desk, tried, _given(call.handed), call.handed.result):
+    if is_repeated(desk, tried, _make_given(call.handed), call.handed.result):
         return answer
-    return replace(answer, warnings=(*answer.warnings, _already_used(desk, state)))
+    return replace(answer, warnings=(*answer.warnings, _make_reuse_caution(desk, state)))
 
 
-def _is_here(stood: RunState, state: RunState, since: int) -> bool:
+def _is_still_blocked(stood: RunState, state: RunState, since: int) -> bool:
     """Return whether a run is still blocked at the same place, and was when a call arrived."""
     return is_repairable(state) and state.seq <= since and state.blocked_at == stood.blocked_at
 
 
-def _already_used(desk: Desk, state: RunState) -> Caution:
+def _make_reuse_caution(desk: Desk, state: RunState) -> Caution:
     newest = answer_at(desk, state, "rehydrate").continue_token
     where = "the run is over" if newest is None else f"the newest token is {newest}"
     message = f"this token was used before, with another output: what you sent now was not taken, and {where}"
@@ -140,26 +144,26 @@ def _already_used(desk: Desk, state: RunState) -> Caution:
 
 def _hand_in(desk: Desk, call: _Call, state: RunState, tried: Try) -> Answer:
     """Complete the pending step, or describe what it waits for."""
-    token, pending, due = call.token, state.pending, at_hand(desk, state)
+    token, pending, due = call.token, state.pending, find_due_step(desk, state)
     if pending is None or due is None or pending.seq != tried.began or due.seq != tried.began:
         return answer_again(desk, replace(token, seq=tried.began), state)
     if pending.action in GUIDED:
-        done = _completed(desk, replace(token, seq=tried.began), call.handed)
+        done = _complete_guided_step(desk, replace(token, seq=tried.began), call.handed)
         # Another process may have been first: then its try counts, and this call comes after it.
-        return done or _advanced(desk, call, desk.known.folded(desk.log, token.run).state)
+        return done or _advance(desk, call, desk.known.fold_run(desk.log, token.run).state)
     _report(desk, replace(token, seq=tried.began), call.handed)
     return answer_again(desk, replace(token, seq=tried.began), state)
 
 
 def _look_again(desk: Desk, token: Token, state: RunState) -> Answer:
     """Let the engine continue a run that its holder has repaired."""
-    key = f"resume:{point(desk.log, token.run, state.seq)}"
-    desk.writer.send(token.run, key, "resume", by=held_name(token.holder))
+    key = f"resume:{event_key(desk.log, token.run, state.seq)}"
+    desk.writer.send(token.run, key, "resume", by=holder_name(token.holder))
     desk.wake(token.run)
-    return _at_work(desk, state)
+    return _answer_working(desk, state)
 
 
-def _at_work(desk: Desk, state: RunState) -> Answer:
+def _answer_working(desk: Desk, state: RunState) -> Answer:
     answer = answer_at(desk, state, "advance")
     return replace(answer, working=True, step=None, checkpoint_token=None, blockers=(), retryable=False)
 
@@ -169,27 +173,27 @@ def answer_again(desk: Desk, token: Token, state: RunState) -> Answer:
     # Asked in this order: a report is removed from the inbox and recorded in one commit.
     on_its_way = bool(desk.log.inbox(token.run, limit=1))
     stands_for_step = bool(token.seq) and is_pending_point(desk, token.run, token.seq)
-    reached = reached_from(desk, token.run, token.seq) if token.seq else None
+    reached = follow_outcome(desk, token.run, token.seq) if token.seq else None
     if reached is None:
         if not stands_for_step and waits_for_holder(state):
             # A token from before the step was known completes nothing: it shows the step, with a token that can.
             return answer_at(desk, state, "rehydrate")
         if not token.seq or on_its_way:
             desk.wake(token.run)
-            return _at_work(desk, state)
+            return _answer_working(desk, state)
         if not stands_for_step or token.seq == (state.seq if state.pending is None else state.pending.seq):
             # The run waits for somebody else there, and says so again.
             answer = answer_at(desk, state, "advance")
             if answer.working:
                 desk.wake(token.run)
             return answer
-        raise _stale(state)
+        raise _make_stale_error(state)
     if not reached.settled:
         desk.wake(token.run)
     return answer_at(desk, reached.state, "advance", reached.events)
 
 
-def on_branch(desk: Desk, token: Token) -> Token:
+def move_to_branch(desk: Desk, token: Token) -> Token:
     """Return the token on the branch that it begins, which is created if it does not exist yet."""
     if token.branch == NO_BRANCH:
         return token
@@ -199,9 +203,9 @@ def on_branch(desk: Desk, token: Token) -> Token:
 
 def require_holder(desk: Desk, state: RunState, token: Token) -> None:
     """Refuse a token of somebody who no longer holds the run, or does not hold it yet."""
-    if state.held_by == held_name(token.holder):
+    if state.held_by == holder_name(token.holder):
         return
-    if _on_its_way(desk, token):
+    if _is_handover_pending(desk, token):
         desk.wake(token.run)
         message = f"{state.run} is handed to you as soon as the step that is under way is done"
         hint = "wait a few seconds, then make this very call again, until it is answered"
@@ -211,26 +215,26 @@ def require_holder(desk: Desk, state: RunState, token: Token) -> None:
     raise PullRefused("HELD_BY_ANOTHER", f"{state.run} is held by {who} now", next_step=hint)
 
 
-def _on_its_way(desk: Desk, token: Token) -> bool:
+def _is_handover_pending(desk: Desk, token: Token) -> bool:
     """Return whether the run was handed to the holder of this token, and the engine has not let go of it yet."""
     # Asked in this order: the message is removed from the inbox and recorded in one commit.
     waiting = (json.loads(each.payload) for each in desk.log.inbox(token.run) if each.key.startswith("take:"))
-    asked = any(each.get("by") == held_name(token.holder) for each in waiting)
-    return asked or desk.known.folded(desk.log, token.run).state.held_by == held_name(token.holder)
+    asked = any(each.get("by") == holder_name(token.holder) for each in waiting)
+    return asked or desk.known.fold_run(desk.log, token.run).state.held_by == holder_name(token.holder)
 
 
-def _stale(state: RunState) -> PullRefused:
+def _make_stale_error(state: RunState) -> PullRefused:
     what = f"the step of this token is not pending in {state.run} any more, and no call completed it"
     hint = "call resume_session with this runId, rehydrate with the token it gives, and go on from there"
     return PullRefused("TOKEN_STALE", what, next_step=hint)
 
 
-def _completed(desk: Desk, token: Token, handed: Handed) -> Answer | None:
+def _complete_guided_step(desk: Desk, token: Token, handed: Handed) -> Answer | None:
     """Complete a guided step and decide what follows, in one commit; None if it is no longer pending."""
-    by = held_name(token.holder)
+    by = holder_name(token.holder)
     lease = acquire_lease(desk.log, token.run, by)
     try:
-        found = desk.known.folded(desk.log, token.run)
+        found = desk.known.fold_run(desk.log, token.run)
         state = found.state
         if state.pending is None or state.pending.seq != token.seq:
             return None
@@ -241,21 +245,21 @@ def _completed(desk: Desk, token: Token, handed: Handed) -> Answer | None:
         open_again = apply(state, resumed[0], state.seq + 1, desk.log.get_blob) if resumed else state
         redactor, names = desk.writer.redactor_for(token.run), desk.agents.catalog.names
         recorder = Recorder(desk.log, lease, desk.clock, redactor, found.checkpointed, desk.known, agent_names=names)
-        events = complete_guided(plan, open_again, token.seq, _given(handed, by), desk.clock()).events
-        proves = isinstance(events[-1], StepEnded) and bool(current(plan, open_again)[0].done_when)
+        events = complete_guided(plan, open_again, token.seq, _make_given(handed, by), desk.clock()).events
+        proves = isinstance(events[-1], StepEnded) and bool(find_current_step(plan, open_again)[0].done_when)
         if proves:
-            events = (_handed_in(state.pending, handed, by, desk.clock()),)
+            events = (_make_work_report(state.pending, handed, by, desk.clock()),)
         turn = recorder.turn(plan, state, (*resumed, *events))
         after = recorder.commit(turn)
         if not proves:
-            reached = first_stand(desk, state, turn.events)
+            reached = follow_to_standstill(desk, state, turn.events)
             return answer_at(desk, reached.state, "advance", reached.events)
     finally:
         desk.log.release(lease)
     return answer_again(desk, token, after)
 
 
-def _handed_in(pending: Pending, handed: Handed, by: str, now: float) -> WorkReported:
+def _make_work_report(pending: Pending, handed: Handed, by: str, now: float) -> WorkReported:
     """Leave a step to the engine if it is done only when its proof holds."""
     return WorkReported(
         address=pending.address,
@@ -268,7 +272,7 @@ def _handed_in(pending: Pending, handed: Handed, by: str, now: float) -> WorkRep
     )
 
 
-def _given(handed: Handed, by: str = "") -> Given:
+def _make_given(handed: Handed, by: str = "") -> Given:
     return Given(by=by, notes=handed.notes, artifacts=handed.artifacts, context=handed.context)
 
 
@@ -285,13 +289,13 @@ def _report(desk: Desk, token: Token, handed: Handed) -> None:
     """Leave what an agent hands in to the engine, which checks itself whether it holds."""
     desk.writer.send(
         token.run,
-        f"report:{point(desk.log, token.run, token.seq)}",
+        f"report:{event_key(desk.log, token.run, token.seq)}",
         "report",
         seq=token.seq,
         text=handed.notes,
         output=handed.result,
         has_output=handed.result is not None,
         artifacts=list(handed.artifacts),
-        by=held_name(token.holder),
+        by=holder_name(token.holder),
     )
     desk.wake(token.run)

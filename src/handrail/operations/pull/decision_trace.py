@@ -20,7 +20,7 @@ from handrail.model.history.events import (
 from handrail.model.history.run_state import RunState
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.pull.desk import Desk
-from handrail.runtime.event_records import from_log
+from handrail.runtime.event_records import decode_event
 
 MOST_ENTRIES = 25
 MOST_BYTES_EACH = 512
@@ -70,10 +70,10 @@ def trace_of(events: Iterable[Event]) -> tuple[TraceEntry, ...]:
 def newest_trace(desk: Desk, state: RunState) -> tuple[TraceEntry, ...]:
     """Collect the newest decisions that led to a state, without reading its whole history."""
     after = max(state.seq - _LOOK_BACK, 0)
-    return trace_of(from_log(each) for each in desk.log.read(state.run, after=after, limit=state.seq - after))
+    return trace_of(decode_event(each) for each in desk.log.read(state.run, after=after, limit=state.seq - after))
 
 
-def non_tip(source: str, branch: str) -> TraceEntry:
+def make_non_tip_entry(source: str, branch: str) -> TraceEntry:
     """Return the decision to continue in a fork, since a token was made before the newest step."""
     summary = f"the token was made away from the newest step of {source}: going on in the branch {branch}"
     return TraceEntry("detected_non_tip_advance", summary, (("run_id", branch),))
@@ -82,48 +82,48 @@ def non_tip(source: str, branch: str) -> TraceEntry:
 def _entries(event: Event) -> Iterator[TraceEntry]:
     match event:
         case RunForked():
-            yield non_tip(event.source, event.run)
+            yield make_non_tip_entry(event.source, event.run)
         case StepChosen():
             for each in event.passed_by:
-                yield _evaluated("SKIP", each.why, ("step_id", each.address))
+                yield _trace_condition("SKIP", each.why, ("step_id", each.address))
         case StepSkipped():
-            yield _evaluated("SKIP", event.why, ("step_id", event.address))
+            yield _trace_condition("SKIP", event.why, ("step_id", event.address))
         case StepBegan():
-            yield from _passed(event.why, ("step_id", event.address))
+            yield from _trace_passed_condition(event.why, ("step_id", event.address))
             yield TraceEntry("selected_next_step", f"next is {event.address}", (("step_id", event.address),))
         case LoopEntered() | LoopEnded() | RoundStarted():
-            yield from _of_loop(event)
+            yield from _trace_loop(event)
         case _:
             pass
 
 
-def _of_loop(event: LoopEntered | LoopEnded | RoundStarted) -> Iterator[TraceEntry]:
+def _trace_loop(event: LoopEntered | LoopEnded | RoundStarted) -> Iterator[TraceEntry]:
     loop = ("loop_id", event.address)
     match event:
         case LoopEntered():
-            yield from _passed(event.why, loop)
+            yield from _trace_passed_condition(event.why, loop)
             yield TraceEntry("entered_loop", f"entered {event.address}", (loop,))
         case RoundStarted():
-            yield from _passed(event.why, loop, ("iteration", event.round))
+            yield from _trace_passed_condition(event.why, loop, ("iteration", event.round))
         case LoopEnded():
             if event.why is not None and event.why.condition:
-                yield _evaluated("PASS" if event.why.result is True else "SKIP", event.why, loop)
-            yield TraceEntry("exited_loop", f"left {event.address}: {_end(event)}", (loop,))
+                yield _trace_condition("PASS" if event.why.result is True else "SKIP", event.why, loop)
+            yield TraceEntry("exited_loop", f"left {event.address}: {_loop_end_reason(event)}", (loop,))
 
 
-def _end(event: LoopEnded) -> str:
+def _loop_end_reason(event: LoopEnded) -> str:
     """Describe why a loop ended: one with an `until` ends because its condition holds."""
     why = event.why if event.reason == "condition" else None
     is_until = why is not None and (why.result is True or why.condition.startswith("until "))
     return "what ends it holds now" if is_until else _ENDS[event.reason]
 
 
-def _passed(why: Why | None, *refs: tuple[str, JsonValue]) -> Iterator[TraceEntry]:
+def _trace_passed_condition(why: Why | None, *refs: tuple[str, JsonValue]) -> Iterator[TraceEntry]:
     if why is not None and why.condition:
-        yield _evaluated("PASS", why, *refs)
+        yield _trace_condition("PASS", why, *refs)
 
 
-def _evaluated(verdict: Literal["SKIP", "PASS"], why: Why, *refs: tuple[str, JsonValue]) -> TraceEntry:
+def _trace_condition(verdict: Literal["SKIP", "PASS"], why: Why, *refs: tuple[str, JsonValue]) -> TraceEntry:
     read = ", ".join(f"{name}={_value(value)}" for name, value in why.values.items())
     about = " ".join(str(value) for _, value in refs)
     return TraceEntry("evaluated_condition", f"{verdict}: {read or about} ({why.condition})", refs)

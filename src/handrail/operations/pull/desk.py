@@ -88,7 +88,7 @@ class Desk:
             raise PullRefused("VALIDATION_ERROR", message, next_step="give the root of the repository that you work in")
         return self.place(folder)
 
-    def came(self, token: Token, seq: int) -> int:
+    def record_first_call(self, token: Token, seq: int) -> int:
         """Return the newest event at the time when an unanswered call first arrived."""
         while len(self.asked) >= MOST_ASKED:
             del self.asked[next(iter(self.asked))]
@@ -134,7 +134,7 @@ def new_name() -> str:
     return secrets.token_hex(4)
 
 
-def held_name(holder: str) -> str:
+def holder_name(holder: str) -> str:
     """Return the name under which a run is held by whoever has a token of this holder."""
     return str(make_connected(holder))
 

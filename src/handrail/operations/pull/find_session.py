@@ -14,8 +14,8 @@ from handrail.operations.pull.rank_sessions import (
     Kept,
     Match,
     Remembered,
-    ranked,
-    remembered_words,
+    query_words,
+    rank_runs,
     words_in,
 )
 
@@ -68,23 +68,23 @@ class Finding:
 
 def find_runs(desk: Desk, sought: Sought) -> Finding:
     """Search the runs that a connected agent holds or has finished; the best match comes first."""
-    here = _observed(desk, sought.workspace) if sought.workspace else {}
+    here = _observe_workspace(desk, sought.workspace) if sought.workspace else {}
     holding = desk.log.summaries(Filter(top=True, holding=("held_by",)))
     held = {row.key: row for row in holding if holder_in(_text(row.document, "held_by"))}
     newest = desk.log.summaries(Filter(top=True, order="started", limit=MOST_SEARCHED))
     eligible = {key: row for key, row in held.items() if _is_here(row, sought, here)}
-    remembered = _remembered(sought, here)
-    best = ranked(remembered, map(_kept, eligible.values()))[:MOST]
+    remembered = _complete_query(sought, here)
+    best = rank_runs(remembered, map(_read_session, eligible.values()))[:MOST]
     candidates = tuple(_candidate(desk, match, eligible[match.kept.run]) for match in best)
     others = [row for row in newest if row.key not in held]
-    return Finding(candidates, len(eligible), _of_engine(remembered, others))
+    return Finding(candidates, len(eligible), _find_engine_runs(remembered, others))
 
 
-def _remembered(sought: Sought, here: Mapping[str, str]) -> Remembered:
+def _complete_query(sought: Sought, here: Mapping[str, str]) -> Remembered:
     """Fill in what the agent does not say from the folder in which it is."""
     return Remembered(
         run=sought.run,
-        words=remembered_words(sought.query),
+        words=query_words(sought.query),
         query=sought.query.strip(),
         branch=sought.branch or here.get("branch", ""),
         head=sought.head or here.get("head", ""),
@@ -95,14 +95,14 @@ def _remembered(sought: Sought, here: Mapping[str, str]) -> Remembered:
 def _is_here(row: Row, sought: Sought, here: Mapping[str, str]) -> bool:
     if not sought.same_workspace:
         return True
-    seen = _seen(row)
+    seen = _row_observation(row)
     if here.get("root") and seen.get("root"):
         return here["root"] == seen["root"]
     return bool(sought.workspace) and _text(row.document, "workspace").rstrip("/") == sought.workspace.rstrip("/")
 
 
-def _kept(row: Row) -> Kept:
-    document, seen = row.document, _seen(row)
+def _read_session(row: Row) -> Kept:
+    document, seen = row.document, _row_observation(row)
     return Kept(
         run=row.key,
         workflow=_text(document, "workflow"),
@@ -135,22 +135,22 @@ def _candidate(desk: Desk, match: Match, row: Row) -> Candidate:
     )
 
 
-def _of_engine(remembered: Remembered, rows: list[Row]) -> tuple[str, ...]:
+def _find_engine_runs(remembered: Remembered, rows: list[Row]) -> tuple[str, ...]:
     """List runs of the engine that were surely meant: by their id, or by all words of the query."""
     found = [
         row.key
         for row in rows
         if row.key in (remembered.run, remembered.query)
-        or (remembered.words and _all_words(row.document).issuperset(remembered.words))
+        or (remembered.words and _searchable_words(row.document).issuperset(remembered.words))
     ]
     return tuple(found[:MOST])
 
 
-def _all_words(document: Mapping[str, JsonValue]) -> frozenset[str]:
+def _searchable_words(document: Mapping[str, JsonValue]) -> frozenset[str]:
     return frozenset(words_in(f"{_text(document, 'workflow')} {_text(document, 'about')}"))
 
 
-def _seen(row: Row) -> Mapping[str, str]:
+def _row_observation(row: Row) -> Mapping[str, str]:
     return cast("Mapping[str, str]", row.document.get("observed") or {})
 
 
@@ -163,5 +163,5 @@ def _text(document: Mapping[str, JsonValue], name: str) -> str:
     return str(document.get(name) or "")
 
 
-def _observed(desk: Desk, workspace: str) -> dict[str, str]:
+def _observe_workspace(desk: Desk, workspace: str) -> dict[str, str]:
     return desk.machine.repositories.observe(desk.place_of(workspace).cwd or Path(workspace))

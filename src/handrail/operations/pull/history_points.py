@@ -8,9 +8,9 @@ ensures this; nobody stores calls or answers:
    holds the run.
 2. A pending event has at most one outcome: the event that names it as its beginning (`outcome_of`). So whether a
    token was used is a question to the log, not the memory of a server.
-3. The answer to a call is the first state after that outcome from which only the outside can continue (`first_stand`):
-   the holder, a person, a timer, or nothing. The events up to there never change, and the state is folded from them
-   alone, so the same token leads to the same answer, whichever process gives it.
+3. The answer to a call is the first state after that outcome from which only the outside can continue
+   (`follow_to_standstill`): the holder, a person, a timer, or nothing. The events up to there never change, and the
+   state is folded from them alone, so the same token leads to the same answer, whichever process gives it.
 4. Until that state is reached, the answer is not settled: the agent learns that the engine is at work, and asks again.
 5. To continue from an earlier point never rewrites history: a token made there names a branch, and the first call
    with it forks the run (`branches`).
@@ -33,7 +33,7 @@ from handrail.model.history.events import (
 from handrail.model.history.run_state import RunState
 from handrail.operations.pull.desk import Desk
 from handrail.operations.pull.pending_step import waits_for_holder
-from handrail.runtime.event_records import from_log
+from handrail.runtime.event_records import decode_event
 from handrail.runtime.history import state_before
 
 _OUTCOMES = (StepEnded, StepRefused, DelegationReported, WorkReported)
@@ -48,7 +48,7 @@ class Reached:
     settled: bool
 
 
-def reached_from(desk: Desk, run: str, seq: int, *, through: bool = False) -> Reached | None:
+def follow_outcome(desk: Desk, run: str, seq: int, *, through: bool = False) -> Reached | None:
     """Find where the call led that completed a pending event; None if no call did.
 
     `through` follows it past a block after which the run was resumed.
@@ -56,11 +56,11 @@ def reached_from(desk: Desk, run: str, seq: int, *, through: bool = False) -> Re
     first = outcome_of(desk, run, seq)
     if first is None:
         return None
-    later = (from_log(stored) for stored in desk.log.read(run, after=first - 1))
-    return first_stand(desk, state_before(desk.log, run, first), later, through=through)
+    later = (decode_event(stored) for stored in desk.log.read(run, after=first - 1))
+    return follow_to_standstill(desk, state_before(desk.log, run, first), later, through=through)
 
 
-def first_stand(desk: Desk, state: RunState, events: Iterable[Event], *, through: bool = False) -> Reached:
+def follow_to_standstill(desk: Desk, state: RunState, events: Iterable[Event], *, through: bool = False) -> Reached:
     """Follow events to the first point from which only the outside can continue."""
     happened: list[Event] = []
     stood: Reached | None = None
@@ -75,7 +75,7 @@ def first_stand(desk: Desk, state: RunState, events: Iterable[Event], *, through
         one_too_many = isinstance(event, StepRefused) and isinstance(following, RunBlocked)
         # What precedes the outcome, such as a context, leaves the step pending as it was.
         still = state.pending is not None and state.pending.seq == answered
-        if stands(state) and not one_too_many and not still and stood is None:
+        if is_at_standstill(state) and not one_too_many and not still and stood is None:
             stood = Reached(state, tuple(happened), settled=True)
             if not through or state.status != "blocked":
                 return stood
@@ -85,12 +85,12 @@ def first_stand(desk: Desk, state: RunState, events: Iterable[Event], *, through
 def outcome_of(desk: Desk, run: str, seq: int) -> int | None:
     """Find the event that is the outcome of a pending one."""
     for stored in desk.log.read(run, after=seq):
-        event = from_log(stored)
+        event = decode_event(stored)
         if isinstance(event, _OUTCOMES) and event.began == seq:
             return stored.seq
     return None
 
 
-def stands(state: RunState) -> bool:
+def is_at_standstill(state: RunState) -> bool:
     """Return whether only the outside can continue a run: its holder, a person, a timer, or nothing at all."""
     return state.status != "running" or waits_for_holder(state)

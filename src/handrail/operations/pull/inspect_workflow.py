@@ -30,7 +30,7 @@ from handrail.model.workflow.guidance import (
 from handrail.model.workflow.plan import Plan, Step
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.pull.desk import Desk
-from handrail.operations.pull.list_workflows import offer
+from handrail.operations.pull.list_workflows import describe_workflow
 from handrail.operations.pull.workflow_offer import Offered
 from handrail.operations.runs.references import look_for
 from handrail.operations.workflows.condition_text import condition_words, value_words
@@ -69,12 +69,12 @@ class Inspected:
 def inspect(desk: Desk, workspace: str, name: str, *, expand: bool = False) -> Inspected:
     """Find, compile and describe a workflow; with `expand`, also what templates and routines inserted."""
     place = desk.place_of(workspace)
-    seen = desk.catalogue.seen(place)
+    seen = desk.catalogue.view_from(place)
     found = seen.find(name)
-    checked = seen.checked(found)
+    checked = seen.check_workflow(found)
     plan = checked.plan
     return Inspected(
-        about=offer(seen, found),
+        about=describe_workflow(seen, found),
         plan=plan,
         references=look_for(plan, place) if plan is not None else {},
         steps=preview(plan.steps, expand=expand) if plan is not None else (),
@@ -90,13 +90,13 @@ def preview(steps: tuple[Step, ...], prefix: str = "", *, expand: bool) -> tuple
     shown: list[PreviewStep] = []
     for caller, group in groupby(steps, key=lambda step: step.injected.at if step.injected and not expand else None):
         if caller is None:
-            shown += [_previewed(step, f"{prefix}{step.name}", expand=expand) for step in group]
+            shown += [_preview_step(step, f"{prefix}{step.name}", expand=expand) for step in group]
         else:
-            shown.append(_folded(caller, tuple(group), prefix))
+            shown.append(_preview_group(caller, tuple(group), prefix))
     return tuple(shown)
 
 
-def _folded(caller: str, steps: tuple[Step, ...], prefix: str) -> PreviewStep:
+def _preview_group(caller: str, steps: tuple[Step, ...], prefix: str) -> PreviewStep:
     first = steps[0]
     by = first.injected.by if first.injected is not None else ""
     return PreviewStep(
@@ -110,9 +110,9 @@ def _folded(caller: str, steps: tuple[Step, ...], prefix: str) -> PreviewStep:
     )
 
 
-def _previewed(step: Step, address: str, *, expand: bool) -> PreviewStep:
+def _preview_step(step: Step, address: str, *, expand: bool) -> PreviewStep:
     action = step.action
-    details = {**_details(action), **_assessed(step)}
+    details = {**_details(action), **_describe_assessments(step)}
     if step.injected is not None:
         details["injectedBy"] = step.injected.by
         details["injectedAt"] = step.injected.at
@@ -146,25 +146,31 @@ def _title(action: Action) -> str:
 def _details(action: Action) -> Data:
     match action:
         case GuidedAction():
-            return _guided(action)
+            return _describe_guided(action)
         case GuidedLoopAction():
-            return {"loop": _guided_loop(action), "confirmation": _confirmation(action.confirmation)}
+            return {"loop": _describe_guided_loop(action), "confirmation": _confirmation(action.confirmation)}
         case DelegateAction():
             delegations: list[JsonValue] = [each.workflow for each in action.delegations]
             contract = action.synthesis_contract
             more = {"outputContract": contract.ref if contract is not None else None}
             return {"delegatesTo": delegations, "confirmation": _confirmation(action.confirmation), **more}
         case LoopAction():
-            return {"loop": {"type": action.over.kind, "maxIterations": action.max_iterations, **_over(action.over)}}
+            return {
+                "loop": {
+                    "type": action.over.kind,
+                    "maxIterations": action.max_iterations,
+                    **_describe_loop_condition(action.over),
+                }
+            }
         case ParallelAction():
-            return {"loop": {"type": "parallel", **_over(action.over)}}
+            return {"loop": {"type": "parallel", **_describe_loop_condition(action.over)}}
         case CallAction():
             return {"calls": action.workflow}
         case _:
             return {}
 
 
-def _guided(action: GuidedAction) -> Data:
+def _describe_guided(action: GuidedAction) -> Data:
     contract = action.contract
     return {
         "agentRole": action.agent_role,
@@ -177,7 +183,7 @@ def _guided(action: GuidedAction) -> Data:
     }
 
 
-def _assessed(step: Step) -> Data:
+def _describe_assessments(step: Step) -> Data:
     action = step.action
     named = (*step.assess, *(action.assessments if isinstance(action, GuidedAction) else ()))
     sent_back = (*step.follow_ups, *(action.consequences if isinstance(action, GuidedAction) else ()))
@@ -185,7 +191,7 @@ def _assessed(step: Step) -> Data:
     return {"assessments": list(dict.fromkeys(named)), "followUpAtLevels": levels, "proofs": len(step.done_when)}
 
 
-def _guided_loop(action: GuidedLoopAction) -> Data:
+def _describe_guided_loop(action: GuidedLoopAction) -> Data:
     loop: Data = {"type": action.loop, "maxIterations": action.max_iterations}
     match action.decides:
         case ArtifactDecides():
@@ -198,7 +204,7 @@ def _guided_loop(action: GuidedLoopAction) -> Data:
     return {**loop, **{name: value for name, value in given.items() if value is not None}}
 
 
-def _over(over: While | Until | Times | Each) -> Data:
+def _describe_loop_condition(over: While | Until | Times | Each) -> Data:
     return {"condition": over.condition.source} if isinstance(over, While | Until) else {}
 
 

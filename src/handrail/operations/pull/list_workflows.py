@@ -51,56 +51,59 @@ class Offers:
     sources: tuple[str, ...]
 
 
-def offers(desk: Desk, place: Place, tags: tuple[str, ...] = ()) -> Offers:
+def list_offers(desk: Desk, place: Place, tags: tuple[str, ...] = ()) -> Offers:
     """List the workflows that can be started; with tags, only those that have one, and routines only by their tag."""
-    seen = desk.catalogue.seen(place)
+    seen = desk.catalogue.view_from(place)
     wanted = {tag.casefold() for tag in tags} or None
-    every = (*_offered(seen, shipped_routines=False), *(_shipped_routines(seen) if ROUTINES in (wanted or ()) else ()))
+    every = (
+        *_list_offered(seen, shipped_routines=False),
+        *(_list_shipped_routines(seen) if ROUTINES in (wanted or ()) else ()),
+    )
     usable = [each for each in every if each.about.valid or each.distrust]
     chosen = tuple(each for each in usable if _is_wanted(each, wanted))
     broken = tuple(each.about for each in every if not each.about.valid and not each.distrust)
-    sources = tuple(place.shown(folder) for folder in folders_of(place))
-    return Offers(chosen, broken, _counted(seen, usable), seen.diagnostics, sources)
+    sources = tuple(place.display_path(folder) for folder in folders_of(place))
+    return Offers(chosen, broken, _count_tags(seen, usable), seen.diagnostics, sources)
 
 
 def _is_wanted(each: Offered, wanted: set[str] | None) -> bool:
-    return not each.about.routine if wanted is None else any(tag.casefold() in wanted for tag in each.tags)
+    return not each.about.is_routine if wanted is None else any(tag.casefold() in wanted for tag in each.tags)
 
 
-def _offered(seen: Seen, *, shipped_routines: bool) -> tuple[Offered, ...]:
+def _list_offered(seen: Seen, *, shipped_routines: bool) -> tuple[Offered, ...]:
     """Describe every workflow that wins its name, and broken ones whether or not they do."""
     kept = seen.offered.get(shipped_routines)
     if kept is None and not shipped_routines:
         kept = read_list(seen.place, seen.stamp)
     if kept is None or any(each.about.form == "python" for each in kept):
-        kept = tuple(_described(seen, shipped_routines=shipped_routines))
+        kept = tuple(_describe_workflows(seen, shipped_routines=shipped_routines))
         if not shipped_routines:
             keep_list(seen.place, seen.stamp, kept)
     seen.offered[shipped_routines] = kept
     return kept
 
 
-def _described(seen: Seen, *, shipped_routines: bool) -> Iterator[Offered]:
+def _describe_workflows(seen: Seen, *, shipped_routines: bool) -> Iterator[Offered]:
     for found in seen.every:
         # A hidden built-in workflow is of no use to anybody, and as sound as it was shipped.
         hidden = not found.wins and found.tier is Tier.BUILT_IN
         if _is_shipped_routine(found) is shipped_routines and not hidden:
-            told = offer(seen, found)
+            told = describe_workflow(seen, found)
             yield from (told,) if found.wins or not told.about.valid else ()
 
 
-def _shipped_routines(seen: Seen) -> tuple[Offered, ...]:
+def _list_shipped_routines(seen: Seen) -> tuple[Offered, ...]:
     """List the built-in routines: many, and rarely requested."""
-    return _offered(seen, shipped_routines=True)
+    return _list_offered(seen, shipped_routines=True)
 
 
 def _is_shipped_routine(found: Found) -> bool:
     return found.tier is Tier.BUILT_IN and is_routine(found.name)
 
 
-def offer(seen: Seen, found: Found) -> Offered:
+def describe_workflow(seen: Seen, found: Found) -> Offered:
     """Describe one workflow."""
-    checked = seen.checked(found)
+    checked = seen.check_workflow(found)
     plan = checked.plan
     about = describe(seen.place, checked)
     guided = plan.guided if plan is not None else None
@@ -145,7 +148,7 @@ def tags_of(about: Listed, plan: Plan | None) -> tuple[str, ...]:
         own = (_OF_PROFILE[plan.guided.metrics_profile],)
     space, dot, _ = about.name.partition(".")
     namespace = (space,) if dot and space != "wr" else ()
-    return tuple(dict.fromkeys((*own, *namespace, *((ROUTINES,) if about.routine else ()))))
+    return tuple(dict.fromkeys((*own, *namespace, *((ROUTINES,) if about.is_routine else ()))))
 
 
 def _distrust(seen: Seen, checked: Checked) -> str:
@@ -156,10 +159,10 @@ def _distrust(seen: Seen, checked: Checked) -> str:
     if built_in or checked.opened.snapshot is None or not checked.ok:
         return ""
     trust = TrustStore(seen.place.folders).status_of(reach(seen.place, checked, seen.catalog).contents)
-    return "" if trust.granted else trust.reason
+    return "" if trust.is_granted else trust.reason
 
 
-def _counted(seen: Seen, workflows: list[Offered]) -> tuple[TagCount, ...]:
+def _count_tags(seen: Seen, workflows: list[Offered]) -> tuple[TagCount, ...]:
     named: dict[str, dict[str, None]] = {}
     for each in workflows:
         for tag in each.tags:

@@ -12,7 +12,7 @@ from handrail.model.history.events import StepBegan
 from handrail.model.history.run_state import Pending, RunState
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.pull.desk import Desk, holder_in
-from handrail.runtime.event_records import from_log
+from handrail.runtime.event_records import decode_event
 
 
 @frozen(kw_only=True)
@@ -64,14 +64,14 @@ def _is_rejected(state: RunState, address: str) -> bool:
     return isinstance(said, dict) and said.get("decision") == "reject"
 
 
-def at_hand(desk: Desk, state: RunState) -> Pending | None:
+def find_due_step(desk: Desk, state: RunState) -> Pending | None:
     """Return the step that the holder may hand in now: the pending one, or the one at which the run is blocked."""
     if waits_for_holder(state) or (is_repairable(state) and state.pending is not None):
         return state.pending
     failure = state.failure
     if failure is None or not is_repairable(state) or state.stack[-1].work is not None:
         return None
-    began = _began_at(desk, state, failure.address)
+    began = _read_step_start(desk, state, failure.address)
     if began is None or began.action not in OF_AGENTS:
         return None
     return Pending(state.seq, failure.address, "step", began.action, began.attempt)
@@ -79,10 +79,10 @@ def at_hand(desk: Desk, state: RunState) -> Pending | None:
 
 def step_at(desk: Desk, state: RunState, pending: Pending, rules: Sequence[str] = ()) -> PulledStep:
     """Build the pending step, with the rules of the whole workflow if they are passed."""
-    began = _began_at(desk, state, pending.address)
+    began = _read_step_start(desk, state, pending.address)
     if began is None:
         raise TypeError(f"the event that began '{pending.address}' of {state.run} is not in its history")
-    spec = _reported(began.spec, state, pending)
+    spec = _add_delegations(began.spec, state, pending)
     name = pending.address.rpartition("/")[2]
     role = spec.get("agent_role")
     guided = pending.action != "agent"
@@ -101,13 +101,13 @@ def step_at(desk: Desk, state: RunState, pending: Pending, rules: Sequence[str] 
     )
 
 
-def _reported(spec: dict[str, JsonValue], state: RunState, pending: Pending) -> dict[str, JsonValue]:
+def _add_delegations(spec: dict[str, JsonValue], state: RunState, pending: Pending) -> dict[str, JsonValue]:
     output = state.steps[pending.address].output
     return {**spec, "reported": output.get("delegations")} if isinstance(output, dict) else spec
 
 
-def _began_at(desk: Desk, state: RunState, address: str) -> StepBegan | None:
+def _read_step_start(desk: Desk, state: RunState, address: str) -> StepBegan | None:
     """Read the event by which a step began; None if that is in the history of another run."""
     found = desk.log.read(state.run, after=state.steps[address].began - 1, limit=1)
-    began = from_log(found[0]) if found else None
+    began = decode_event(found[0]) if found else None
     return began if isinstance(began, StepBegan) and began.address == address else None

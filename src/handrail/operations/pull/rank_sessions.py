@@ -80,20 +80,20 @@ def words_in(text: str) -> tuple[str, ...]:
     return tuple(_WORD.findall(text.casefold()))
 
 
-def remembered_words(query: str) -> tuple[str, ...]:
+def query_words(query: str) -> tuple[str, ...]:
     """Split a query into words, each once."""
     return tuple(dict.fromkeys(words_in(query)))[:MOST_WORDS]
 
 
-def ranked(remembered: Remembered, runs: Iterable[Kept]) -> list[Match]:
+def rank_runs(remembered: Remembered, runs: Iterable[Kept]) -> list[Match]:
     """Sort runs, the best match first."""
     every = list(runs)
     vocabulary = frozenset[str]().union(*(each.words for each in every))
-    alike = {word: _alike(word, vocabulary) for word in remembered.words}
+    alike = {word: _similar_words(word, vocabulary) for word in remembered.words}
     return sorted((_match(remembered, each, alike) for each in every), key=lambda match: match.rank)
 
 
-def _alike(word: str, vocabulary: frozenset[str]) -> Mapping[str, float]:
+def _similar_words(word: str, vocabulary: frozenset[str]) -> Mapping[str, float]:
     """Find the words that count as a match for a word, with the weight of each."""
     found = {word: 1.0}
     if len(word) < _SHORTEST:
@@ -116,7 +116,7 @@ class _Ways:
     score: float = 0.0
     why: list[str] = field(default_factory=list[str])
 
-    def found(self, tier: int, score: float, why: str) -> None:
+    def add(self, tier: int, score: float, why: str) -> None:
         """Record a way; the most certain decides, the others are reported too."""
         if tier < self.tier:
             self.tier, self.score = tier, score
@@ -126,28 +126,28 @@ class _Ways:
 def _match(remembered: Remembered, kept: Kept, alike: Mapping[str, Mapping[str, float]]) -> Match:
     ways = _Ways()
     if kept.run in (remembered.run, remembered.query):
-        ways.found(EXACT_ID, 1.0, "run id")
-    _by_words(remembered, kept, alike, ways)
-    _by_place(remembered, kept, ways)
+        ways.add(EXACT_ID, 1.0, "run id")
+    _match_words(remembered, kept, alike, ways)
+    _match_place(remembered, kept, ways)
     if ways.tier == RECENT:
         ways.why.append("recent")
     same = bool(remembered.repository) and remembered.repository == kept.repository
     return Match(kept, ways.tier, ways.score, tuple(ways.why), same)
 
 
-def _by_words(remembered: Remembered, kept: Kept, alike: Mapping[str, Mapping[str, float]], ways: _Ways) -> None:
+def _match_words(remembered: Remembered, kept: Kept, alike: Mapping[str, Mapping[str, float]], ways: _Ways) -> None:
     words = remembered.words
     if not words:
         return
     if kept.words.issuperset(words):
-        ways.found(ALL_WORDS, 1.0, "all words of the query in goal and notes")
+        ways.add(ALL_WORDS, 1.0, "all words of the query in goal and notes")
     else:
         counted = sum(_weight(alike[word], kept.words) * _importance(word) for word in words)
         score = counted / sum(map(_importance, words))
         if score >= ENOUGH:
-            ways.found(SOME_WORDS, score, f"{round(score * 100)} % of the query's words in goal and notes")
+            ways.add(SOME_WORDS, score, f"{round(score * 100)} % of the query's words in goal and notes")
     if set(words) <= set(words_in(kept.workflow)) or remembered.query.casefold() in kept.workflow.casefold():
-        ways.found(WORKFLOW, 1.0, "workflow id")
+        ways.add(WORKFLOW, 1.0, "workflow id")
 
 
 def _weight(alike: Mapping[str, float], words: frozenset[str]) -> float:
@@ -159,11 +159,11 @@ def _importance(word: str) -> int:
     return min(len(word), 8)
 
 
-def _by_place(remembered: Remembered, kept: Kept, ways: _Ways) -> None:
+def _match_place(remembered: Remembered, kept: Kept, ways: _Ways) -> None:
     head, branch = remembered.head.casefold(), remembered.branch
     if len(head) >= _SHORTEST_COMMIT and kept.head.startswith(head):
-        ways.found(COMMIT, 1.0, "commit")
+        ways.add(COMMIT, 1.0, "commit")
     if branch and kept.branch == branch:
-        ways.found(BRANCH, 1.0, "branch")
+        ways.add(BRANCH, 1.0, "branch")
     elif branch and kept.branch and (kept.branch.startswith(branch) or branch.startswith(kept.branch)):
-        ways.found(BRANCH, 0.5, "beginning of the branch")
+        ways.add(BRANCH, 0.5, "beginning of the branch")

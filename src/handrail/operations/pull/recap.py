@@ -33,12 +33,12 @@ def recovery_text(plan: Plan, state: RunState) -> str:
     """Build a recap of goal, position, gaps and notes; definitions are left out first, then the oldest notes."""
     goal = cut(state.task, MOST_GOAL)
     head = ["# What was done so far", *_goal(goal, _ANY_MARK), *_position(state), *_gaps(state)]
-    kept, all_kept = _kept(state, MOST - _size([*head, _OPENING, _left_out(state)]))
+    kept, all_kept = _newest_notes(state, MOST - _size([*head, _OPENING, _omission_note(state)]))
     # No note can look like one of our headings, or like the call to make: it may quote anybody.
     mark = mark_for((goal, *(text for _, text in kept)))
     head[1 : 1 + bool(goal)] = _goal(goal, mark)
     notes = [_OPENING.replace(_ANY_MARK, mark)] if kept else []
-    notes += ([] if all_kept else [_left_out(state)]) + [block(mark, address, text) for address, text in kept]
+    notes += ([] if all_kept else [_omission_note(state)]) + [block(mark, address, text) for address, text in kept]
     # If there is no room for all notes, there is none for definitions.
     room = MOST - _size([*head, *notes]) if all_kept else 0
     known = [text for text in _definitions(plan, state) if _size([text]) <= room]
@@ -89,7 +89,7 @@ def gap_lines(state: RunState) -> list[str]:
     return [*lines, f"- and {left} more: handrail show {state.run}"] if left > 0 else lines
 
 
-def _kept(state: RunState, room: int) -> tuple[list[tuple[str, str]], bool]:
+def _newest_notes(state: RunState, room: int) -> tuple[list[tuple[str, str]], bool]:
     """Return the newest notes that fit, each with its address, and whether these are all."""
     done = sorted((step.began, address, step) for address, step in state.steps.items() if _has_notes(step))
     kept: list[tuple[str, str]] = []
@@ -102,7 +102,7 @@ def _kept(state: RunState, room: int) -> tuple[list[tuple[str, str]], bool]:
     return kept[::-1], len(kept) == len(done)
 
 
-def _left_out(state: RunState) -> str:
+def _omission_note(state: RunState) -> str:
     return f"[Older notes are left out; `handrail show {state.run}` has them all.]"
 
 

@@ -12,8 +12,8 @@ from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.pull.answers import Caution, Item, Lifecycle
 from handrail.operations.pull.desk import Desk
-from handrail.operations.runs.references import Resolved, bases_of, declared_references
-from handrail.runtime.event_records import from_log
+from handrail.operations.runs.references import Resolved, bases_of, plan_references
+from handrail.runtime.event_records import decode_event
 from handrail.runtime.history import plan_of
 from handrail.sources.foreign_files import NOT_THERE, Refusal, decode, printable, read_bytes
 from handrail.sources.tiers import Place
@@ -21,9 +21,9 @@ from handrail.sources.tiers import Place
 
 def read_reference(plan: Plan, place: Place, wanted: str) -> str:
     """Read the document behind a reference, as it is now; one outside its folder is refused."""
-    reference = next((each for each in declared_references(plan) if each.id == wanted), None)
+    reference = next((each for each in plan_references(plan) if each.id == wanted), None)
     if reference is None:
-        known = ", ".join(each.id for each in declared_references(plan)) or "none"
+        known = ", ".join(each.id for each in plan_references(plan)) or "none"
         raise NotFound(f"'{plan.name}' has no reference '{printable(wanted)}'", next_step=f"its references: {known}")
     read = [_read_text(base / reference.source, base) for base in bases_of(reference, place)]
     text = next((each for each in read if not isinstance(each, Refusal)), read[0] if read else Refusal(NOT_THERE))
@@ -41,25 +41,25 @@ def _read_text(path: Path, base: Path) -> str | Refusal:
 
 def references_of(desk: Desk, state: RunState) -> tuple[Resolved, ...]:
     """Return the references of a run as they were found when it started."""
-    declared = declared_references(plan_of(desk.log, state.plan))
+    declared = plan_references(plan_of(desk.log, state.plan))
     if not declared:
         return ()
     # Where the documents of an imported run were says nothing about this machine.
-    pinned: Mapping[str, JsonValue] = {} if state.imported else _pinned(desk, state.run)
-    return tuple(_as_pinned(each, pinned.get(each.id)) for each in declared)
+    pinned: Mapping[str, JsonValue] = {} if state.imported else _read_pinned(desk, state.run)
+    return tuple(_resolve_pinned(each, pinned.get(each.id)) for each in declared)
 
 
-def _as_pinned(reference: Reference, pinned: JsonValue) -> Resolved:
+def _resolve_pinned(reference: Reference, pinned: JsonValue) -> Resolved:
     """Resolve a reference as pinned; a run that no agent started has nothing pinned, so its declaration is used."""
     if not isinstance(pinned, dict):
         return Resolved(reference, reference.source)
     return Resolved(reference, str(pinned.get("path")), str(pinned.get("problem") or ""))
 
 
-def _pinned(desk: Desk, run: str) -> Mapping[str, JsonValue]:
-    first = from_log(desk.log.read(run, limit=1)[0])
+def _read_pinned(desk: Desk, run: str) -> Mapping[str, JsonValue]:
+    first = decode_event(desk.log.read(run, limit=1)[0])
     while isinstance(first, RunForked):
-        first = from_log(desk.log.read(first.source, limit=1)[0])
+        first = decode_event(desk.log.read(first.source, limit=1)[0])
     return cast("RunStarted", first).references
 
 
@@ -67,13 +67,15 @@ def references_item(found: tuple[Resolved, ...], lifecycle: Lifecycle) -> tuple[
     """Build the item that follows an answer: full at the start, short for a returning agent, none in between."""
     if not found or lifecycle == "advance":
         return ()
-    entries = [_full(each) for each in found] if lifecycle == "start" else [_compact(each) for each in found]
+    entries = (
+        [_full_entry(each) for each in found] if lifecycle == "start" else [_compact_entry(each) for each in found]
+    )
     heading = "# References\n\nDocuments that this workflow builds on. Read those that your step needs."
     text = f"{heading}\n\n" + "\n".join(entries)
     return (Item(kind="references", text=text, data=[each.document() for each in found]),)
 
 
-def _full(each: Resolved) -> str:
+def _full_entry(each: Resolved) -> str:
     declared = each.reference
     marks = (
         *((" (authoritative)",) if declared.authoritative else ()),
@@ -83,7 +85,7 @@ def _full(each: Resolved) -> str:
     return f"- {declared.title}{''.join(marks)}\n  Path: {each.path}\n  Purpose: {declared.purpose}"
 
 
-def _compact(each: Resolved) -> str:
+def _compact_entry(each: Resolved) -> str:
     return f"- {each.reference.title}{' [unresolved]' if each.problem else ''}: {each.path}"
 
 

@@ -7,13 +7,13 @@ from handrail.frozen import frozen
 from handrail.model.history.events import CheckpointMade
 from handrail.model.history.run_state import RunState
 from handrail.model.tokens import NO_BRANCH, Token
-from handrail.operations.pull.answer_context import at_return, at_start
+from handrail.operations.pull.answer_context import add_return_context, add_start_context
 from handrail.operations.pull.answers import Answer, Caution, answer_at
 from handrail.operations.pull.continue_workflow import require_holder
-from handrail.operations.pull.desk import Desk, PullRefused, held_name, new_name
+from handrail.operations.pull.desk import Desk, PullRefused, holder_name, new_name
 from handrail.operations.pull.pending_step import waits_for_holder
 from handrail.operations.runs.lease import acquire_lease
-from handrail.runtime.event_records import from_log
+from handrail.runtime.event_records import decode_event
 from handrail.runtime.history import Known, plan_of, state_before
 from handrail.runtime.recorder import Recorder
 
@@ -23,21 +23,21 @@ def rehydrate(desk: Desk, token: Token, *, first: bool = False) -> Answer:
 
     `first` says that the agent that started the run has not seen its first step yet.
     """
-    run = token.run if token.branch == NO_BRANCH else _existing_branch(desk, token)
-    state = desk.known.folded(desk.log, run).state
+    run = token.run if token.branch == NO_BRANCH else _find_branch_run(desk, token)
+    state = desk.known.fold_run(desk.log, run).state
     if token.kind == "continue":
         require_holder(desk, state, replace(token, holder=token.holder if run == token.run else token.branch))
     at_tip = token.seq == 0 or run != token.run or _is_newest(state, token.seq)
-    answer = answer_at(desk, state, "rehydrate") if at_tip else _earlier(desk, token)
+    answer = answer_at(desk, state, "rehydrate") if at_tip else _answer_earlier_point(desk, token)
     if answer.working:
         desk.wake(run)
     else:
         # Whoever has seen the state of the run no longer waits for the answer to an earlier call.
         desk.forget(run)
-    return at_start(desk, answer) if first else at_return(desk, answer)
+    return add_start_context(desk, answer) if first else add_return_context(desk, answer)
 
 
-def _existing_branch(desk: Desk, token: Token) -> str:
+def _find_branch_run(desk: Desk, token: Token) -> str:
     """Return the branch of a token, or its source if nobody has begun the branch yet."""
     run = f"{token.run}-b{token.branch}"
     return run if desk.log.last(run).seq else token.run
@@ -49,18 +49,18 @@ def _is_newest(state: RunState, seq: int) -> bool:
     return pending is not None and (pending.seq == seq or state.steps[pending.address].began == seq)
 
 
-def _earlier(desk: Desk, token: Token) -> Answer:
+def _answer_earlier_point(desk: Desk, token: Token) -> Answer:
     try:
         state = state_before(desk.log, token.run, token.seq + 1)
     except NotFound as error:
         raise PullRefused("TOKEN_UNKNOWN_NODE", error.message, next_step="call resume_session") from error
     if not waits_for_holder(state):
-        return answer_at(desk, desk.known.folded(desk.log, token.run).state, "rehydrate")
+        return answer_at(desk, desk.known.fold_run(desk.log, token.run).state, "rehydrate")
     answer = answer_at(desk, state, "rehydrate", branch=new_name())
-    return replace(answer, warnings=(_away_from_the_tip(token.run),))
+    return replace(answer, warnings=(_make_tip_caution(token.run),))
 
 
-def _away_from_the_tip(run: str) -> Caution:
+def _make_tip_caution(run: str) -> Caution:
     message = f"{run} went on since this point: going on from here begins a branch of its own"
     return Caution(code="NON_TIP_POINT", message=message)
 
@@ -76,15 +76,15 @@ class Kept:
 
 def checkpoint(desk: Desk, token: Token) -> Kept:
     """Save the point of a token; saving it twice has no further effect."""
-    state = desk.known.folded(desk.log, token.run).state
+    state = desk.known.fold_run(desk.log, token.run).state
     require_holder(desk, state, token)
-    lease = acquire_lease(desk.log, token.run, held_name(token.holder))
+    lease = acquire_lease(desk.log, token.run, holder_name(token.holder))
     try:
-        found = Known().folded(desk.log, token.run)
+        found = Known().fold_run(desk.log, token.run)
         at = state_before(desk.log, token.run, token.seq + 1)
         address = at.pending.address if at.pending is not None else at.previous
-        if not _was_kept(desk, token):
-            made = CheckpointMade(address=address, began=token.seq, by=held_name(token.holder), at=desk.clock())
+        if not _has_checkpoint(desk, token):
+            made = CheckpointMade(address=address, began=token.seq, by=holder_name(token.holder), at=desk.clock())
             redactor, names = desk.writer.redactor_for(token.run), desk.agents.catalog.names
             recorder = Recorder(
                 desk.log, lease, desk.clock, redactor, found.checkpointed, desk.known, agent_names=names
@@ -95,6 +95,6 @@ def checkpoint(desk: Desk, token: Token) -> Kept:
     return Kept(token.run, address, desk.mint("resume", token.run, token.seq, token.holder))
 
 
-def _was_kept(desk: Desk, token: Token) -> bool:
-    events = (from_log(stored) for stored in desk.log.read(token.run, after=token.seq))
+def _has_checkpoint(desk: Desk, token: Token) -> bool:
+    events = (decode_event(stored) for stored in desk.log.read(token.run, after=token.seq))
     return any(isinstance(event, CheckpointMade) and event.began == token.seq for event in events)

@@ -8,19 +8,19 @@ from pathlib import Path
 from handrail.engine.decide.advance import advance
 from handrail.engine.fold.apply import apply
 from handrail.engine.guided.context_limits import context_problem
-from handrail.engine.guided.loops import lacking
-from handrail.engine.state.preferences import Wish, preferred
+from handrail.engine.guided.loops import find_lacking
+from handrail.engine.state.preferences import Wish, decide_preferences
 from handrail.errors import VersionConflict
 from handrail.frozen import frozen
 from handrail.model.history.events import Event, RunStarted, RunTaken
 from handrail.model.history.run_state import RunState
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import JsonValue
-from handrail.operations.pull.answer_context import at_start
+from handrail.operations.pull.answer_context import add_start_context
 from handrail.operations.pull.answers import Answer, Caution, answer_at
-from handrail.operations.pull.desk import Desk, PullRefused, held_name, new_name
-from handrail.operations.runs.lifecycle import Request, once_named, start
-from handrail.operations.runs.prefer import configured_wish
+from handrail.operations.pull.desk import Desk, PullRefused, holder_name, new_name
+from handrail.operations.runs.lifecycle import Request, idempotent_run_id, start
+from handrail.operations.runs.prefer import read_preferences
 from handrail.operations.runs.prepare import Wanted, pin, prepare
 from handrail.operations.runs.references import look_for
 from handrail.operations.runs.secrets import Secrecy
@@ -48,31 +48,31 @@ def start_pulled(desk: Desk, wanted: StartWanted) -> Answer:
     found = {"observed": desk.machine.repositories.observe(Path(wanted.workspace)), "references": references}
     request = replace(request, **found, once=wanted.request)
     holder = new_name()
-    preferences = configured_wish(place)
+    preferences = read_preferences(place)
     begins = _Beginning(request.pinned.plan, holder, preferences.wish)
-    claim = RunClaim(desk.log, held_name(holder))
+    claim = RunClaim(desk.log, holder_name(holder))
     try:
-        run = _started(desk, request, begins, claim)
+        run = _start_once(desk, request, begins, claim)
         desk.offer(run)
     finally:
         claim.free()
-    found = desk.known.folded(desk.log, run)
+    found = desk.known.fold_run(desk.log, run)
     desk.known.keep(found)
     answer = answer_at(desk, found.state, "start")
     if preferences.unused:
         answer = replace(answer, warnings=(Caution(code="PREFERENCES_NOT_USED", message=preferences.unused),))
     if answer.working:
         desk.wake(run)
-    return at_start(desk, answer)
+    return add_start_context(desk, answer)
 
 
-def _started(desk: Desk, request: Request, begins: "_Beginning", claim: RunClaim) -> str:
+def _start_once(desk: Desk, request: Request, begins: "_Beginning", claim: RunClaim) -> str:
     """Start a run; a repeated start returns the run of the first one."""
     try:
-        return start(desk.writer, request, then=_held_from_the_start(desk, begins), claim=claim)
+        return start(desk.writer, request, then=_make_first_events(desk, begins), claim=claim)
     except VersionConflict:
-        run = once_named(request)
-        if desk.known.folded(desk.log, run).state.task != request.task:
+        run = idempotent_run_id(request)
+        if desk.known.fold_run(desk.log, run).state.task != request.task:
             hint = "make up another requestId for another start; repeat it only together with the same goal"
             message = f"this requestId started {run}, with another goal"
             raise PullRefused("VALIDATION_ERROR", message, next_step=hint) from None
@@ -81,9 +81,9 @@ def _started(desk: Desk, request: Request, begins: "_Beginning", claim: RunClaim
 
 def _request(desk: Desk, place: Place, wanted: StartWanted) -> Request:
     look_up = desk.catalogue.look_up
-    pinned = desk.catalogue.written(pin(place, wanted.workflow, look_up))
+    pinned = desk.catalogue.attach_written_plan(pin(place, wanted.workflow, look_up))
     if pinned.plan.selection != "rescan":
-        given = tuple(f"{name}={_written(value)}" for name, value in wanted.context.items())
+        given = tuple(f"{name}={_format_value(value)}" for name, value in wanted.context.items())
         workspace = str(place.cwd or wanted.workspace)
         asked = Wanted(wanted.workflow, wanted.goal, given, folder=workspace, by=str(desk.caller), connected=True)
         return prepare(desk.machine, place, asked, look_up).request
@@ -97,7 +97,7 @@ def _request(desk: Desk, place: Place, wanted: StartWanted) -> Request:
     return Request(pinned, wanted.workspace, inputs=inputs, task=secrecy.task(wanted.goal), by=str(desk.caller))
 
 
-def _written(value: JsonValue) -> str:
+def _format_value(value: JsonValue) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
@@ -110,26 +110,26 @@ class _Beginning:
     wish: Wish
 
 
-def _held_from_the_start(desk: Desk, begins: _Beginning) -> Callable[[RunStarted], tuple[Event, ...]]:
+def _make_first_events(desk: Desk, begins: _Beginning) -> Callable[[RunStarted], tuple[Event, ...]]:
     """Return what hands the run to the agent before the first step is decided, in the same append that creates it."""
     blobs = desk.log.get_blob
 
-    def then(started: RunStarted) -> tuple[Event, ...]:
+    def decide_first_events(started: RunStarted) -> tuple[Event, ...]:
         state = apply(None, started, 1, blobs)
-        taken = RunTaken(by=held_name(begins.holder), hands="agents", at=started.at)
-        first = (taken, *preferred(begins.plan, state, begins.wish, started.at))
+        taken = RunTaken(by=holder_name(begins.holder), hands="agents", at=started.at)
+        first = (taken, *decide_preferences(begins.plan, state, begins.wish, started.at))
         for event in first:
             state = apply(state, event, state.seq + 1, blobs)
         decided = advance(begins.plan, state, started.at, blobs, desk.agents.catalog.names)
         _require_all_it_needs(begins.plan, decided.state)
         return (*first, *decided.events)
 
-    return then
+    return decide_first_events
 
 
 def _require_all_it_needs(plan: Plan, state: RunState) -> None:
     """Refuse a workflow that begins with a loop whose variable is missing: it has no step in which to ask for it."""
-    found = lacking(plan, state) if state.status == "blocked" else None
+    found = find_lacking(plan, state) if state.status == "blocked" else None
     if found is not None:
         hint = f"call start_workflow again with this in its context: {json.dumps({found.variable: found.example})}"
         raise PullRefused("PRECONDITION_FAILED", found.message, next_step=hint)

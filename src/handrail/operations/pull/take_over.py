@@ -1,7 +1,7 @@
 """Hands a run that the engine drives to a connected agent, whatever the engine is doing."""
 
 from handrail.frozen import frozen
-from handrail.operations.pull.desk import Desk, held_name, new_name
+from handrail.operations.pull.desk import Desk, holder_name, new_name
 from handrail.operations.pull.pending_step import waits_for_holder
 from handrail.operations.runs.lifecycle import take
 from handrail.runtime.history import state_of
@@ -23,14 +23,14 @@ class Handover:
 def hand_to_agent(writer: RunWriter, run: str, asked_by: str = "") -> str:
     """Request a run for an agent that will get its token; return the name of that holder."""
     holder = new_name()
-    take(writer, run, held_name(holder), asked_by)
+    take(writer, run, holder_name(holder), asked_by)
     return holder
 
 
 def handover(desk: Desk, run: str, holder: str) -> Handover:
     """Build the token with which an agent continues a run that was requested."""
     state = state_of(desk.log, run)
-    waits = waits_for_holder(state) and state.held_by == held_name(holder)
+    waits = waits_for_holder(state) and state.held_by == holder_name(holder)
     pending = state.pending if waits else None
     seq, step = (0, "") if pending is None else (pending.seq, pending.address)
-    return Handover(run, desk.mint("continue", run, seq, holder), step, over=state.held_by == held_name(holder))
+    return Handover(run, desk.mint("continue", run, seq, holder), step, over=state.held_by == holder_name(holder))

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from handrail.engine.guided.context_limits import context_problem
-from handrail.engine.guided.delegations import handed_on
+from handrail.engine.guided.delegations import read_delegations
 from handrail.engine.guided.demands import Given
-from handrail.engine.guided.notes import kept_notes
+from handrail.engine.guided.notes import truncate_notes
 from handrail.frozen import frozen
 from handrail.model.history.events import (
     ContextMerged,
@@ -28,7 +28,7 @@ from handrail.model.history.events import (
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.pull.desk import Desk, holder_in
 from handrail.ports.log import StoredEvent
-from handrail.runtime.event_records import from_log, masked
+from handrail.runtime.event_records import decode_event, redact_value
 from handrail.runtime.history import state_before
 
 Outcome: TypeAlias = StepEnded | StepRefused | DelegationReported
@@ -46,7 +46,7 @@ class Try:
     outcome: Outcome | None = None
 
     @property
-    def refused(self) -> bool:
+    def is_refused(self) -> bool:
         """Whether the step is still to be done."""
         match self.outcome:
             case StepRefused():
@@ -61,7 +61,7 @@ def tries_of(desk: Desk, run: str, seq: int, address: str = "") -> Iterator[Try]
     """Yield the tries since an event that made a step pending, or, with an address, since a block there."""
     began = 0 if address else seq
     for stored in desk.log.read(run, after=seq - 1 if began else seq):
-        event = from_log(stored)
+        event = decode_event(stored)
         if isinstance(event, RunRewound):
             return
         if isinstance(event, StepBegan) and event.address == address:
@@ -71,7 +71,7 @@ def tries_of(desk: Desk, run: str, seq: int, address: str = "") -> Iterator[Try]
         elif began and isinstance(event, Outcome) and event.began == began:
             ended = Try(run, began, stored.seq, event)
             yield ended
-            if not ended.refused:
+            if not ended.is_refused:
                 return
             began = stored.seq if isinstance(event, StepRefused) else 0
     if began:
@@ -81,24 +81,26 @@ def tries_of(desk: Desk, run: str, seq: int, address: str = "") -> Iterator[Try]
 def is_pending_point(desk: Desk, run: str, seq: int) -> bool:
     """Return whether an event made something pending, so that a token of it stands for a step."""
     found = desk.log.read(run, after=seq - 1, limit=1)
-    return bool(found) and isinstance(from_log(found[0]), StepBegan | StepRefused | DelegationReported)
+    return bool(found) and isinstance(decode_event(found[0]), StepBegan | StepRefused | DelegationReported)
 
 
 def is_repeated(desk: Desk, tried: Try, given: Given, result: JsonValue) -> bool:
     """Return whether what is handed in was handed in before, in this try."""
-    kept = masked({"notes": kept_notes(given.notes), "artifacts": list(given.artifacts)}, desk.writer.redactor)
+    kept = redact_value(
+        {"notes": truncate_notes(given.notes), "artifacts": list(given.artifacts)}, desk.writer.redactor
+    )
     match tried.outcome:
         case StepRefused(output=output):
             return output == kept and _is_same_context(desk, tried, given)
         case DelegationReported(results=results):
             before = state_before(desk.log, tried.run, tried.over)
-            fresh: dict[str, JsonValue] = dict(handed_on(before, tried.outcome.address, given.artifacts).fresh)
-            return masked(fresh, desk.writer.redactor) == results
+            fresh: dict[str, JsonValue] = dict(read_delegations(before, tried.outcome.address, given.artifacts).fresh)
+            return redact_value(fresh, desk.writer.redactor) == results
         case StepEnded(output=output):
-            reported = next((each for each in _during(desk, tried) if isinstance(each, WorkReported)), None)
+            reported = next((each for each in _read_try_events(desk, tried) if isinstance(each, WorkReported)), None)
             if reported is not None:
                 text = desk.writer.redactor.text(given.notes)
-                said = (text, *(masked(each, desk.writer.redactor) for each in (result, list(given.artifacts))))
+                said = (text, *(redact_value(each, desk.writer.redactor) for each in (result, list(given.artifacts))))
                 return (reported.text, reported.output, list(reported.artifacts)) == said
             if not holder_in(tried.outcome.by) or not isinstance(output, dict):
                 return True
@@ -113,16 +115,16 @@ def _is_same_context(desk: Desk, tried: Try, given: Given) -> bool:
     if isinstance(refusal, StepRefused) and any(each.code == "bad_context" for each in refusal.shortfalls):
         # It was too large to be stored: what is too large again counts as the same.
         return bool(context_problem(state_before(desk.log, tried.run, tried.over).context, given.context))
-    merged = [each.changes for each in _during(desk, tried) if isinstance(each, ContextMerged)]
-    return (merged[0] if merged else {}) == masked(dict(given.context), desk.writer.redactor)
+    merged = [each.changes for each in _read_try_events(desk, tried) if isinstance(each, ContextMerged)]
+    return (merged[0] if merged else {}) == redact_value(dict(given.context), desk.writer.redactor)
 
 
-def _during(desk: Desk, tried: Try) -> list[Event]:
+def _read_try_events(desk: Desk, tried: Try) -> list[Event]:
     stored: tuple[StoredEvent, ...] = tuple(desk.log.read(tried.run, after=tried.began, limit=tried.over - tried.began))
-    return [from_log(each) for each in stored]
+    return [decode_event(each) for each in stored]
 
 
 def is_judged_anew(desk: Desk, tried: Try) -> bool:
     """Return whether a person has since changed the conditions under which a try was refused."""
-    later = (from_log(stored) for stored in desk.log.read(tried.run, after=tried.over))
+    later = (decode_event(stored) for stored in desk.log.read(tried.run, after=tried.over))
     return any(isinstance(each, RunResumed | PreferencesSet) for each in later)

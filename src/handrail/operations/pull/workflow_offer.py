@@ -45,7 +45,7 @@ class Offered:
     @property
     def kind(self) -> Literal["workflow", "routine"]:
         """Whether it is run on its own or inside others."""
-        return "routine" if self.about.routine else "workflow"
+        return "routine" if self.about.is_routine else "workflow"
 
     @property
     def needs(self) -> str:

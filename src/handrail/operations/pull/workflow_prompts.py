@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from handrail.engine.text.untrusted_text import clean, code, fenced, one_line
+from handrail.engine.text.untrusted_text import clean, code, fence_code, first_line
 from handrail.errors import NotFound, Untrusted
 from handrail.frozen import frozen
 from handrail.model.suggest import did_you_mean
 from handrail.operations.pull.desk import Desk
-from handrail.operations.pull.list_workflows import offer, offers
+from handrail.operations.pull.list_workflows import describe_workflow, list_offers
 from handrail.operations.pull.workflow_offer import Offered, OfferedInput
 from handrail.sources.tiers import Place
 
@@ -66,12 +66,12 @@ class WorkflowPrompt:
 
 def workflow_prompts(desk: Desk, workspace: Path | None) -> tuple[WorkflowPrompt, ...]:
     """List a command for each workflow that can be started, as seen from a folder."""
-    return tuple(_prompt(each) for each in startable(desk, workspace))
+    return tuple(_prompt(each) for each in list_startable(desk, workspace))
 
 
-def startable(desk: Desk, workspace: Path | None) -> tuple[Offered, ...]:
+def list_startable(desk: Desk, workspace: Path | None) -> tuple[Offered, ...]:
     """List the workflows that can be started now; without a folder, only the user's own and the built-in ones."""
-    found = offers(desk, place_seen_from(desk, workspace)).workflows
+    found = list_offers(desk, place_seen_from(desk, workspace)).workflows
     return tuple(each for each in found if not each.distrust and each.about.valid)
 
 
@@ -84,24 +84,24 @@ def place_seen_from(desk: Desk, workspace: Path | None) -> Place:
 
 def find_startable(desk: Desk, workspace: Path | None, name: str) -> Offered:
     """Find a workflow by its name; if it cannot be started, raise what a person can do about it."""
-    seen = desk.catalogue.seen(place_seen_from(desk, workspace))
+    seen = desk.catalogue.view_from(place_seen_from(desk, workspace))
     found = seen.winner(name)
-    about = None if found is None else offer(seen, found)
+    about = None if found is None else describe_workflow(seen, found)
     if about is None or not (about.about.valid or about.distrust):
-        known = [each.about.name for each in startable(desk, workspace)]
+        known = [each.about.name for each in list_startable(desk, workspace)]
         message = (
-            f"there is no workflow '{one_line(clean(name), 80)}' that can be started here{did_you_mean(name, known)}"
+            f"there is no workflow '{first_line(clean(name), 80)}' that can be started here{did_you_mean(name, known)}"
         )
         raise NotFound(message, next_step="list_workflows shows what there is, and what is wrong with the others")
     if about.distrust:
         # Nothing of its text: the name is the one that was asked for.
-        message = f"the workflow '{one_line(clean(name), 80)}' needs your trust before it can be started"
+        message = f"the workflow '{first_line(clean(name), 80)}' needs your trust before it can be started"
         raise Untrusted(message, next_step=f"read it, then: handrail trust {shlex.quote(name)}")
     return about
 
 
 def _prompt(each: Offered) -> WorkflowPrompt:
-    description = one_line(each.about.description, MOST_DESCRIPTION) or f"Start the workflow {each.about.name}."
+    description = first_line(each.about.description, MOST_DESCRIPTION) or f"Start the workflow {each.about.name}."
     return WorkflowPrompt(each.about.name, clean(each.title), clean(description), _arguments(each))
 
 
@@ -130,21 +130,21 @@ def prompt_text(desk: Desk, workspace: Path | None, name: str, given: Mapping[st
     if unknown:
         hint = f"arguments of this workflow: {', '.join(sorted(known))}"
         raise NotFound(
-            f"the workflow '{about.about.name}' takes no '{one_line(clean(unknown[0]), 80)}'", next_step=hint
+            f"the workflow '{about.about.name}' takes no '{first_line(clean(unknown[0]), 80)}'", next_step=hint
         )
     said = {key: text for key, text in given.items() if text.strip()}
     call = _call(about, workspace, said)
     parts = [
         _heading(about),
-        f"Start it now. Call the tool `start_workflow` of Handrail, once, with:\n\n{fenced(call, 'json')}",
-        *_before(arguments, said, workspace),
+        f"Start it now. Call the tool `start_workflow` of Handrail, once, with:\n\n{fence_code(call, 'json')}",
+        *_preparation_lines(arguments, said, workspace),
         WALK,
     ]
     return clean("\n\n".join(parts))
 
 
 def _heading(about: Offered) -> str:
-    described = one_line(about.about.description, MOST_DESCRIPTION)
+    described = first_line(about.about.description, MOST_DESCRIPTION)
     words = f": {described}" if described else ""
     return f"Your user wants you to walk the Handrail workflow {code(about.about.name)}{words}"
 
@@ -160,7 +160,9 @@ def _call(about: Offered, workspace: Path | None, said: Mapping[str, str]) -> st
     return json.dumps(arguments | ({"context": context} if context else {}), indent=2, ensure_ascii=False)
 
 
-def _before(arguments: tuple[PromptArgument, ...], said: Mapping[str, str], workspace: Path | None) -> list[str]:
+def _preparation_lines(
+    arguments: tuple[PromptArgument, ...], said: Mapping[str, str], workspace: Path | None
+) -> list[str]:
     """List what is still open before the call."""
     if GOAL in said:
         lines = [_TYPED]

@@ -17,13 +17,13 @@ from handrail.model.history.run_lines import Filter, is_run
 from handrail.model.history.run_state import RunState
 from handrail.model.history.trees import Tree, TreeSource
 from handrail.model.suggest import did_you_mean
-from handrail.model.workflow.plan import with_project_values
+from handrail.model.workflow.plan import fill_project_values
 from handrail.model.workflow.settings import NO_POLICY, NO_PROJECT, AgentPolicy, Budget, Project
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.views.step_addresses import BEGINS
 from handrail.ports.log import Log
-from handrail.runtime.event_records import from_log
-from handrail.runtime.history import events_of, plan_of, put_calls, require_plan, state_before, state_of, written_plan
+from handrail.runtime.event_records import decode_event
+from handrail.runtime.history import encode_plan, events_of, plan_of, put_calls, require_plan, state_before, state_of
 from handrail.runtime.ports import Pinned
 from handrail.runtime.run_writer import RunClaim, RunWriter, require_recordable
 
@@ -77,14 +77,14 @@ class Request:
     around: Budget | None = None
 
 
-def _nothing_more(_: RunStarted) -> tuple[Event, ...]:
+def _add_no_events(_: RunStarted) -> tuple[Event, ...]:
     return ()
 
 
 def start(
     writer: RunWriter,
     request: Request,
-    then: Callable[[RunStarted], tuple[Event, ...]] = _nothing_more,
+    then: Callable[[RunStarted], tuple[Event, ...]] = _add_no_events,
     claim: RunClaim | None = None,
 ) -> str:
     """Create a run, pinned to its plan, and return its id, such as `fix-bug-1`.
@@ -98,10 +98,10 @@ def start(
     calls = put_calls(log, request.pinned.calls)
     number = next_number(log, request.pinned.plan.name)
     script = log.put_blob(request.script) if request.script else ""
-    inputs = with_project_values(request.pinned.plan.inputs, request.inputs, request.project)
+    inputs = fill_project_values(request.pinned.plan.inputs, request.inputs, request.project)
     source = request.source
     while True:
-        run = once_named(request) if request.once else f"{request.pinned.plan.name}-{number}"
+        run = idempotent_run_id(request) if request.once else f"{request.pinned.plan.name}-{number}"
         leases = () if claim is None else claim.begin(run)
         if leases is None and not request.once:
             # Another process is about to start a run of this name.
@@ -134,7 +134,7 @@ def start(
             at=time.time(),
         )
         if request.admission is not None or request.pinned.plan.concurrency is not None:
-            started = admission.with_admission(request.pinned.plan, started, request.admission)
+            started = admission.add_admission(request.pinned.plan, started, request.admission)
         try:
             writer.begin(run, started, *then(started), leases=leases or ())
         except VersionConflict:
@@ -153,7 +153,7 @@ def _plan_bytes(request: Request) -> bytes:
     for name in ("inputs", "checks", "task", "by", "agent", "references", "env"):
         require_recordable(f"the {name} of the run", getattr(request, name))
     try:
-        data = request.pinned.written or written_plan(request.pinned.plan)
+        data = request.pinned.written or encode_plan(request.pinned.plan)
     except (ValueError, TypeError, RecursionError) as error:
         name = request.pinned.plan.name
         raise UsageError(f"the workflow {name!r} cannot be recorded: {error}") from error
@@ -161,7 +161,7 @@ def _plan_bytes(request: Request) -> bytes:
     return data
 
 
-def once_named(request: Request) -> str:
+def idempotent_run_id(request: Request) -> str:
     """Return the id of a run that is started only once, however often that is requested."""
     return f"{request.pinned.plan.name}-r{sha256(request.once.encode()).hexdigest()[:12]}"
 
@@ -215,13 +215,13 @@ def answer(writer: RunWriter, run: str, decision: Decision, by: str, feedback: s
     from_outside.decide_approval(
         plan_of(log, state.plan), state, from_outside.Answer(decision, by, feedback), time.time()
     )
-    key = f"answer:{point(log, run, pending.seq)}"
+    key = f"answer:{event_key(log, run, pending.seq)}"
     if not writer.send(run, key, "answer", decision=decision, by=by, feedback=feedback, asked=pending.seq):
         way = "resume" if log.inbox(run, limit=1) else "status"
         raise UsageError(f"the question of '{pending.address}' was answered already", next_step=f"handrail {way} {run}")
 
 
-def say(writer: RunWriter, run: str, text: str, by: str) -> None:
+def answer_in_words(writer: RunWriter, run: str, text: str, by: str) -> None:
     """Answer the question of a run's agent with text; the answer is accepted once."""
     _require_person(run, by)
     pending = state_of(writer.log, run).pending
@@ -229,7 +229,9 @@ def say(writer: RunWriter, run: str, text: str, by: str) -> None:
         raise UsageError(f"{run} asks no question", next_step=f"handrail status {run}")
     if not text.strip():
         raise UsageError("the answer is empty", next_step=f'handrail answer {run} "what you want to say"')
-    if not writer.send(run, f"say:{point(writer.log, run, pending.seq)}", "say", asked=pending.seq, answer=text, by=by):
+    if not writer.send(
+        run, f"say:{event_key(writer.log, run, pending.seq)}", "say", asked=pending.seq, answer=text, by=by
+    ):
         raise UsageError(
             f"the question of '{pending.address}' was answered already", next_step=f"handrail resume {run}"
         )
@@ -240,15 +242,15 @@ def stop(writer: RunWriter, run: str, by: str, why: str = "") -> None:
     state = state_of(writer.log, run)
     if state.status in ("succeeded", "cancelled"):
         raise UsageError(f"{run} is over already ({state.status})")
-    writer.send(run, f"stop:{point(writer.log, run, state.seq)}", "stop", by=by, why=why)
+    writer.send(run, f"stop:{event_key(writer.log, run, state.seq)}", "stop", by=by, why=why)
 
 
 def resume(writer: RunWriter, run: str, by: str) -> RunState:
     """Let a blocked, failed or paused run continue; what is done is not repeated."""
     state = state_of(writer.log, run)
-    if state.over:
-        raise UsageError(f"{run} is over already ({state.status})", next_step=inner_steps.way_back(state))
-    writer.send(run, f"resume:{point(writer.log, run, state.seq)}", "resume", by=by)
+    if state.is_over:
+        raise UsageError(f"{run} is over already ({state.status})", next_step=inner_steps.suggest_way_back(state))
+    writer.send(run, f"resume:{event_key(writer.log, run, state.seq)}", "resume", by=by)
     return state
 
 
@@ -257,16 +259,16 @@ def rewind(writer: RunWriter, run: str, step: str, by: str) -> int:
     log = writer.log
     if state_of(log, run).status == "cancelled":
         raise UsageError(f"{run} was stopped for good", next_step=f"handrail fork {run} {step}")
-    seq = _own_place(log, run, step, "rewind")
+    seq = _find_own_step(log, run, step, "rewind")
     before = log.put_blob(encode_state(state_before(log, run, seq)))
     state = state_of(log, run)
-    crossed = list(crossing(state, seq))
-    key = f"rewind:{point(log, run, state.seq)}:{seq}"
+    crossed = list(irreversible_effects(state, seq))
+    key = f"rewind:{event_key(log, run, state.seq)}:{seq}"
     writer.send(run, key, "rewind", to=step, seq=seq, state=before, crossed=crossed, by=by)
     return seq
 
 
-def crossing(state: RunState, seq: int) -> tuple[str, ...]:
+def irreversible_effects(state: RunState, seq: int) -> tuple[str, ...]:
     """List the effects since an event that cannot be undone."""
     return tuple(dict.fromkeys(what for at, what in state.crossed if at >= seq))
 
@@ -275,9 +277,9 @@ def fork(writer: RunWriter, run: str, step: str | None, by: str) -> str:
     """Fork a run as it was before a step, or as it is; the original is untouched."""
     log = writer.log
     source = state_of(log, run)
-    seq = copies.begins_at(source) if step is None else _own_place(log, run, step, "fork")
-    since = (from_log(stored) for stored in log.read(run, after=seq - 1, limit=source.seq - seq + 1))
-    later = copies.taken_over(source, since) if step is None else ()
+    seq = copies.fork_point(source) if step is None else _find_own_step(log, run, step, "fork")
+    since = (decode_event(stored) for stored in log.read(run, after=seq - 1, limit=source.seq - seq + 1))
+    later = copies.carry_over_events(source, since) if step is None else ()
     number = next_number(log, source.workflow)
     while True:
         copy = f"{source.workflow}-{number}"
@@ -293,7 +295,7 @@ def copy_at(log: Log, source: RunState, seq: int, copy: str, by: str) -> RunFork
     """Build the first event of a fork of a run as it was before an event."""
     before = state_before(log, source.run, seq)
     if seq <= source.imported:
-        before = imports.before_import(before, source)
+        before = imports.carry_over_places(before, source)
     state = log.put_blob(encode_state(before))
     tree = _tree_of_copy(source, before, copy)
     return RunForked(run=copy, source=source.run, seq=seq, state=state, by=by, source_tree=tree, at=time.time())
@@ -311,9 +313,9 @@ def _tree_of_copy(source: RunState, before: RunState, copy: str) -> TreeSource |
     return replace(pinned, commit=tree.commit, branch=f"work/{copy}", changes=changes, merge=())
 
 
-def _own_place(log: Log, run: str, step: str, command: Literal["rewind", "fork"]) -> int:
+def _find_own_step(log: Log, run: str, step: str, command: Literal["rewind", "fork"]) -> int:
     try:
-        return place_of(log, run, step)
+        return find_step_start(log, run, step)
     except NotFound:
         refused = inner_steps.refusal(log, run, step, command)
         if refused is None:
@@ -321,7 +323,7 @@ def _own_place(log: Log, run: str, step: str, command: Literal["rewind", "fork"]
         raise refused from None
 
 
-def place_of(log: Log, run: str, step: str) -> int:
+def find_step_start(log: Log, run: str, step: str) -> int:
     """Return the event that began a step: `STEP`, `STEP@2` for its second beginning, `LOOP[key]/STEP`."""
     name, _, nth = step.rpartition("@") if step.rpartition("@")[2].isdigit() else (step, "", "")
     begun = [(seq, str(getattr(event, "address", ""))) for seq, event in events_of(log, run) if event.kind in BEGINS]
@@ -345,9 +347,11 @@ def take(writer: RunWriter, run: str, by: str, asked_by: str = "") -> None:
     taken_over = asked_by and not is_agents(asked_by) and state.held_by.startswith("connected:") and not state.foreign
     if state.held_by and not taken_over:
         raise UsageError(f"{run} is held by {actor_words(state.held_by)}", next_step=f"handrail release {run}")
-    if state.over:
-        raise UsageError(f"{run} is over already ({state.status})", next_step=inner_steps.way_back(state))
-    writer.send(run, f"take:{point(writer.log, run, state.seq)}", "take", by=by, hands="agents", held_by=state.held_by)
+    if state.is_over:
+        raise UsageError(f"{run} is over already ({state.status})", next_step=inner_steps.suggest_way_back(state))
+    writer.send(
+        run, f"take:{event_key(writer.log, run, state.seq)}", "take", by=by, hands="agents", held_by=state.held_by
+    )
 
 
 def release(writer: RunWriter, run: str, by: str) -> None:
@@ -357,9 +361,9 @@ def release(writer: RunWriter, run: str, by: str) -> None:
         raise UsageError(f"nobody holds {run}", next_step=f"handrail status {run}")
     if state.foreign:
         raise UsageError(f"{run} was imported, and has no place to work in yet", next_step=f"handrail release {run}")
-    writer.send(run, f"release:{point(writer.log, run, state.seq)}", "release", by=by)
+    writer.send(run, f"release:{event_key(writer.log, run, state.seq)}", "release", by=by)
 
 
-def point(log: Log, run: str, seq: int) -> str:
+def event_key(log: Log, run: str, seq: int) -> str:
     """Return a permanent name of an event: after a repair another one may get its number, but not its hash."""
     return f"{seq}:{log.read(run, after=seq - 1, limit=1)[0].hash[:16]}"

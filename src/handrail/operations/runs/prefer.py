@@ -3,12 +3,12 @@
 import uuid
 from typing import TypeAlias
 
-from handrail.engine.state.preferences import Wish, preferred
+from handrail.engine.state.preferences import Wish, decide_preferences
 from handrail.errors import UsageError
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
 from handrail.model.workflow.settings import NO_PULL
-from handrail.operations.views.inner_steps import way_back
+from handrail.operations.views.inner_steps import suggest_way_back
 from handrail.operations.workflows.repository_config import read_configured
 from handrail.runtime.history import plan_of, state_of
 from handrail.runtime.run_writer import RunWriter, require_recordable
@@ -35,7 +35,7 @@ class Preferred:
     risk: str
 
 
-def configured_wish(place: Place) -> Configured:
+def read_preferences(place: Place) -> Configured:
     """Return the preferences for new runs of connected agents: the user's first, then a trusted repository's."""
     own = read_user_config(place.folders, Report()).pull
     found = read_configured(place)
@@ -57,9 +57,9 @@ def prefer(writer: RunWriter, run: str, wish: Wish) -> Preferred:
     if not wish.autonomy and not wish.risk:
         hint = f"handrail prefer {run} --autonomy full_auto_stop_on_user_deps"
         raise UsageError("say what you prefer", next_step=hint)
-    if state.over:
-        raise UsageError(f"{run} is over already ({state.status})", next_step=way_back(state))
-    if preferred(plan_of(writer.log, state.plan), state, wish, 0.0):
+    if state.is_over:
+        raise UsageError(f"{run} is over already ({state.status})", next_step=suggest_way_back(state))
+    if decide_preferences(plan_of(writer.log, state.plan), state, wish, 0.0):
         key = f"prefer:{uuid.uuid4().hex}"
         writer.send(run, key, "prefer", autonomy=wish.autonomy, risk=wish.risk, by=wish.by)
     return Preferred(run, wish.autonomy or state.autonomy, wish.risk or state.risk)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from handrail.compiler.bounds import Bound, agent_calls
+from handrail.compiler.bounds import Bound, count_agent_calls
 from handrail.compiler.catalog import Catalog
 from handrail.engine.prompts.choose_agent import Given
 from handrail.errors import NotConfigured, NotFound, Untrusted, UsageError
@@ -14,7 +14,7 @@ from handrail.frozen import frozen
 from handrail.late_import import late_import
 from handrail.model.diagnostics import Diagnostic, Report
 from handrail.model.history.events import Admission
-from handrail.model.parts import every_step, parts
+from handrail.model.parts import parts, walk_steps
 from handrail.model.workflow.actions import Checks, describe_preparation
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.proofs import CheckProof
@@ -24,9 +24,9 @@ from handrail.operations.agents.configured_agents import ConfiguredAgents, overr
 from handrail.operations.agents.require_agents import require_agents, require_wrappings
 from handrail.operations.runs.lifecycle import Request
 from handrail.operations.runs.secrets import Secrecy
-from handrail.operations.runs.worktree_source import borrowed, ground_of
-from handrail.operations.workflows.check import Checked, Reached, check, reach, valid
-from handrail.operations.workflows.find_targets import one
+from handrail.operations.runs.worktree_source import find_checkout, ground_of
+from handrail.operations.workflows.check import Checked, Reached, check, reach, require_valid
+from handrail.operations.workflows.find_targets import find_one_workflow
 from handrail.operations.workflows.inputs import bind
 from handrail.operations.workflows.repository_config import CONFIG, Configured, read_configured
 from handrail.ports.agents import CASSETTE, SCRIPTED, AgentCatalog
@@ -91,24 +91,24 @@ class Prepared:
     """What of the repository is not used, and why."""
 
 
-def looked_up(place: Place, words: str) -> tuple[Checked, Catalog]:
+def look_up_workflow(place: Place, words: str) -> tuple[Checked, Catalog]:
     """Find and compile a workflow; return it with the catalog that it may use."""
     catalog = catalog_for(place)
-    return check(place, one(place, words), catalog), catalog
+    return check(place, find_one_workflow(place, words), catalog), catalog
 
 
-def prepare(machine: Machine, place: Place, wanted: Wanted, look_up: LookUp = looked_up) -> Prepared:
+def prepare(machine: Machine, place: Place, wanted: Wanted, look_up: LookUp = look_up_workflow) -> Prepared:
     """Prepare a run; raises errors that a person can act on, and starts nothing."""
-    pinned, bound, diagnostics = _pinned(place, wanted.workflow, look_up)
+    pinned, bound, diagnostics = _pin_with_bound(place, wanted.workflow, look_up)
     secrecy = Secrecy(machine.redactor())
     inputs = secrecy.inputs(bind(pinned.plan.inputs, wanted.inputs, wanted.task))
     called = tuple(each.plan for each in pinned.calls.values())
     for plan in (pinned.plan, *called):
         secrecy.require_none_in(plan)
-    if any(step.escalate_to for plan in (pinned.plan, *called) for _, step in every_step(plan.steps)):
+    if any(step.escalate_to for plan in (pinned.plan, *called) for _, step in walk_steps(plan.steps)):
         notify_channels.require_channels(place, (pinned.plan, *called))
     configured = read_configured(place)
-    checks = project_checks(configured, needed=any(map(_asks_for_checks, (pinned.plan, *called))))
+    checks = project_checks(configured, needed=any(map(_needs_checks, (pinned.plan, *called))))
     project = _project(machine, place, configured, (pinned.plan, *called))
     folder = _folder(place, wanted.folder)
     repositories, catalog = machine.repositories, machine.agents
@@ -118,7 +118,7 @@ def prepare(machine: Machine, place: Place, wanted: Wanted, look_up: LookUp = lo
     known = ConfiguredAgents(catalog, place.folders, place.repository)
     said = wanted.agent or ("" if wanted.script is None else SCRIPTED)
     # If one agent performs every step, nobody needs to know which ones are installed.
-    script, policy = _script(place, wanted, catalog), policy_of(configured, () if said else known.installed())
+    script, policy = _script(place, wanted, catalog), policy_of(configured, () if said else known.list_installed())
     agent = override_of(said, wanted.model, catalog.names)
     pulled = pinned.plan if wanted.connected else None
     agents = require_agents((pinned.plan, *called), Given(agent, policy, inputs, wanted.task), known, pulled)
@@ -135,13 +135,13 @@ def prepare(machine: Machine, place: Place, wanted: Wanted, look_up: LookUp = lo
         None if ground is None else ground.source,
         agent,
         secrecy.script(script),
-        None if wanted.folder is None else borrowed(repositories, folder),
+        None if wanted.folder is None else find_checkout(repositories, folder),
         () if ground is None else ground.pass_env,
         policy,
         project=project,
         admission=limits_here(machine, place, configured, (pinned.plan, *called)),
     )
-    request = _with_start_values(machine, place, configured, request, called)
+    request = _add_start_values(machine, place, configured, request, called)
     if wanted.with_changes and ground is None:
         where = f"--in {wanted.folder} works on the folder as it is"
         raise UsageError(f"--with-changes has nothing to take along: {where}", next_step="leave it out")
@@ -151,7 +151,7 @@ def prepare(machine: Machine, place: Place, wanted: Wanted, look_up: LookUp = lo
     if pinned.plan.guided is not None and pinned.plan.guided.references:
         found = references.look_for(pinned.plan, place)
         request = replace(request, references=found)
-        prepares = (*prepares, *references.missing_references(pinned.plan, found))
+        prepares = (*prepares, *references.warn_of_missing(pinned.plan, found))
     if ground is None:
         return Prepared(request, bound, diagnostics, notices=prepares)
     return Prepared(request, bound, diagnostics, ground.uncommitted, (*ground.notices, *prepares))
@@ -173,23 +173,23 @@ def limits_here(
     return Admission(scope, places=tuple(limits))
 
 
-def _with_start_values(
+def _add_start_values(
     machine: Machine, place: Place, configured: Configured | None, request: Request, called: tuple[Plan, ...]
 ) -> Request:
     """Return a request with the environment variables that its workflows read, and the configured spending limits."""
-    if any(map(_names_surroundings, plans := (request.pinned.plan, *called))):
+    if any(map(_needs_environment, plans := (request.pinned.plan, *called))):
         start_values.require_issue(plans, request.task)
-        request = start_values.with_environment(request, plans, configured, machine.environment, machine.redactor())
+        request = start_values.add_environment(request, plans, configured, machine.environment, machine.redactor())
     usual = read_user_config(place.folders, Report()).budget
     own = None if configured is None else configured.config.budget
     if own is not None and configured is not None and configured.distrust:
         own = replace(own, at_limit=None, unknown_price=None)
-    return request if usual is None and own is None else start_values.with_budget(request, (usual, own))
+    return request if usual is None and own is None else start_values.add_budget(request, (usual, own))
 
 
-def _names_surroundings(plan: Plan) -> bool:
+def _needs_environment(plan: Plan) -> bool:
     """Return whether a plan may read environment variables or an issue, without working out which."""
-    steps = [step for _, step in every_step(plan.steps)]
+    steps = [step for _, step in walk_steps(plan.steps)]
     texts = [each.source for step in steps for each in parts(step, Expression)]
     texts += [each.text for step in steps for each in parts(step, Prompt) if "{" in each.text]
     names = {"env", "issue."} - {f"{each.name}." for each in plan.inputs}
@@ -199,7 +199,7 @@ def _names_surroundings(plan: Plan) -> bool:
 def _preparations(plans: Iterable[Plan]) -> Iterator[str]:
     """List what the run will leave to a person."""
     for plan in plans:
-        for address, step in every_step(plan.steps):
+        for address, step in walk_steps(plan.steps):
             said = describe_preparation(step.action)
             if said is not None:
                 yield f"step '{address}' {said}"
@@ -216,9 +216,9 @@ def _script(place: Place, wanted: Wanted, catalog: AgentCatalog) -> bytes:
     return catalog.read_played(CASSETTE if recorded else SCRIPTED, str(path), strict=wanted.strict)
 
 
-def pin(place: Place, words: str, look_up: LookUp = looked_up) -> Pinned:
+def pin(place: Place, words: str, look_up: LookUp = look_up_workflow) -> Pinned:
     """Find and compile a workflow, and check that it is trusted."""
-    return _pinned(place, words, look_up)[0]
+    return _pin_with_bound(place, words, look_up)[0]
 
 
 def workflows_seen_from(environ: Mapping[str, str], fallback: Place) -> Workflows:
@@ -248,16 +248,16 @@ def project_checks(configured: Configured | None, *, needed: bool) -> dict[str, 
 
 def _project(machine: Machine, place: Place, configured: Configured | None, plans: tuple[Plan, ...]) -> Project:
     """Return the project settings of the repository's configuration; what some plan needs must be there."""
-    if any(map(_reads_project, plans)):
+    if any(map(_needs_project, plans)):
         root = place.repository or place.cwd or Path.cwd()
         needs = project_settings.needs_of(plans)
         return project_settings.project_for(needs, configured, lambda: machine.repositories.default_branch(root))
     return NO_PROJECT if configured is None or configured.distrust else configured.config.project
 
 
-def _reads_project(plan: Plan) -> bool:
+def _needs_project(plan: Plan) -> bool:
     """Return whether a plan may need the project's settings, without working out which."""
-    steps = [step for _, step in every_step(plan.steps)]
+    steps = [step for _, step in walk_steps(plan.steps)]
     named = any(each.default_from for each in plan.inputs) or any(
         getattr(step.action, "project", None) for step in steps
     )
@@ -268,7 +268,7 @@ def _reads_project(plan: Plan) -> bool:
     return named or proofs or told or any("project" in text for text in texts)
 
 
-def names_for(place: Place, words: str) -> UsageError:
+def make_unknown_workflow_error(place: Place, words: str) -> UsageError:
     """Build the error for a task without a workflow, with what can be run."""
     names = [name for name in workflow_list.workflow_names(place) if "routine-" not in name]
     known = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
@@ -278,31 +278,31 @@ def names_for(place: Place, words: str) -> UsageError:
     return UsageError(f"{message} Known here: {known or 'none'}", next_step=f"for example: {line}")
 
 
-def _pinned(place: Place, words: str, look_up: LookUp) -> tuple[Pinned, Bound, tuple[Diagnostic, ...]]:
+def _pin_with_bound(place: Place, words: str, look_up: LookUp) -> tuple[Pinned, Bound, tuple[Diagnostic, ...]]:
     if not words or (len(words.split()) > 1 and not ((place.cwd or Path.cwd()) / words).exists()):
-        raise names_for(place, words)
+        raise make_unknown_workflow_error(place, words)
     checked, catalog = look_up(place, words)
-    made, reached = valid(place, checked), reach(place, checked, catalog)
+    made, reached = require_valid(place, checked), reach(place, checked, catalog)
     _require_trust(place, reached)
     calls = {name: Pinned(each.plan, each.hash) for name, each in reached.calls.items() if each.plan and each.hash}
-    return Pinned(made.plan, made.hash, calls=calls), agent_calls(made.plan, catalog), checked.diagnostics
+    return Pinned(made.plan, made.hash, calls=calls), count_agent_calls(made.plan, catalog), checked.diagnostics
 
 
 def _require_trust(place: Place, reached: Reached) -> None:
     """Refuse a workflow as long as one of the files from which it is made is not trusted as it was read."""
     trust = TrustStore(place.folders).status_of(reached.contents)
-    if trust.granted and reached.checked.opened.snapshot is not None:
+    if trust.is_granted and reached.checked.opened.snapshot is not None:
         return
-    path = place.shown(reached.checked.found.main)
+    path = place.display_path(reached.checked.found.main)
     own = {each.path for each in reached.opened[0].snapshot.contents} if reached.opened[0].snapshot else set[Path]()
-    others = sorted(place.shown(each.path) for each in trust.missing if each.path not in own)
+    others = sorted(place.display_path(each.path) for each in trust.missing if each.path not in own)
     why = trust.reason if len(others) < len(trust.missing) else f"of what it uses, {', '.join(others)} is not trusted"
     next_step = f"read it, then: handrail trust {shlex.quote(path)}"
     raise Untrusted(f"the workflow {path} needs your trust before it runs: {why}", next_step=next_step)
 
 
-def _asks_for_checks(plan: Plan) -> bool:
-    steps = (step.action for _, step in every_step(plan.steps))
+def _needs_checks(plan: Plan) -> bool:
+    steps = (step.action for _, step in walk_steps(plan.steps))
     asked = (getattr(action, "checks", None) for action in steps)
     return any(isinstance(checks, Checks) and checks.project for checks in asked)
 
@@ -317,7 +317,7 @@ def _folder(place: Place, given: str | None) -> Path:
     return folder.resolve()
 
 
-def missing_trust(machine: Machine, place: Place, words: str) -> "trust.TrustQuestion | None":
+def find_missing_trust(machine: Machine, place: Place, words: str) -> "trust.TrustQuestion | None":
     """Return what a run of this workflow reads from the repository, if any of it is not trusted."""
     asked = trust.examine(machine.agents, place, words)
-    return None if asked.granted else asked
+    return None if asked.is_granted else asked

@@ -4,13 +4,13 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from handrail.engine.state.scope import parsed
+from handrail.engine.state.scope import parse_expression
 from handrail.errors import NotConfigured, UsageError
 from handrail.frozen import frozen
 from handrail.language.patterns.match import BadPattern
 from handrail.language.patterns.read import pattern_of
-from handrail.model.names import spoken
-from handrail.model.parts import every_step, parts
+from handrail.model.names import make_identifier
+from handrail.model.parts import parts, walk_steps
 from handrail.model.workflow.actions import ScriptAction
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.proofs import CheckProof
@@ -45,20 +45,22 @@ def needs_of(plans: Iterable[Plan]) -> Needs:
     checks: set[str] = set()
     for plan in plans:
         names.update(each.default_from.removeprefix("project.") for each in plan.inputs if each.default_from)
-        steps = [step for _, step in every_step(plan.steps)]
+        steps = [step for _, step in walk_steps(plan.steps)]
         checks.update(each.check for step in steps for each in parts(step.done_when, CheckProof))
         names.update(
             step.action.project for step in steps if isinstance(step.action, ScriptAction) and step.action.project
         )
-        own = {spoken(each.name) for each in plan.inputs} | {spoken(step.output) for step in steps if step.output}
+        own = {make_identifier(each.name) for each in plan.inputs} | {
+            make_identifier(step.output) for step in steps if step.output
+        }
         if "project" not in own:
-            names.update(found for step in steps for found in _read_by(step))
+            names.update(found for step in steps for found in _settings_read_by(step))
     return Needs(frozenset(names), frozenset(checks))
 
 
-def _read_by(step: object) -> Iterable[str]:
+def _settings_read_by(step: object) -> Iterable[str]:
     for expression in parts(step, Expression):
-        for ref in parsed(expression.source)[1]:
+        for ref in parse_expression(expression.source)[1]:
             if ref.parts[0] == "project":
                 yield from ref.parts[1:2] or ("sources", "default_branch")
     for prompt in parts(step, Prompt):
@@ -67,7 +69,7 @@ def _read_by(step: object) -> Iterable[str]:
 
 def project_for(needs: Needs, configured: Configured | None, branch: Callable[[], str]) -> Project:
     """Return the configured project; if something needed is missing, refuse with the lines to add."""
-    if configured is not None and _uses(needs, configured.config.project):
+    if configured is not None and _has_needed_setting(needs, configured.config.project):
         configured.require("what it says of the project", "needs")
     usable = configured is not None and not configured.distrust
     project = configured.config.project if configured is not None and usable else Project()
@@ -103,5 +105,5 @@ def _require_pattern(check: FileCheck) -> None:
         raise UsageError(message, next_step="write a pattern without look-arounds and back references") from error
 
 
-def _uses(needs: Needs, project: Project) -> bool:
+def _has_needed_setting(needs: Needs, project: Project) -> bool:
     return bool(needs.file_checks and project.file_checks) or any(getattr(project, name, "") for name in needs.names)

@@ -40,7 +40,7 @@ class Resolved:
 def look_for(plan: Plan, place: Place) -> dict[str, JsonValue]:
     """Look for what a workflow refers to; the result is recorded when the run starts, and blocks nothing."""
     found: dict[str, JsonValue] = {}
-    for reference in declared_references(plan):
+    for reference in plan_references(plan):
         resolved = resolve(reference, bases_of(reference, place))
         found[reference.id] = {"path": resolved.path, "problem": resolved.problem}
     return found
@@ -57,10 +57,10 @@ def resolve(reference: Reference, bases: Iterable[Path]) -> Resolved:
     return Resolved(reference, reference.source, problems[0] if problems else NOT_THERE)
 
 
-def missing_references(plan: Plan, found: dict[str, JsonValue]) -> tuple[str, ...]:
+def warn_of_missing(plan: Plan, found: dict[str, JsonValue]) -> tuple[str, ...]:
     """Warn about documents that a workflow refers to and that were not found."""
     told: list[str] = []
-    for each in declared_references(plan):
+    for each in plan_references(plan):
         seen = found.get(each.id)
         problem = seen.get("problem") if isinstance(seen, dict) else None
         if problem:
@@ -87,6 +87,6 @@ def _problem(path: Path, base: Path) -> str:
         return "it cannot be read"
 
 
-def declared_references(plan: Plan) -> tuple[Reference, ...]:
+def plan_references(plan: Plan) -> tuple[Reference, ...]:
     """Return the documents that a workflow refers to."""
     return plan.guided.references if plan.guided is not None else ()

@@ -12,7 +12,7 @@ from handrail.model.history.events import CommandRefused
 from handrail.model.history.run_state import RunState
 from handrail.operations.runs.lifecycle import find
 from handrail.ports.log import Append, Holder, Log
-from handrail.runtime.event_records import to_log, without_secrets
+from handrail.runtime.event_records import encode_event, redact_event
 from handrail.runtime.history import state_of
 from handrail.runtime.run_summary import summary_of
 from handrail.runtime.run_writer import RunWriter
@@ -67,9 +67,9 @@ def _note(writer: RunWriter, state: RunState, attempt: Attempt) -> None:
         return
     try:
         refused = CommandRefused(command=attempt.command, about=about, address=address, by=by, at=time.time())
-        event = without_secrets(refused, writer.redactor_for(run))
+        event = redact_event(refused, writer.redactor_for(run))
         state = state_of(log, run)
         after = apply(state, event, state.seq + 1, log.get_blob)
-        log.append([Append(run, state.seq, (to_log(event),), summary=summary_of(after))], [lease])
+        log.append([Append(run, state.seq, (encode_event(event),), summary=summary_of(after))], [lease])
     finally:
         log.release(lease)

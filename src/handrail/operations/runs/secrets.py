@@ -14,7 +14,7 @@ from handrail.model.codec import encode
 from handrail.model.secrets.redaction import Redactor
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import JsonValue
-from handrail.runtime.event_records import masked
+from handrail.runtime.event_records import redact_value
 
 _INSTEAD = "leave it in the variable; commands and agents see it once pass_env in .handrail/config.toml names it"
 
@@ -37,7 +37,7 @@ class Secrecy:
         """Return the inputs with secrets masked; the value of a secret variable is refused."""
         for name, value in given.items():
             self._require_no_variable(f"the input '{name}'", value)
-        return {name: masked(value, self.redactor) for name, value in given.items()}
+        return {name: redact_value(value, self.redactor) for name, value in given.items()}
 
     def task(self, given: str) -> str:
         """Return the task with secrets masked; the value of a secret variable is refused."""
@@ -49,7 +49,9 @@ class Secrecy:
         return self.redactor.data(given)
 
     def _require_no_variable(self, what: str, value: JsonValue) -> None:
-        named = self.redactor.named_in(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+        named = self.redactor.find_variable_names(
+            value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        )
         if named:
             message = f"{what} holds the value of {named[0]}, which is a secret, and a run keeps its inputs for good"
             raise UsageError(message, next_step=_INSTEAD)

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 from handrail.compiler.record_types import ISSUE
 from handrail.engine.state.budgets import NAMES
-from handrail.engine.state.scope import parsed
+from handrail.engine.state.scope import parse_expression
 from handrail.errors import UsageError
 from handrail.language.expressions.refs import Ref
 from handrail.language.templates.parse import parse_template, template_refs
-from handrail.model.names import spoken
-from handrail.model.parts import every_step, parts
+from handrail.model.names import make_identifier
+from handrail.model.parts import parts, walk_steps
 from handrail.model.secrets.redaction import Redactor
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.settings import Budget
@@ -22,7 +22,7 @@ Environment = Callable[[Iterable[str]], dict[str, str]]
 """Returns the variables that runs may see, plus those that are named."""
 
 
-def with_environment(
+def add_environment(
     request: Request, plans: tuple[Plan, ...], configured: Configured | None, environment: Environment, secret: Redactor
 ) -> Request:
     """Return a request with the variables that its workflows read; one that may not be stored or seen is refused."""
@@ -66,16 +66,18 @@ def _needs_issue(plan: Plan) -> bool:
 
 def _refs(plan: Plan) -> Iterator[Ref]:
     """Yield what the expressions and prompts of a plan read, except its own inputs and outputs."""
-    steps = [step for _, step in every_step(plan.steps)]
-    own = {spoken(each.name) for each in plan.inputs} | {spoken(step.output) for step in steps if step.output}
+    steps = [step for _, step in walk_steps(plan.steps)]
+    own = {make_identifier(each.name) for each in plan.inputs} | {
+        make_identifier(step.output) for step in steps if step.output
+    }
     for step in steps:
-        found = [ref for each in parts(step, Expression) for ref in parsed(each.source)[1]]
+        found = [ref for each in parts(step, Expression) for ref in parse_expression(each.source)[1]]
         for prompt in parts(step, Prompt):
             found += template_refs(parse_template(prompt.text)) if prompt.syntax == "template" else ()
         yield from (ref for ref in found if ref.parts[0] not in own)
 
 
-def with_budget(request: Request, budgets: Iterable[Budget | None]) -> Request:
+def add_budget(request: Request, budgets: Iterable[Budget | None]) -> Request:
     """Return a request that also stays within the usual budgets: the lowest value of each limit counts."""
     given = [each for each in budgets if each is not None]
     if not given:

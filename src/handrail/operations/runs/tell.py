@@ -8,12 +8,12 @@ from handrail.frozen import frozen
 from handrail.model.actors import actor_words, is_agents
 from handrail.model.history.events import StepBegan
 from handrail.model.history.run_state import Pending, RunState
-from handrail.operations.views.inner_steps import way_back
-from handrail.operations.views.run_tree import standing
+from handrail.operations.views.inner_steps import suggest_way_back
+from handrail.operations.views.run_tree import find_acting_run
 from handrail.ports.agents import AgentCatalog
 from handrail.ports.log import Log
-from handrail.runtime.event_records import from_log
-from handrail.runtime.handlers.agents.live_messages import listens
+from handrail.runtime.event_records import decode_event
+from handrail.runtime.handlers.agents.live_messages import can_listen
 from handrail.runtime.run_writer import RunWriter
 
 LONGEST = 20_000
@@ -32,33 +32,33 @@ class Said:
 
 def tell(writer: RunWriter, run: str, text: str, by: str, catalog: AgentCatalog) -> Said:
     """Leave a message for the agent at work in a run or one of its child runs, or else for the next one."""
-    said = hearer(writer.log, run, text, catalog)
+    said = find_recipient(writer.log, run, text, catalog)
     # An agent takes a message for that of a person, unless the message says otherwise.
     told = f"(from {actor_words(by)}) {text}" if is_agents(by) else text
     writer.send(said.run, f"tell:{uuid.uuid4().hex}", "tell", text=told, by=by)
     return said
 
 
-def hearer(log: Log, run: str, text: str, catalog: AgentCatalog) -> Said:
+def find_recipient(log: Log, run: str, text: str, catalog: AgentCatalog) -> Said:
     """Find out who would get a message; refuse one that nobody can get."""
     if not text.strip():
         raise UsageError("the message is empty", next_step=f'handrail tell {run} "what you want to say"')
     if len(text) > LONGEST:
         hint = "put it into a file of the work tree, and tell the agent where it is"
         raise UsageError(f"the message has {len(text)} characters, more than {LONGEST}", next_step=hint)
-    acting = standing(log, run).acting
+    acting = find_acting_run(log, run).acting
     if acting.status in ("succeeded", "cancelled"):
-        raise UsageError(f"{run} is over already ({acting.status})", next_step=way_back(acting))
+        raise UsageError(f"{run} is over already ({acting.status})", next_step=suggest_way_back(acting))
     if acting.reason == "question":
         raise UsageError(f"{acting.run} asks a question", next_step=f'handrail answer {acting.run} "..."')
-    return _said(log, acting, catalog)
+    return _describe_delivery(log, acting, catalog)
 
 
-def _said(log: Log, state: RunState, catalog: AgentCatalog) -> Said:
+def _describe_delivery(log: Log, state: RunState, catalog: AgentCatalog) -> Said:
     pending = state.pending
     at_work = state.status == "running" and pending is not None and pending.action == "agent" and pending.kind == "step"
     if pending is not None and at_work and hears(state, pending.address):
-        listening = _listens(log, state, pending, catalog)
+        listening = _is_listening(log, state, pending, catalog)
         when = "while it works" if listening else "when it has ended its answer"
         return Said(state.run, pending.address, f"the agent of '{pending.address}' is told {when}")
     if state.status in ("running", "queued"):
@@ -66,12 +66,12 @@ def _said(log: Log, state: RunState, catalog: AgentCatalog) -> Said:
     return Said(state.run, "", "the next agent is told, once the run goes on")
 
 
-def _listens(log: Log, state: RunState, pending: Pending, catalog: AgentCatalog) -> bool:
+def _is_listening(log: Log, state: RunState, pending: Pending, catalog: AgentCatalog) -> bool:
     """Whether the agent of a call accepts messages in the middle of it."""
-    (began,) = (from_log(each) for each in log.read(state.run, pending.seq - 1, 1))
+    (began,) = (decode_event(each) for each in log.read(state.run, pending.seq - 1, 1))
     if not isinstance(began, StepBegan) or not began.spec.get("agent"):
         return False
     try:
-        return listens(state, pending, began, catalog.find(str(began.spec["agent"])))
+        return can_listen(state, pending, began, catalog.find(str(began.spec["agent"])))
     except NotFound:
         return False

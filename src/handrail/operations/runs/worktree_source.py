@@ -47,7 +47,7 @@ def ground_of(
     wanted = base or settings.base
     name = wanted or head.branch or head.commit[:12]
     commit = repositories.commit_of(root, wanted) if wanted else head.commit
-    included, notices = included_patterns(place, root)
+    included, notices = read_include_patterns(place, root)
     source = TreeSource(
         repository=str(root),
         base=name,
@@ -59,24 +59,24 @@ def ground_of(
         teardown=settings.teardown,
         teardown_timeout=settings.teardown_timeout,
     )
-    left_out = repositories.uncommitted(root)
+    left_out = repositories.list_uncommitted(root)
     return Ground(source, left_out, () if config is None else config.pass_env, notices)
 
 
-def included_patterns(place: Place, root: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def read_include_patterns(place: Place, root: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Read the patterns of `.worktreeinclude`, pinned when the run starts; if it is not trusted, only say so."""
     content = read_content(root / WORKTREE_INCLUDE, root) if not (root / WORKTREE_INCLUDE).is_symlink() else None
     text = decode(content.data) if content is not None and isinstance(content.data, bytes) else None
     if content is None or not isinstance(text, str) or isinstance(text, Refusal):
         return (), ()
     trust = TrustStore(place.folders).status_of([content])
-    if not trust.granted:
+    if not trust.is_granted:
         return (), (f"{WORKTREE_INCLUDE} is not used: {trust.reason}; handrail trust . shows it",)
     lines = (re.sub(r"(?<!\\) +$", "", line.removesuffix("\r")) for line in text.removeprefix("\ufeff").split("\n"))
     return tuple(line for line in lines if line and not line.startswith("#")), ()
 
 
-def borrowed(repositories: Repositories, folder: Path) -> Tree | None:
+def find_checkout(repositories: Repositories, folder: Path) -> Tree | None:
     """Return the checkout that contains a folder, as a tree that is only read; None if there is no repository."""
     try:
         root = repositories.find_root(folder)
@@ -86,9 +86,9 @@ def borrowed(repositories: Repositories, folder: Path) -> Tree | None:
     return Tree(path=str(root), repository=str(root), branch=branch, base=branch, commit="", owned=False)
 
 
-def take_along(workspaces: Workspaces, repositories: Repositories, source: TreeSource) -> TreeSource:
+def include_uncommitted_changes(workspaces: Workspaces, repositories: Repositories, source: TreeSource) -> TreeSource:
     """Return a source with the uncommitted changes of the checkout on top; the checkout itself is only read."""
-    tree = borrowed(repositories, Path(source.repository))
+    tree = find_checkout(repositories, Path(source.repository))
     if tree is None:
         raise WorkspaceFault(f"{source.repository} is no git repository any more", next_step="put it back")
     # One name per checkout: which run takes the changes along is not known before it starts.

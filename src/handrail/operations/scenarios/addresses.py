@@ -8,7 +8,7 @@ from handrail.authoring.scripts.address_patterns import EXAMPLES, find_key, is_a
 from handrail.authoring.scripts.schema import DEFAULT
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
-from handrail.model.parts import every_step
+from handrail.model.parts import walk_steps
 from handrail.model.source import Entry, Mapping, Node, Scalar, Sequence
 from handrail.model.suggest import did_you_mean
 from handrail.model.workflow.actions import AgentAction, ApprovalAction, ScriptAction, body
@@ -20,18 +20,18 @@ _ITEM = re.compile(r"\[(?:(?!\](?:[/@]|\Z)).)+\]", re.DOTALL)
 MOST_NAMED = 12
 
 
-def fits(key: str, address: str) -> bool:
+def is_same_step(key: str, address: str) -> bool:
     """Whether an address is the step that a key means, in any round and for any item if the key names none."""
     return find_key(address, (key,)) is not None
 
 
-def lies_in(key: str, address: str) -> bool:
+def is_within_step(key: str, address: str) -> bool:
     """Whether an address is the step that a key means, or a part of it."""
     ends = [at for at, letter in enumerate(address) if letter in "/["]
-    return any(fits(key, address[:end]) for end in (*ends, len(address)))
+    return any(is_same_step(key, address[:end]) for end in (*ends, len(address)))
 
 
-def bare(address: str) -> str:
+def strip_rounds_and_items(address: str) -> str:
     """Strip rounds and items from an address."""
     return _ROUND.sub("", _ITEM.sub("", address))
 
@@ -45,27 +45,27 @@ class KnownSteps:
     _steps: dict[str, Step] = field(init=False)
 
     def __post_init__(self) -> None:
-        found = {address: step for plan in (*self.called, self.plan) for address, step in every_step(plan.steps)}
+        found = {address: step for plan in (*self.called, self.plan) for address, step in walk_steps(plan.steps)}
         object.__setattr__(self, "_steps", found)
 
     def is_approval(self, address: str) -> bool:
         """Whether a step asks for an approval."""
-        step = self._steps.get(bare(address))
+        step = self._steps.get(strip_rounds_and_items(address))
         return step is not None and isinstance(step.action, ApprovalAction)
 
     def check(self, address: str, at: Node | Entry, report: Report) -> None:
         """Report an address that no step of the workflow can have."""
         if not is_address(address):
             report.error("bad-value", f"'{address}' is no step address", at, f"for example {EXAMPLES}")
-        elif not self._knows(bare(address)):
-            own = [name for name, _ in every_step(self.plan.steps)]
-            guess = did_you_mean(bare(address), self._steps)
+        elif not self._is_known(strip_rounds_and_items(address)):
+            own = [name for name, _ in walk_steps(self.plan.steps)]
+            guess = did_you_mean(strip_rounds_and_items(address), self._steps)
             named = ", ".join(own[:MOST_NAMED]) + (", ..." if len(own) > MOST_NAMED else "")
             report.error(
                 "unknown-step", f"'{address}' is no step of {self.plan.name}{guess}", at, f"its steps: {named}"
             )
 
-    def _knows(self, address: str) -> bool:
+    def _is_known(self, address: str) -> bool:
         """Whether an address is a step, or a part of a composite one: `checks/fix`, `review/arbiter`."""
         nearest = address
         while nearest and nearest not in self._steps:
@@ -82,15 +82,15 @@ def addresses_in(node: Mapping) -> Iterator[tuple[str, Node | Entry]]:
     places = [node.get(name) for name in ("turns", "answers", "commands")]
     if isinstance(expect, Mapping):
         places += [expect.get(name) for name in ("tries", "prompts", "steps")]
-        yield from _listed(expect.get("path"))
-        yield from _listed(expect.get("not_run"))
+        yield from _addresses_in_list(expect.get("path"))
+        yield from _addresses_in_list(expect.get("not_run"))
     for place in places:
         for entry in place if isinstance(place, Mapping) else ():
             if entry.name != DEFAULT:
                 yield entry.name, entry
 
 
-def _listed(node: Node | None) -> Iterator[tuple[str, Node | Entry]]:
+def _addresses_in_list(node: Node | None) -> Iterator[tuple[str, Node | Entry]]:
     for item in node.items if isinstance(node, Sequence) else (node,):
         if isinstance(item, Scalar) and item.value != GAP:
             yield str(item.value), item

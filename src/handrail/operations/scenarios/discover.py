@@ -13,7 +13,7 @@ from handrail.model.diagnostics import Report
 from handrail.operations.runs.prepare import pin
 from handrail.operations.scenarios.addresses import KnownSteps
 from handrail.operations.scenarios.read import Scenario, read_scenarios
-from handrail.operations.workflows.find_targets import several
+from handrail.operations.workflows.find_targets import find_workflows
 from handrail.runtime.ports import Pinned
 from handrail.sources.folders import Folders
 from handrail.sources.open_workflow import bindings_content, bindings_for
@@ -44,10 +44,10 @@ class _Chosen:
 
 def find_suites(place: Place, targets: Sequence[str], *, library: bool = False) -> tuple[Suite, ...]:
     """Find, read and check the tests of what is named, of the library, or of all workflows of the repository."""
-    chosen = _chosen(place, targets, library=library)
+    chosen = _choose_workflows(place, targets, library=library)
     tested = [each for each in chosen if each.files]
     if not tested:
-        raise _no_tests(place, [each.found for each in chosen])
+        raise _make_no_tests_error(place, [each.found for each in chosen])
     report = Report()
     suites = tuple(_suite(place, each, report) for each in tested)
     if report.failed:
@@ -64,7 +64,7 @@ def tests_of(main: Path, *, folder: bool) -> Path:
 
 
 @contextmanager
-def trusting(place: Place) -> Generator[Place]:
+def trust_temporarily(place: Place) -> Generator[Place]:
     """Yield a place in which the repository's workflows may run as they are now; the user's own trust is unchanged."""
     with TemporaryDirectory(prefix="handrail-test-trust-") as folder:
         own = replace(place, folders=Folders(place.folders.config, Path(folder)))
@@ -84,14 +84,14 @@ def _suite(place: Place, chosen: _Chosen, report: Report) -> Suite:
     scenarios: list[Scenario] = []
     for file in chosen.files:
         own = Report()
-        scenarios += read_scenarios(file, place.shown(file), known, own)
+        scenarios += read_scenarios(file, place.display_path(file), known, own)
         for each in sorted(own, key=lambda found: (found.line, found.column)):
             report.add(each)
-    return Suite(pinned.plan.name, place.shown(chosen.found.main), pinned, tuple(scenarios))
+    return Suite(pinned.plan.name, place.display_path(chosen.found.main), pinned, tuple(scenarios))
 
 
-def _chosen(place: Place, targets: Sequence[str], *, library: bool) -> list[_Chosen]:
-    chosen = [each for target in targets for each in _named(place, target)]
+def _choose_workflows(place: Place, targets: Sequence[str], *, library: bool) -> list[_Chosen]:
+    chosen = [each for target in targets for each in _resolve_target(place, target)]
     tier = Tier.BUILT_IN if library else None if targets else Tier.REPOSITORY
     if tier is not None:
         found = [each for each in discover(place, Report()) if each.tier is tier and each.problem is None]
@@ -99,14 +99,14 @@ def _chosen(place: Place, targets: Sequence[str], *, library: bool) -> list[_Cho
     return list({each.found.main: each for each in chosen}.values())
 
 
-def _named(place: Place, target: str) -> list[_Chosen]:
+def _resolve_target(place: Place, target: str) -> list[_Chosen]:
     """Resolve a workflow, a folder of workflows, or a test file with the workflow to which it belongs."""
     file = (place.cwd or Path.cwd()) / target
     if file.suffix in ENDINGS and file.is_file():
         owner = _owner(place, file)
         if owner is not None:
             return [_Chosen(owner, (file,))]
-    return [_Chosen(each, _files(each)) for each in several(place, target, Report())]
+    return [_Chosen(each, _files(each)) for each in find_workflows(place, target, Report())]
 
 
 def _owner(place: Place, file: Path) -> Found | None:
@@ -119,7 +119,7 @@ def _owner(place: Place, file: Path) -> Found | None:
     else:
         return None
     with suppress(HandrailError):
-        return several(place, str(beside), Report())[0]
+        return find_workflows(place, str(beside), Report())[0]
     return None
 
 
@@ -131,13 +131,13 @@ def _files(found: Found) -> tuple[Path, ...]:
         return ()
 
 
-def _no_tests(place: Place, looked: list[Found]) -> UsageError:
+def _make_no_tests_error(place: Place, looked: list[Found]) -> UsageError:
     """Build the error that there are no tests, with the first one to write."""
     if not looked:
         hint = "name a workflow: handrail test NAME|PATH, or --library for the built-in ones"
         return UsageError("there is no workflow to test here", next_step=hint)
     first = looked[0]
-    file = place.shown(tests_of(first.main, folder=first.folder) / "first.yaml")
+    file = place.display_path(tests_of(first.main, folder=first.folder) / "first.yaml")
     names = ", ".join(each.name for each in looked[:5]) + (", ..." if len(looked) > 5 else "")
     example = "`name: it ends well` and `expect: {status: succeeded}`"
     hint = f"write {file} with {example}, or let it be written: handrail test --init {shlex.quote(first.name)}"

@@ -11,9 +11,9 @@ from handrail.model.workflow.plan import Plan, Step
 from handrail.model.workflow.types import ChoiceType, ListType, RecordType, ScalarType, Type
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.scenarios.discover import tests_of
-from handrail.operations.workflows.check import check, valid
-from handrail.operations.workflows.find_targets import one
-from handrail.operations.workflows.outline import every_step
+from handrail.operations.workflows.check import check, require_valid
+from handrail.operations.workflows.find_targets import find_one_workflow
+from handrail.operations.workflows.outline import walk_steps
 from handrail.sources.open_workflow import catalog_for
 from handrail.sources.tiers import Place
 
@@ -23,15 +23,15 @@ FILE = "first.yaml"
 
 def write_first(place: Place, words: str) -> str:
     """Write a first test beside a workflow and return its path; an existing one is never overwritten."""
-    found = one(place, words)
-    plan = valid(place, check(place, found, catalog_for(place))).plan
+    found = find_one_workflow(place, words)
+    plan = require_valid(place, check(place, found, catalog_for(place))).plan
     path = tests_of(found.main, folder=found.folder) / FILE
     try:
         _write(path, draft(plan))
     except FileExistsError:
         hint = f"handrail test {words}"
-        raise UsageError(f"{place.shown(path)} exists already", next_step=hint) from None
-    return place.shown(path)
+        raise UsageError(f"{place.display_path(path)} exists already", next_step=hint) from None
+    return place.display_path(path)
 
 
 def _write(path: Path, text: str) -> None:
@@ -42,9 +42,9 @@ def _write(path: Path, text: str) -> None:
 
 def draft(plan: Plan) -> str:
     """Write the text of a first test."""
-    steps = list(every_step(plan.steps))
+    steps = list(walk_steps(plan.steps))
     lines = [f"name: {plan.name} goes the usual way", *_inputs(plan)]
-    if any(_project(step) for _, step in steps):
+    if any(_needs_project_checks(step) for _, step in steps):
         lines += ["checks:", '  test: "true"']
     turns = [line for address, step in steps for line in _turn(address, step)]
     asked = [address for address, step in steps if isinstance(step.action, ApprovalAction)]
@@ -60,7 +60,7 @@ def _inputs(plan: Plan) -> Iterator[str]:
     others = [each for each in needed if each.type != ISSUE]
     if others:
         yield "input:"
-        yield from (f"  {each.name}: {_shown(_example(each.type))}" for each in others)
+        yield from (f"  {each.name}: {_dump_json(_example(each.type))}" for each in others)
 
 
 def _turn(address: str, step: Step) -> Iterator[str]:
@@ -69,10 +69,10 @@ def _turn(address: str, step: Step) -> Iterator[str]:
     yield f"  {address}:"
     yield "    say: done"
     if step.returns is not None:
-        yield f"    output: {_shown(_example(step.returns))}"
+        yield f"    output: {_dump_json(_example(step.returns))}"
 
 
-def _project(step: Step) -> bool:
+def _needs_project_checks(step: Step) -> bool:
     checks = getattr(step.action, "checks", None)
     return isinstance(checks, Checks) and checks.project
 
@@ -91,5 +91,5 @@ def _example(type_: Type) -> JsonValue:
             return {}
 
 
-def _shown(value: JsonValue) -> str:
+def _dump_json(value: JsonValue) -> str:
     return json.dumps(value, ensure_ascii=False)

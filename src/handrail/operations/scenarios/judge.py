@@ -6,12 +6,12 @@ from typing import cast
 
 from handrail.model.source import Entry, Mapping, Node, Scalar, plain
 from handrail.model.workflow.values import JsonValue
-from handrail.operations.scenarios.addresses import fits, lies_in
-from handrail.operations.scenarios.paths import difference, went
-from handrail.operations.scenarios.playable import in_the_way, not_used
-from handrail.operations.scenarios.problems import NOT_THERE, Evidence, Problem, parts_missing, problem
-from handrail.operations.scenarios.read import listed
-from handrail.operations.scenarios.texts import files, part_problems
+from handrail.operations.scenarios.addresses import is_same_step, is_within_step
+from handrail.operations.scenarios.paths import difference, is_expected_path
+from handrail.operations.scenarios.playable import find_obstacles, find_unused
+from handrail.operations.scenarios.problems import NOT_THERE, Evidence, Problem, find_mismatches, problem
+from handrail.operations.scenarios.read import list_items
+from handrail.operations.scenarios.texts import judge_files, part_problems
 from handrail.operations.scenarios.trace import Call, Visit
 
 Check = Callable[[Evidence, Entry], Iterator[Problem]]
@@ -20,18 +20,18 @@ Check = Callable[[Evidence, Entry], Iterator[Problem]]
 
 def judge(evidence: Evidence) -> tuple[Problem, ...]:
     """List every problem; if the scenario could not be played to its end, only that, since the rest follows from it."""
-    if first := tuple(in_the_way(evidence)):
+    if first := tuple(find_obstacles(evidence)):
         return first
     expect = evidence.scenario.expect
-    found = list(_status(evidence))
+    found = list(_judge_status(evidence))
     for entry in expect:
         if entry.name in _CHECKS:
             found += _CHECKS[entry.name](evidence, entry)
     # What was not used follows from a run that took another path.
-    return tuple(found or not_used(evidence))
+    return tuple(found or find_unused(evidence))
 
 
-def _status(evidence: Evidence) -> Iterator[Problem]:
+def _judge_status(evidence: Evidence) -> Iterator[Problem]:
     expect = evidence.scenario.expect
     wanted, reason = _text(expect.get("status")) or "succeeded", _text(expect.get("reason"))
     at = expect.entries.get("status") or expect.entries.get("reason") or evidence.scenario.node.entries["expect"]
@@ -42,37 +42,37 @@ def _status(evidence: Evidence) -> Iterator[Problem]:
         yield problem("the run ended another way", at.key.span, expected, happened)
 
 
-def _message(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
+def _judge_message(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
     yield from part_problems("the run's message", entry.value, evidence.message)
 
 
-def _path(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
+def _judge_path(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
     expected = [str(each) for each in cast("list[str]", plain(entry.value))]
     walked = evidence.trace.path
-    if not went(expected, walked):
+    if not is_expected_path(expected, walked):
         yield problem("the run took another path", entry.key.span, difference=tuple(difference(expected, walked)))
 
 
-def _not_run(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
-    for item in listed(entry.value):
+def _judge_not_run(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
+    for item in list_items(entry.value):
         key = _text(item)
-        ran = next((address for address in evidence.trace.path if lies_in(key, address)), None)
+        ran = next((address for address in evidence.trace.path if is_within_step(key, address)), None)
         if ran is not None:
             yield problem(f"'{ran}' ran, and should not have", item.span)
 
 
-def _tries(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
+def _judge_tries(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
     for each in cast("Mapping", entry.value):
-        yield from _tries_of(evidence, each.name, each.value)
+        yield from _judge_tries_of_step(evidence, each.name, each.value)
 
 
-def _tries_of(evidence: Evidence, key: str, node: Node) -> Iterator[Problem]:
-    began = sum(visit.tries for visit in evidence.trace.visits if visit.ran and fits(key, visit.address))
+def _judge_tries_of_step(evidence: Evidence, key: str, node: Node) -> Iterator[Problem]:
+    began = sum(visit.tries for visit in evidence.trace.visits if visit.has_run and is_same_step(key, visit.address))
     if plain(node) != began:
         yield problem(f"'{key}' began another number of times", node.span, str(plain(node)), str(began))
 
 
-def _prompts(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
+def _judge_prompts(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
     for each in cast("Mapping", entry.value):
         calls = _calls(evidence, each.name)
         if not calls:
@@ -84,28 +84,28 @@ def _prompts(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
 def _calls(evidence: Evidence, key: str) -> list[Call]:
     """List the calls of a step; `STEP@2` is the second one if the step has no rounds."""
     calls = evidence.trace.calls
-    found = [call for call in calls if fits(key, call.address) or fits(key, call.own)]
+    found = [call for call in calls if is_same_step(key, call.address) or is_same_step(key, call.own)]
     name, _, number = key.rpartition("@")
     if found or not name or not number.isdigit():
         return found
-    return [call for call in calls if fits(name, call.address)][int(number) - 1 : int(number)]
+    return [call for call in calls if is_same_step(name, call.address)][int(number) - 1 : int(number)]
 
 
-def _steps(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
+def _judge_steps(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
     for each in cast("Mapping", entry.value):
         visit = _visit(evidence, each.name)
         if visit is None:
             yield problem(f"'{each.name}' was never reached", each.key.span)
         else:
-            yield from _step(evidence, visit, each.name, cast("Mapping", each.value))
+            yield from _judge_step(evidence, visit, each.name, cast("Mapping", each.value))
 
 
 def _visit(evidence: Evidence, key: str) -> Visit | None:
     visits = (*evidence.trace.visits, *evidence.trace.whole)
-    return next((visit for visit in reversed(visits) if fits(key, visit.address)), None)
+    return next((visit for visit in reversed(visits) if is_same_step(key, visit.address)), None)
 
 
-def _step(evidence: Evidence, visit: Visit, key: str, node: Mapping) -> Iterator[Problem]:
+def _judge_step(evidence: Evidence, visit: Visit, key: str, node: Mapping) -> Iterator[Problem]:
     for entry in node:
         match entry.name:
             case "status" if plain(entry.value) != visit.status:
@@ -114,24 +114,24 @@ def _step(evidence: Evidence, visit: Visit, key: str, node: Mapping) -> Iterator
             case "error":
                 yield from part_problems(f"the error of '{key}'", entry.value, visit.words)
             case "output":
-                yield from _values(f"the output of '{key}'", entry.value, visit.output)
+                yield from _judge_values(f"the output of '{key}'", entry.value, visit.output)
             case "tries":
-                yield from _tries_of(evidence, key, entry.value)
+                yield from _judge_tries_of_step(evidence, key, entry.value)
             case _:
                 pass
 
 
-def _outputs(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
+def _judge_outputs(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
     for each in cast("Mapping", entry.value):
         if each.name not in evidence.outputs:
             known = ", ".join(evidence.outputs) or "none"
             yield problem(f"there is no output '{each.name}'", each.key.span, happened=f"outputs there are: {known}")
         else:
-            yield from _values(each.name, each.value, evidence.outputs[each.name])
+            yield from _judge_values(each.name, each.value, evidence.outputs[each.name])
 
 
-def _values(name: str, node: Node, found: JsonValue) -> Iterator[Problem]:
-    for at, wanted, got in parts_missing(cast("JsonValue", plain(node)), found):
+def _judge_values(name: str, node: Node, found: JsonValue) -> Iterator[Problem]:
+    for at, wanted, got in find_mismatches(cast("JsonValue", plain(node)), found):
         yield problem(f"{name}{at} is another value", node.span, _json(wanted), _json(got))
 
 
@@ -139,15 +139,15 @@ def _json(value: object) -> str:
     return repr(value) if value is NOT_THERE else json.dumps(value, ensure_ascii=False)
 
 
-def _cost(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
-    yield from _bounds("the agents cost another sum", entry, round(evidence.state.spent.usd, 6))
+def _judge_cost(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
+    yield from _judge_bounds("the agents cost another sum", entry, round(evidence.state.spent.usd, 6))
 
 
-def _agent_calls(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
-    yield from _bounds("agents were called another number of times", entry, evidence.state.spent.agent_calls)
+def _judge_agent_calls(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
+    yield from _judge_bounds("agents were called another number of times", entry, evidence.state.spent.agent_calls)
 
 
-def _bounds(what: str, entry: Entry, found: float) -> Iterator[Problem]:
+def _judge_bounds(what: str, entry: Entry, found: float) -> Iterator[Problem]:
     wanted = plain(entry.value)
     bounds = cast("dict[str, float]", wanted) if isinstance(wanted, dict) else {"least": wanted, "most": wanted}
     if found < cast("float", bounds.get("least", found)) or found > cast("float", bounds.get("most", found)):
@@ -160,14 +160,14 @@ def _text(node: Node | None) -> str:
 
 
 _CHECKS: dict[str, Check] = {
-    "message": _message,
-    "path": _path,
-    "not_run": _not_run,
-    "tries": _tries,
-    "prompts": _prompts,
-    "steps": _steps,
-    "outputs": _outputs,
-    "files": files,
-    "cost": _cost,
-    "agent_calls": _agent_calls,
+    "message": _judge_message,
+    "path": _judge_path,
+    "not_run": _judge_not_run,
+    "tries": _judge_tries,
+    "prompts": _judge_prompts,
+    "steps": _judge_steps,
+    "outputs": _judge_outputs,
+    "files": judge_files,
+    "cost": _judge_cost,
+    "agent_calls": _judge_agent_calls,
 }

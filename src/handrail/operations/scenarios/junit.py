@@ -11,7 +11,7 @@ from handrail.operations.scenarios.suite import Outcome
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def junit(outcomes: Sequence[Outcome]) -> str:
+def render_junit(outcomes: Sequence[Outcome]) -> str:
     """Render the report: one suite per workflow, one case per scenario."""
     suites = [list(group) for _, group in groupby(outcomes, key=lambda each: each.suite.path)]
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<testsuites{_counts('handrail test', outcomes)}>"]
@@ -28,11 +28,11 @@ def text_of(problem: Problem) -> str:
     lines += [f"  {mark} {text}" for mark, text in problem.difference]
     told = {"expected": problem.expected, "happened": problem.happened, "hint": problem.hint, "add": problem.add}
     for name, text in told.items():
-        lines += [f"  {name}: {line}" if not number else f"    {line}" for number, line in _numbered(text)]
+        lines += [f"  {name}: {line}" if not number else f"    {line}" for number, line in _number_lines(text)]
     return "\n".join(lines)
 
 
-def _numbered(text: str) -> list[tuple[int, str]]:
+def _number_lines(text: str) -> list[tuple[int, str]]:
     return list(enumerate(text.split("\n"))) if text else []
 
 
@@ -46,10 +46,10 @@ def _case(outcome: Outcome) -> list[str]:
     }
     inside: list[str] = []
     if outcome.scenario.skip:
-        inside = [f"<skipped message={_quoted(outcome.scenario.skip)}/>"]
+        inside = [f"<skipped message={_quote_attribute(outcome.scenario.skip)}/>"]
     elif outcome.problems:
         text = "\n\n".join(text_of(each) for each in outcome.problems)
-        first = _quoted(outcome.problems[0].what)
+        first = _quote_attribute(outcome.problems[0].what)
         inside = [f'<failure message={first} type="scenario">{escape(_clean(text))}</failure>']
     if outcome.replaced:
         told = f"stood in for: {', '.join(outcome.replaced)}"
@@ -72,10 +72,10 @@ def _counts(name: str, outcomes: Sequence[Outcome]) -> str:
 
 
 def _attributes(values: dict[str, str]) -> str:
-    return "".join(f" {name}={_quoted(value)}" for name, value in values.items())
+    return "".join(f" {name}={_quote_attribute(value)}" for name, value in values.items())
 
 
-def _quoted(text: str) -> str:
+def _quote_attribute(text: str) -> str:
     return quoteattr(_clean(text))
 
 

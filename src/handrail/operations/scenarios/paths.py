@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from functools import cache
 
-from handrail.operations.scenarios.addresses import fits, lies_in
+from handrail.operations.scenarios.addresses import is_same_step, is_within_step
 from handrail.operations.scenarios.shapes import GAP
 
 
-def went(expected: Sequence[str], walked: Sequence[str]) -> bool:
+def is_expected_path(expected: Sequence[str], walked: Sequence[str]) -> bool:
     """Whether a path matches: `...` is any number of steps, and a step includes all its parts."""
 
     @cache
@@ -27,8 +27,8 @@ def _ends(key: str, walked: Sequence[str], start: int) -> list[int]:
     found: list[int] = []
     inside = False
     for at in range(start, len(walked)):
-        itself = fits(key, walked[at])
-        if not (itself or lies_in(key, walked[at])) or (itself and at > start and not inside):
+        itself = is_same_step(key, walked[at])
+        if not (itself or is_within_step(key, walked[at])) or (itself and at > start and not inside):
             break
         inside = not itself
         found.append(at + 1)
@@ -37,7 +37,7 @@ def _ends(key: str, walked: Sequence[str], start: int) -> list[int]:
 
 def difference(expected: Sequence[str], walked: Sequence[str]) -> list[tuple[str, str]]:
     """List the steps of both paths, each with a mark: `-` only expected, `+` only walked, a blank for both."""
-    seen = _as_expected(expected, walked)
+    seen = _rephrase_path(expected, walked)
     lines: list[tuple[str, str]] = []
     for what, i, j, k, m in SequenceMatcher(None, expected, seen, autojunk=False).get_opcodes():
         if what == "equal":
@@ -48,12 +48,12 @@ def difference(expected: Sequence[str], walked: Sequence[str]) -> list[tuple[str
     return lines
 
 
-def _as_expected(expected: Sequence[str], walked: Sequence[str]) -> list[str]:
+def _rephrase_path(expected: Sequence[str], walked: Sequence[str]) -> list[str]:
     """Convert the walked path to the names that the test uses, where it has names for them."""
     said: list[str] = []
     for step in walked:
-        word = next((key for key in expected if key != GAP and fits(key, step)), None)
-        word = word or next((key for key in expected if key != GAP and lies_in(key, step)), step)
-        if not said or said[-1] != word or fits(word, step):
+        word = next((key for key in expected if key != GAP and is_same_step(key, step)), None)
+        word = word or next((key for key in expected if key != GAP and is_within_step(key, step)), step)
+        if not said or said[-1] != word or is_same_step(word, step):
             said.append(word)
     return said

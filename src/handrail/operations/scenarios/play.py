@@ -15,7 +15,7 @@ from handrail.operations.runs import lifecycle as runs
 from handrail.operations.scenarios.read import Scenario
 from handrail.operations.scenarios.replacements import Prepared
 from handrail.operations.scenarios.room import Engine, Room
-from handrail.operations.views.run_tree import family, root_of, standing
+from handrail.operations.views.run_tree import family, find_acting_run, root_of
 from handrail.operations.views.step_addresses import members
 from handrail.runtime.history import state_of
 from handrail.runtime.local.supervisor import Supervisor
@@ -74,10 +74,10 @@ class Player:
         try:
             trouble, address, words = await self._drive(run, supervisor)
         except _OutOfTime as out:
-            address = self._shown(standing(self.engine.log, run).acting)
+            address = self._display_address(find_acting_run(self.engine.log, run).acting)
             await self._stop(run)
             trouble, words = out.trouble, ""
-        found = standing(self.engine.log, run)
+        found = find_acting_run(self.engine.log, run)
         return Ended(run, found.state, found.acting, trouble, address, words)
 
     def _request(self) -> runs.Request:
@@ -97,12 +97,12 @@ class Player:
 
     async def _drive(self, run: str, supervisor: Supervisor) -> tuple[Trouble, str, str]:
         while True:
-            await self._bounded(supervisor.run_until_idle())
-            acting = standing(self.engine.log, run).acting
+            await self._run_with_timeout(supervisor.run_until_idle())
+            acting = find_acting_run(self.engine.log, run).acting
             if acting.status == "waiting" and acting.reason in ("approval", "question"):
                 trouble, words = self._answer(acting)
                 if trouble:
-                    return trouble, self._shown(acting), words
+                    return trouble, self._display_address(acting), words
                 continue
             until = self._waits_until(run)
             if until is None:
@@ -113,7 +113,7 @@ class Player:
         """Answer for the person with what the test says, if it says something."""
         pending = acting.pending
         own = "" if pending is None else pending.address
-        answer = self.answers.take(self._shown(acting), own)
+        answer = self.answers.take(self._display_address(acting), own)
         if answer is None:
             return "unanswered", acting.message
         try:
@@ -125,7 +125,7 @@ class Player:
     def _say(self, acting: RunState, answer: Node) -> None:
         writer, word = self.engine.writer, _text(answer)
         if acting.reason == "question":
-            runs.say(writer, acting.run, word, BY)
+            runs.answer_in_words(writer, acting.run, word, BY)
         elif isinstance(answer, Mapping):
             runs.answer(writer, acting.run, "revise", BY, _text(answer.get("revise")))
         elif word in DECISIONS:
@@ -133,7 +133,7 @@ class Player:
         else:
             raise UsageError(f"'{word}' is no answer to an approval")
 
-    def _shown(self, acting: RunState) -> str:
+    def _display_address(self, acting: RunState) -> str:
         address = acting.pending.address if acting.pending is not None else ""
         via = {each.run: each.via for each in members(self.engine.log, root_of(self.engine.log, acting.run))}
         return f"{via.get(acting.run, '')}{address}"
@@ -143,7 +143,7 @@ class Player:
         times = [each.until for each in states if each.status == "waiting" and each.reason in ("timer", "quota")]
         return min((time for time in times if time is not None), default=None)
 
-    async def _bounded(self, work: Coroutine[Any, Any, None]) -> None:
+    async def _run_with_timeout(self, work: Coroutine[Any, Any, None]) -> None:
         """Do something until it is done, the time is up, or everything has to end."""
         task = asyncio.ensure_future(work)
         try:
@@ -160,7 +160,7 @@ class Player:
     async def _stop(self, run: str) -> None:
         """End the run with everything that it started."""
         state = state_of(self.engine.log, run)
-        if not state.over:
+        if not state.is_over:
             runs.stop(self.engine.writer, run, BY)
             await asyncio.wait_for(self.engine.supervisor(BY).run_until_idle(), PATIENCE)
 

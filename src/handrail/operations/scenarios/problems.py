@@ -91,21 +91,21 @@ class Evidence:
         return Path(tree.path if tree is not None else self.state.workspace)
 
 
-def parts_missing(expected: JsonValue, found: JsonValue, at: str = "") -> list[tuple[str, JsonValue, JsonValue]]:
+def find_mismatches(expected: JsonValue, found: JsonValue, at: str = "") -> list[tuple[str, JsonValue, JsonValue]]:
     """List every place at which a value differs from what is expected; only maps may hold more."""
     if isinstance(expected, dict) and isinstance(found, dict):
         return [
             missing
             for name, value in expected.items()
             for missing in (
-                parts_missing(value, found[name], f"{at}.{name}")
+                find_mismatches(value, found[name], f"{at}.{name}")
                 if name in found
                 else [(f"{at}.{name}", value, cast("JsonValue", NOT_THERE))]
             )
         ]
     if isinstance(expected, list) and isinstance(found, list) and len(expected) == len(found):
         pairs = enumerate(zip(expected, found, strict=True))
-        return [missing for number, pair in pairs for missing in parts_missing(*pair, f"{at}[{number}]")]
+        return [missing for number, pair in pairs for missing in find_mismatches(*pair, f"{at}[{number}]")]
     same = expected == found and isinstance(expected, bool) == isinstance(found, bool)
     return [] if same else [(at, expected, found)]
 

@@ -76,7 +76,7 @@ def line_of(span: Span) -> int:
     return span.source.position(span.start).line
 
 
-def listed(node: Node) -> tuple[Node, ...]:
+def list_items(node: Node) -> tuple[Node, ...]:
     """Return the items of a list, or the single value itself."""
     return node.items if isinstance(node, Sequence) else (node,)
 
@@ -87,7 +87,7 @@ def read_scenarios(path: Path, shown: str, known: KnownSteps, report: Report) ->
     root = None if source is None else read_yaml(source, report)
     if root is None or not conform(SCENARIOS, root, report) or report.failed:
         return ()
-    nodes = [node for node in listed(root) if isinstance(node, Mapping)]
+    nodes = [node for node in list_items(root) if isinstance(node, Mapping)]
     _require_own_names(nodes, report)
     found = [_scenario(node, known, report) for node in nodes]
     return () if report.failed else tuple(found)
@@ -161,7 +161,7 @@ def _seconds(text: str) -> float:
 
 def _inputs(node: Mapping, plan: Plan, report: Report) -> dict[str, JsonValue]:
     given, task = node.get("input"), node.get("task")
-    pairs = [f"{entry.name}={_typed(entry.value)}" for entry in _entries(given)]
+    pairs = [f"{entry.name}={_format_argument(entry.value)}" for entry in _entries(given)]
     try:
         return bind(plan.inputs, pairs, str(task.value) if isinstance(task, Scalar) else "")
     except UsageError as error:
@@ -176,7 +176,7 @@ def _entries(node: Node | None) -> tuple[Entry, ...]:
     return tuple(node) if isinstance(node, Mapping) else ()
 
 
-def _typed(value: Node) -> str:
+def _format_argument(value: Node) -> str:
     """Format a value as a person would type it on the command line."""
     data = plain(value)
     return data if isinstance(data, str) else json.dumps(data)
@@ -194,7 +194,7 @@ def _files(node: Mapping, report: Report) -> dict[str, FileForm]:
 def _check_answers(node: Mapping, known: KnownSteps, report: Report) -> None:
     """Report texts for an approval that are not an answer to one."""
     for entry in _entries(node.get("answers")):
-        for answer in listed(entry.value):
+        for answer in list_items(entry.value):
             word = answer.value if isinstance(answer, Scalar) else None
             if isinstance(word, str) and word not in ("approve", "reject") and known.is_approval(entry.name):
                 hint = 'answer an approval with approve, reject or {revise: "what to change"}'

@@ -8,7 +8,7 @@ from handrail.authoring.scripts.address_patterns import find_key
 from handrail.model.history.events import StepBegan
 from handrail.model.source import Entry, Mapping, Node, plain
 from handrail.model.workflow.values import JsonValue
-from handrail.operations.scenarios.read import listed
+from handrail.operations.scenarios.read import list_items
 
 
 @dataclass(slots=True)
@@ -25,15 +25,17 @@ class Prepared:
             entry = self._entry(address)
             if entry is not None:
                 number = self.used[entry.name] = self.used.get(entry.name, 0) + 1
-                items = listed(entry.value)
+                items = list_items(entry.value)
                 repeats = items == (entry.value,)
                 return items[0] if repeats else items[number - 1] if number <= len(items) else None
         return None
 
-    def left(self) -> list[tuple[Entry, Node]]:
+    def list_unused(self) -> list[tuple[Entry, Node]]:
         """Return what was never used, each with its key."""
         return [
-            (entry, item) for entry in self.given or () for item in listed(entry.value)[self.used.get(entry.name, 0) :]
+            (entry, item)
+            for entry in self.given or ()
+            for item in list_items(entry.value)[self.used.get(entry.name, 0) :]
         ]
 
     def _entry(self, address: str) -> Entry | None:

@@ -71,9 +71,9 @@ class Bench:
     def play(self, suites: Sequence[Suite], word: str = "") -> Iterator[Outcome]:
         """Yield the outcomes in the order of the files; whoever stops iterating ends what is being played."""
         stopping = self.stopping = threading.Event()
-        chosen = [(suite, each) for suite in suites for each in suite.scenarios if _wanted(suite, each, word)]
+        chosen = [(suite, each) for suite in suites for each in suite.scenarios if _is_wanted(suite, each, word)]
         with ThreadPoolExecutor(len(os.sched_getaffinity(0)), "scenario") as pool:
-            futures: list[Future[Outcome]] = [pool.submit(self._one, *each) for each in chosen]
+            futures: list[Future[Outcome]] = [pool.submit(self._play_scenario, *each) for each in chosen]
             try:
                 for future in futures:
                     outcome = future.result()
@@ -84,7 +84,7 @@ class Bench:
                 stopping.set()
                 pool.shutdown(wait=True, cancel_futures=True)
 
-    def _one(self, suite: Suite, scenario: Scenario) -> Outcome:
+    def _play_scenario(self, suite: Suite, scenario: Scenario) -> Outcome:
         if scenario.skip:
             return Outcome(suite=suite, scenario=scenario)
         replacing = Replacing(Prepared(scenario.part("commands")))
@@ -93,7 +93,7 @@ class Bench:
         try:
             engine = self.opens(room)
             try:
-                evidence = self._played(suite, scenario, room, engine, replacing)
+                evidence = self._gather_evidence(suite, scenario, room, engine, replacing)
                 problems = judge(evidence)
             finally:
                 engine.log.close()
@@ -115,13 +115,15 @@ class Bench:
             kept=str(room.folder) if self.keep else "",
         )
 
-    def _played(self, suite: Suite, scenario: Scenario, room: Room, engine: Engine, replacing: Replacing) -> Evidence:
+    def _gather_evidence(
+        self, suite: Suite, scenario: Scenario, room: Room, engine: Engine, replacing: Replacing
+    ) -> Evidence:
         answers = Prepared(scenario.part("answers"))
         stopping = self.stopping or threading.Event()
         ended = Player(scenario, suite.pinned, room, engine, answers, stopping).play()
         return Evidence(scenario, ended, trace_of(engine.log, ended.run), answers, replacing.results)
 
 
-def _wanted(suite: Suite, scenario: Scenario, word: str) -> bool:
+def _is_wanted(suite: Suite, scenario: Scenario, word: str) -> bool:
     text = f"{suite.name} {scenario.name} {scenario.file}".lower()
     return word.lower() in text

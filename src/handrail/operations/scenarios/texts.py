@@ -6,7 +6,7 @@ from pathlib import Path
 
 from handrail.model.source import Entry, Mapping, Node, Scalar
 from handrail.operations.scenarios.problems import Evidence, Problem, problem
-from handrail.operations.scenarios.read import listed
+from handrail.operations.scenarios.read import list_items
 
 MOST_LINES = 20
 """The number of lines of a difference that are shown."""
@@ -22,7 +22,7 @@ def part_problems(what: str, node: Node, *texts: str) -> Iterator[Problem]:
     many = len(texts) > 1
     for item, part in wanted:
         if not any(part in text for text in texts):
-            near = _nearest(part, "\n".join(texts)) or _short("\n".join(texts))
+            near = _find_nearest_line(part, "\n".join(texts)) or _shorten("\n".join(texts))
             lacks = f"{what} does not hold this in any of {len(texts)} calls" if many else f"{what} does not hold this"
             yield problem(lacks, item.span, part, near)
     for item, part in unwanted:
@@ -31,7 +31,7 @@ def part_problems(what: str, node: Node, *texts: str) -> Iterator[Problem]:
             yield problem(f"{what} holds what it should not", item.span, f"without: {part}", line or part)
 
 
-def files(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
+def judge_files(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
     """Compare the files of the worktree with what a test expects."""
     for each in entry.value if isinstance(entry.value, Mapping) else ():
         path = evidence.workspace / each.name
@@ -41,15 +41,15 @@ def files(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
             if text is not None:
                 yield problem(f"the file {each.name} is there, and should not be", each.key.span)
         elif text is None:
-            yield problem(f"the file {each.name} is not there", each.key.span, happened=_beside(path, evidence))
+            yield problem(f"the file {each.name} is not there", each.key.span, happened=_list_folder(path, evidence))
         elif isinstance(each.value, Mapping):
             yield from part_problems(f"the file {each.name}", each.value, text)
         elif text != wanted:
-            shown = changed_lines(str(wanted), text)
+            shown = diff_lines(str(wanted), text)
             yield problem(f"the file {each.name} holds something else", each.key.span, difference=shown)
 
 
-def changed_lines(expected: str, found: str) -> tuple[tuple[str, str], ...]:
+def diff_lines(expected: str, found: str) -> tuple[tuple[str, str], ...]:
     """Return the lines of two texts with their marks, limited to what is readable."""
     lines = ndiff(expected.split("\n"), found.split("\n"))
     marked = [(line[0], line[2:]) for line in lines if line[0] != "?"]
@@ -59,16 +59,16 @@ def changed_lines(expected: str, found: str) -> tuple[tuple[str, str], ...]:
 
 def _parts(node: Node) -> tuple[list[tuple[Node, str]], list[tuple[Node, str]]]:
     if not isinstance(node, Mapping):
-        return _listed(node), []
+        return _list_texts(node), []
     wanted, unwanted = node.get("contains"), node.get("lacks")
-    return ([] if wanted is None else _listed(wanted), [] if unwanted is None else _listed(unwanted))
+    return ([] if wanted is None else _list_texts(wanted), [] if unwanted is None else _list_texts(unwanted))
 
 
-def _listed(node: Node) -> list[tuple[Node, str]]:
-    return [(item, str(item.value)) for item in listed(node) if isinstance(item, Scalar)]
+def _list_texts(node: Node) -> list[tuple[Node, str]]:
+    return [(item, str(item.value)) for item in list_items(node) if isinstance(item, Scalar)]
 
 
-def _nearest(part: str, text: str) -> str:
+def _find_nearest_line(part: str, text: str) -> str:
     """Find the line of a text that has most of a part, if one has much of it."""
     first = part.strip().split("\n")[0]
     rated: list[tuple[int, str]] = []
@@ -79,7 +79,7 @@ def _nearest(part: str, text: str) -> str:
     return line if size >= LEAST_ALIKE * len(first) else ""
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     """Return a text itself if it is short, else its length in lines."""
     lines = text.strip().split("\n")
     if not text.strip():
@@ -94,7 +94,7 @@ def _read(path: Path) -> str | None:
         return None
 
 
-def _beside(path: Path, evidence: Evidence) -> str:
+def _list_folder(path: Path, evidence: Evidence) -> str:
     """Describe what is in its folder."""
     if not path.parent.is_dir():
         return f"there is no folder {path.parent.relative_to(evidence.workspace)}"

@@ -39,7 +39,7 @@ class Visit:
     """The error of the previous try."""
 
     @property
-    def ran(self) -> bool:
+    def has_run(self) -> bool:
         """Whether it ran and was not skipped."""
         return self.status != "skipped"
 
@@ -68,13 +68,13 @@ class Trace:
     @property
     def path(self) -> tuple[str, ...]:
         """The addresses of what ran, in order."""
-        return tuple(visit.address for visit in self.visits if visit.ran)
+        return tuple(visit.address for visit in self.visits if visit.has_run)
 
 
 def trace_of(log: Log, run: str) -> Trace:
     """Read what happened; items of a fan-out are in the order of the items, however they ran."""
     tracer = _Tracer(log, {each.run: each.via for each in members(log, run)})
-    return Trace(tuple(tracer.of(run)), tuple(tracer.calls), tuple(tracer.whole.values()))
+    return Trace(tuple(tracer.trace_visits(run)), tuple(tracer.calls), tuple(tracer.whole.values()))
 
 
 @dataclass(slots=True)
@@ -86,12 +86,12 @@ class _Tracer:
     calls: list[Call] = field(default_factory=list[Call])
     whole: dict[str, Visit] = field(default_factory=dict[str, Visit])
 
-    def of(self, run: str) -> list[Visit]:
+    def trace_visits(self, run: str) -> list[Visit]:
         """Return the visits of a run, with those of its children where they began."""
         found: list[Visit | _Items] = []
         for _, event in events_of(self.log, run):
             self._take(found, event, self.via.get(run, ""))
-        return [visit for each in found for visit in (each.in_order() if isinstance(each, _Items) else [each])]
+        return [visit for each in found for visit in (each.list_visits() if isinstance(each, _Items) else [each])]
 
     def _take(self, found: "list[Visit | _Items]", event: Event, via: str) -> None:
         match event:
@@ -100,12 +100,12 @@ class _Tracer:
                 _begin(found, f"{via}{event.address}", again=event.attempt > 1)
             case ChildStarted() if event.plan:
                 # A flow's call: its run has the one step, at the same address.
-                found.extend(self.of(event.child))
+                found.extend(self.trace_visits(event.child))
             case ApprovalRequested() | StepSkipped() | ChildStarted():
                 status = "skipped" if isinstance(event, StepSkipped) else "running"
                 found.append(Visit(f"{via}{event.address}", status))
                 if isinstance(event, ChildStarted):
-                    found.extend(self.of(event.child))
+                    found.extend(self.trace_visits(event.child))
             case ItemStarted():
                 self._item(found, event, via)
             case WorkEntered(action="parallel-agents") if isinstance(keys := event.data.get("keys"), list):
@@ -121,7 +121,7 @@ class _Tracer:
         if own is None:
             own = _Items(event.address, [])
             found.append(own)
-        own.visits[event.key] = [*own.visits.get(event.key, []), *self.of(event.child)]
+        own.visits[event.key] = [*own.visits.get(event.key, []), *self.trace_visits(event.child)]
         self.via.setdefault(event.child, via)
 
     def _call(self, event: StepBegan, via: str) -> None:
@@ -140,7 +140,7 @@ class _Items:
     keys: list[str]
     visits: dict[str, list[Visit]] = field(default_factory=dict[str, list[Visit]])
 
-    def in_order(self) -> list[Visit]:
+    def list_visits(self) -> list[Visit]:
         """Return all of them, in the order of the items."""
         order = {key: number for number, key in enumerate(self.keys)}
         return [visit for key in sorted(self.visits, key=lambda key: order.get(key, 0)) for visit in self.visits[key]]

@@ -21,11 +21,11 @@ from handrail.model.history.events import StepBegan, StepRefused, ToolCalled
 from handrail.model.history.run_state import RunState
 from handrail.model.tokens import Misread, read_token
 from handrail.model.workflow.values import JsonValue
-from handrail.operations.runs.tell import hearer
-from handrail.operations.step_tools.child_runs import child_words, children_of, needs_nobody, wanted_child
+from handrail.operations.runs.tell import find_recipient
+from handrail.operations.step_tools.child_runs import child_words, children_of, needs_nobody, prepare_child
 from handrail.ports.log import Log
 from handrail.ports.machine import Machine
-from handrail.runtime.event_records import from_log
+from handrail.runtime.event_records import decode_event
 from handrail.runtime.history import state_of
 from handrail.runtime.run_writer import RunWriter
 from handrail.runtime.watcher import SELDOM, Lookout, Watcher
@@ -100,22 +100,22 @@ class AgentDesk:
         except HandrailError as error:
             return ToolAnswer(_sentence(error), good=False)
         key = self._key(caller, tool, arguments)
-        made = self._made(caller, tool, arguments, problem)
+        made = self._perform_call(caller, tool, arguments, problem)
         call = Call(
             call=key,
             seq=caller.seq,
             address=caller.address,
             tool=tool[:100],
-            arguments=_bounded(arguments),
+            arguments=_limit_arguments(arguments),
             result=made.result,
             error=made.error,
             child=made.child,
         )
-        if not caller.state.over:
+        if not caller.state.is_over:
             self.writer.send(caller.state.run, key, "tool", call=asdict(call), letter=made.letter)
         if not caller.pending:
             return ToolAnswer(made.error, good=False)
-        event = await self._recorded(caller, key)
+        event = await self._wait_for_event(caller, key)
         if event is None:
             late = "the engine does not answer now: the call is kept, and recorded when the run goes on"
             return ToolAnswer(late, good=False)
@@ -127,12 +127,12 @@ class AgentDesk:
             why = token.message if isinstance(token, Misread) else f"this is a {token.kind} token"
             raise UsageError(f"HANDRAIL_AGENT_TOKEN is not the token of a step: {why}")
         state = state_of(self.log, token.run)
-        began = _began(self.log, state, token.seq)
+        began = _read_step_start(self.log, state, token.seq)
         pending = state.pending
         holds = pending is not None and pending.seq == token.seq and state.status == "running"
         return Caller(state, token.seq, began.address, tools_of(began), holds)
 
-    def _made(self, caller: Caller, tool: str, arguments: Arguments, problem: str) -> Made:
+    def _perform_call(self, caller: Caller, tool: str, arguments: Arguments, problem: str) -> Made:
         if not caller.pending:
             return Made(error=f"step '{caller.address}' is over: its tools cannot be used any more")
         if tool not in caller.tools:
@@ -150,7 +150,7 @@ class AgentDesk:
         self._times[said] = self._times.get(said, 0) + 1
         return f"tool:{caller.seq}:{said}:{self._times[said]}"
 
-    async def _recorded(self, caller: Caller, key: str) -> ToolCalled | None:
+    async def _wait_for_event(self, caller: Caller, key: str) -> ToolCalled | None:
         """Wait for the event of a call."""
         until = asyncio.get_running_loop().time() + self.patience
         watcher = Watcher(self.log)
@@ -163,10 +163,10 @@ class AgentDesk:
     async def _look_for(self, caller: Caller, key: str, lookout: Lookout, until: float) -> ToolCalled | None:
         seen = -1
         while True:
-            now = self.log.changed()
+            now = self.log.change_token()
             if now != seen:
                 seen = now
-                events = (from_log(each) for each in self.log.read(caller.state.run, after=caller.seq))
+                events = (decode_event(each) for each in self.log.read(caller.state.run, after=caller.seq))
                 found = (each for each in events if isinstance(each, ToolCalled) and each.call == key)
                 if (event := next(found, None)) is not None:
                     return event
@@ -179,10 +179,10 @@ class AgentDesk:
             return ToolAnswer(event.error, good=False)
         data = cast("dict[str, JsonValue]", event.result) if isinstance(event.result, dict) else {}
         if event.tool == "create_child_run":
-            return await self._started(data, wait=bool(event.arguments.get("wait")))
+            return await self._report_started_run(data, wait=bool(event.arguments.get("wait")))
         return ToolAnswer(str(data.get("text", "noted")), {name: data[name] for name in data if name != "text"})
 
-    async def _started(self, data: dict[str, JsonValue], *, wait: bool) -> ToolAnswer:
+    async def _report_started_run(self, data: dict[str, JsonValue], *, wait: bool) -> ToolAnswer:
         """Report a run that was started; if `wait` is set, first wait a while for its end."""
         run = str(data["run"])
         until = asyncio.get_running_loop().time() + (self.child_patience if wait else 0.0)
@@ -203,7 +203,7 @@ def _ask(_: AgentDesk, __: Caller, ___: Arguments) -> Made:
 
 
 def _create(desk: AgentDesk, caller: Caller, given: Arguments) -> Made:
-    return Made(child=wanted_child(desk.log, desk.machine, caller.state, given, desk.place))
+    return Made(child=prepare_child(desk.log, desk.machine, caller.state, given, desk.place))
 
 
 def _feedback(desk: AgentDesk, caller: Caller, given: Arguments) -> Made:
@@ -211,8 +211,10 @@ def _feedback(desk: AgentDesk, caller: Caller, given: Arguments) -> Made:
     run = str(given["run"])
     known = [str(each["run"]) for each in children_of(desk.log, caller.state.run)]
     if run not in known:
-        raise UsageError(f"{caller.state.run} has started no run '{run}'", next_step=f"it has {_listed(known)}")
-    said = hearer(desk.log, run, str(given["message"]), desk.machine.agents)
+        raise UsageError(
+            f"{caller.state.run} has started no run '{run}'", next_step=f"it has {_describe_started_runs(known)}"
+        )
+    said = find_recipient(desk.log, run, str(given["message"]), desk.machine.agents)
     text = f"{run}: {said.words}"
     return Made(result={"text": text, "run": run}, letter={"run": said.run, "text": str(given["message"])})
 
@@ -232,24 +234,24 @@ _TOOLS: dict[str, Callable[[AgentDesk, Caller, Arguments], Made]] = {
 }
 
 
-def _began(log: Log, state: RunState, seq: int) -> StepBegan:
+def _read_step_start(log: Log, state: RunState, seq: int) -> StepBegan:
     """Return the intent of the step that was pending under a number; of a refused one, as it began."""
     stored = log.read(state.run, after=seq - 1, limit=1)
-    event = from_log(stored[0]) if stored else None
+    event = decode_event(stored[0]) if stored else None
     if isinstance(event, StepRefused):
         began = state.steps[event.address].began
-        event = from_log(log.read(state.run, after=began - 1, limit=1)[0])
+        event = decode_event(log.read(state.run, after=began - 1, limit=1)[0])
     if not isinstance(event, StepBegan):
         raise UsageError(f"HANDRAIL_AGENT_TOKEN names no step of {state.run}")
     return event
 
 
-def _bounded(arguments: Arguments) -> Arguments:
+def _limit_arguments(arguments: Arguments) -> Arguments:
     text = json.dumps(arguments)
     return arguments if len(text) <= MOST_ARGUMENTS else {"cut": text[:1000]}
 
 
-def _listed(names: list[str]) -> str:
+def _describe_started_runs(names: list[str]) -> str:
     return f"started {', '.join(names)}" if names else "started none"
 
 

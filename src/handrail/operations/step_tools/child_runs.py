@@ -12,7 +12,7 @@ from handrail.engine.text.byte_limits import DOTS, cut
 from handrail.errors import UsageError
 from handrail.model.history.run_lines import Filter
 from handrail.model.history.run_state import RunState
-from handrail.model.workflow.plan import with_project_values
+from handrail.model.workflow.plan import fill_project_values
 from handrail.model.workflow.settings import Project
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.agents.configured_agents import ConfiguredAgents
@@ -20,11 +20,11 @@ from handrail.operations.agents.require_agents import require_agents, require_wr
 from handrail.operations.runs.prepare import pin
 from handrail.operations.runs.project_settings import needs_of, require_project
 from handrail.operations.runs.secrets import Secrecy
-from handrail.operations.views.run_tree import standing
+from handrail.operations.views.run_tree import find_acting_run
 from handrail.operations.workflows.inputs import bind
 from handrail.ports.log import Log
 from handrail.ports.machine import Machine
-from handrail.runtime.history import plan_of, put_calls, state_of, written_plan
+from handrail.runtime.history import encode_plan, plan_of, put_calls, state_of
 from handrail.runtime.ports import Pinned
 from handrail.sources.tiers import Place
 
@@ -34,7 +34,7 @@ MOST_ROWS = 20
 _FILES = (".yaml", ".yml", ".json", ".py")
 
 
-def wanted_child(
+def prepare_child(
     log: Log, machine: Machine, state: RunState, given: dict[str, Any], seen_from: Callable[[Path], Place]
 ) -> ChildWanted:
     """Find, compile and check a workflow that an agent wants to run; raise what is wrong with it."""
@@ -61,7 +61,7 @@ def wanted_child(
     return ChildWanted(
         workflow=pinned.plan.name,
         definition=pinned.definition,
-        plan=log.put_blob(pinned.written or written_plan(pinned.plan)),
+        plan=log.put_blob(pinned.written or encode_plan(pinned.plan)),
         calls=put_calls(log, pinned.calls),
         inputs=inputs,
         task=secrecy.task(goal),
@@ -73,7 +73,7 @@ def _inputs(pinned: Pinned, given: dict[str, JsonValue], goal: str, project: Pro
     if pinned.plan.selection == "rescan":
         return given
     texts = (f"{name}={value if isinstance(value, str) else json.dumps(value)}" for name, value in given.items())
-    return with_project_values(pinned.plan.inputs, bind(pinned.plan.inputs, tuple(texts), goal), project)
+    return fill_project_values(pinned.plan.inputs, bind(pinned.plan.inputs, tuple(texts), goal), project)
 
 
 def children_of(log: Log, run: str) -> list[dict[str, JsonValue]]:
@@ -83,7 +83,7 @@ def children_of(log: Log, run: str) -> list[dict[str, JsonValue]]:
 
 def _row(log: Log, run: str) -> dict[str, JsonValue]:
     state = state_of(log, run)
-    acting = standing(log, run).acting
+    acting = find_acting_run(log, run).acting
     result = results_of(plan_of(log, state.plan), state)
     text = json.dumps(result, ensure_ascii=False)
     at = acting.pending.address if acting.pending is not None else acting.previous
@@ -109,5 +109,5 @@ def child_words(row: dict[str, JsonValue]) -> str:
 
 def needs_nobody(log: Log, run: str) -> bool:
     """Return whether a run continues automatically: it has not ended, and does not wait for a person."""
-    acting = standing(log, run).acting
+    acting = find_acting_run(log, run).acting
     return acting.status in ("running", "queued") or acting.reason in ("timer", "quota")

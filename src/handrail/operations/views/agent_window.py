@@ -34,15 +34,15 @@ class View:
         reader = self.agent.lines()
         while True:
             found = self.processes.look(str(self.place))
-            for line in self._settled(found):
-                yield from self._told(line, reader.feed(line))
+            for line in self._read_settled_lines(found):
+                yield from self._describe_line(line, reader.feed(line))
             if not isinstance(found, Running):
                 yield _ending(found)
                 return
             time.sleep(LOOK_EVERY)
 
-    def _settled(self, found: Running | Ended | Gone | None) -> Iterator[bytes]:
-        until = self._until(found)
+    def _read_settled_lines(self, found: Running | Ended | Gone | None) -> Iterator[bytes]:
+        until = self._visible_end(found)
         while self._shown < until:
             with (self.place / "stdout").open("rb") as file:
                 file.seek(self._shown)
@@ -53,7 +53,7 @@ class View:
             self._shown += end
             yield from self.redactor.data(data[:end]).splitlines()
 
-    def _until(self, found: Running | Ended | Gone | None) -> int:
+    def _visible_end(self, found: Running | Ended | Gone | None) -> int:
         """Return the position up to which the output may be shown."""
         try:
             size = (self.place / "stdout").stat().st_size
@@ -70,9 +70,9 @@ class View:
             self._sizes.pop(0)
         return self._sizes[0][1] if self._sizes[0][0] <= now - SETTLED else 0
 
-    def _told(self, line: bytes, said: str) -> Iterator[str]:
+    def _describe_line(self, line: bytes, said: str) -> Iterator[str]:
         """Yield what the line says, or else what it shows the agent doing; never the same twice in a row."""
-        words = said.strip() or (self.agent.glimpse(line) or "").strip()
+        words = said.strip() or (self.agent.describe_line(line) or "").strip()
         if words and words != self._last:
             self._last = words
             yield from words.splitlines()
@@ -82,7 +82,7 @@ def _ending(found: Ended | Gone | None) -> str:
     return f"the agent has ended (exit code {found.code})" if isinstance(found, Ended) else "the agent was killed"
 
 
-def still(terminal: int) -> None:
+def disable_echo(terminal: int) -> None:
     """Turn off the echo of keys typed in a window: nobody reads them."""
     import termios  # noqa: PLC0415 (only where there is a terminal)
 

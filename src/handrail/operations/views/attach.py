@@ -8,15 +8,15 @@ from handrail.frozen import frozen
 from handrail.model.history.events import StepBegan
 from handrail.model.history.run_state import Pending, RunState
 from handrail.operations.views.run_tree import root_of
-from handrail.operations.views.step_addresses import Member, members, same_step
+from handrail.operations.views.step_addresses import Member, is_same_step, members
 from handrail.operations.views.tmux import require_tmux
 from handrail.ports.log import Log
 from handrail.ports.machine import Machine
 from handrail.ports.processes import Processes, Running
 from handrail.ports.windows import OpenWindows, WindowSystem
-from handrail.runtime.event_records import from_log
+from handrail.runtime.event_records import decode_event
 from handrail.runtime.glimpses import newest_start
-from handrail.runtime.handlers.agents.host import show, wish
+from handrail.runtime.handlers.agents.host import request_windows, show
 from handrail.runtime.history import state_of
 
 
@@ -50,25 +50,29 @@ class Attached:
         return self.windows.attaching(self.session, self.window or "")
 
 
-def want_windows(windows: WindowSystem, folder: Path, root: str) -> None:
+def request_agent_windows(windows: WindowSystem, folder: Path, root: str) -> None:
     """Let every agent of a root run and of its child runs have a window from now on."""
     require_tmux(windows)
-    wish(folder, root)
+    request_windows(folder, root)
 
 
 def open_sessions(machine: Machine, folder: Path) -> frozenset[str]:
     """Name the tmux sessions that are open: each shows the agents of a run, and of the runs that come from it."""
-    return frozenset() if machine.windows.missing() else machine.windows.at(folder.parent).list_sessions()
+    return (
+        frozenset()
+        if machine.windows.unavailable_reason()
+        else machine.windows.windows_of(folder.parent).list_sessions()
+    )
 
 
 def attach(log: Log, machine: Machine, folder: Path, run: str, step: str | None) -> Attached:
     """Open windows on all agents of a run that are at work, and return the requested one."""
     require_tmux(machine.windows)
-    calls = at_work(log, machine.processes, folder, run)
-    meant = [each for each in calls if step is None or same_step(each.shown, step)]
+    calls = find_active_calls(log, machine.processes, folder, run)
+    meant = [each for each in calls if step is None or is_same_step(each.shown, step)]
     if not meant:
-        raise _nobody(run, step, calls)
-    windows = machine.windows.at(folder.parent)
+        raise _make_no_agent_error(run, step, calls)
+    windows = machine.windows.windows_of(folder.parent)
     for each in calls:
         show(windows, each.state, each.pending, each.agent, each.place)
     found = Attached(windows, root_of(log, run), meant[0])
@@ -78,7 +82,7 @@ def attach(log: Log, machine: Machine, folder: Path, run: str, step: str | None)
     return found
 
 
-def at_work(log: Log, processes: Processes, folder: Path, run: str) -> tuple[AtWork, ...]:
+def find_active_calls(log: Log, processes: Processes, folder: Path, run: str) -> tuple[AtWork, ...]:
     """List the calls of a run and of its child runs whose agents are at work."""
     found = (_call(log, processes, folder, member) for member in members(log, run))
     return tuple(each for each in found if each is not None)
@@ -91,7 +95,7 @@ def _call(log: Log, processes: Processes, folder: Path, member: Member) -> AtWor
         return None
     # A refused step is pending under another number than that of its intent.
     intent = state.steps[pending.address].began
-    began = from_log(log.read(member.run, after=intent - 1, limit=1)[0])
+    began = decode_event(log.read(member.run, after=intent - 1, limit=1)[0])
     place = newest_start(folder / member.run / str(pending.seq))
     call = call_of(began) if isinstance(began, StepBegan) else None
     if call is None:
@@ -101,7 +105,7 @@ def _call(log: Log, processes: Processes, folder: Path, member: Member) -> AtWor
     return AtWork(state, pending, str(call.get("agent") or ""), place, f"{member.via}{pending.address}")
 
 
-def _nobody(run: str, step: str | None, calls: tuple[AtWork, ...]) -> UsageError:
+def _make_no_agent_error(run: str, step: str | None, calls: tuple[AtWork, ...]) -> UsageError:
     if calls and step is not None:
         names = ", ".join(each.shown for each in calls)
         return UsageError(f"no agent is at work on '{step}' of {run}", next_step=f"at work: {names}")

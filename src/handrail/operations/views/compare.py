@@ -7,8 +7,8 @@ from handrail.frozen import frozen
 from handrail.model.history.run_state import RunState
 from handrail.operations.views.costs import Cost, cost_of
 from handrail.operations.views.diff import span_of_run
-from handrail.operations.views.run_tree import standing
-from handrail.operations.views.step_addresses import members, own_states, step_status
+from handrail.operations.views.run_tree import find_acting_run
+from handrail.operations.views.step_addresses import list_own_states, members, step_status
 from handrail.ports.delivery import Delivery
 from handrail.ports.log import Log
 from handrail.ports.workspaces import FileChange
@@ -32,15 +32,15 @@ def compare(log: Log, workspaces: Delivery, runs: tuple[str, ...]) -> tuple[Side
     return tuple(_side(log, workspaces, run) for run in runs)
 
 
-def counted(files: tuple[FileChange, ...]) -> tuple[int, int]:
+def count_changed_lines(files: tuple[FileChange, ...]) -> tuple[int, int]:
     """Sum up the lines that were added and deleted."""
     return sum(each.added or 0 for each in files), sum(each.deleted or 0 for each in files)
 
 
 def _side(log: Log, workspaces: Delivery, run: str) -> Side:
-    where = standing(log, run)
+    where = find_acting_run(log, run)
     steps: Counter[str] = Counter()
-    for _, state in own_states(log, members(log, run)):
+    for _, state in list_own_states(log, members(log, run)):
         steps.update(step_status(state, step) for step in state.steps.values())
     return Side(where.state, _outcome(where.acting), dict(steps), cost_of(log, run), _files(workspaces, where.state))
 

@@ -4,18 +4,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
-from handrail.engine.state.budgets import used_of, whole_limits
+from handrail.engine.state.budgets import run_limits, usage_of
 from handrail.frozen import frozen
 from handrail.late_import import late_import
 from handrail.model.history.events import StepBegan, StepRefused
 from handrail.model.history.run_state import RunState
 from handrail.model.history.spending import Spent
-from handrail.operations.views.event_sentences import spent_in
+from handrail.operations.views.event_sentences import spending_in
 from handrail.operations.views.step_addresses import Member, members
 from handrail.ports.log import Log
-from handrail.runtime.event_records import from_log
+from handrail.runtime.event_records import decode_event
 from handrail.runtime.history import events_by_one_clock, plan_of, state_before, state_of
-from handrail.runtime.ports import machine_clock, now_as_known
+from handrail.runtime.ports import machine_clock, steady_time
 
 if TYPE_CHECKING:
     from handrail.engine.guided import agent_call as guided_calls
@@ -54,14 +54,14 @@ def cost_of(log: Log, run: str) -> Cost:
     shares: dict[str, Spent] = {}
     calls = [call for member in members(log, run) for call in _calls(log, member)]
     for _, address, spent in sorted(calls, key=lambda call: call[0]):
-        shares[address] = added(shares.get(address, Spent()), spent)
-    before = _copied(log, state)
+        shares[address] = add_spending(shares.get(address, Spent()), spent)
+    before = _find_fork_source(log, state)
     rows = [Share(f"(before the copy of {before[0]})", before[1])] if before else []
     rows += [Share(address, spent) for address, spent in shares.items()]
     total = sum_of(tuple(row.spent for row in rows))
-    most = whole_limits(plan_of(log, state.plan), state)
-    budget = {name: (used_of(total, name), limit) for name, limit in most.items()}
-    return Cost(run, tuple(rows), total, before[1] if before else Spent(), elapsed(log, state), budget)
+    most = run_limits(plan_of(log, state.plan), state)
+    budget = {name: (usage_of(total, name), limit) for name, limit in most.items()}
+    return Cost(run, tuple(rows), total, before[1] if before else Spent(), run_duration(log, state), budget)
 
 
 def total_of(costs: Sequence[Cost]) -> Spent:
@@ -70,14 +70,14 @@ def total_of(costs: Sequence[Cost]) -> Spent:
     return Spent().plus(amounts)
 
 
-def elapsed(log: Log, state: RunState) -> float:
+def run_duration(log: Log, state: RunState) -> float:
     """Return the seconds from the creation of a run or fork until it ended, or until now."""
-    began = from_log(log.read(state.run, limit=1)[0]).at
-    now = state.ended_at or now_as_known(machine_clock(), state)
+    began = decode_event(log.read(state.run, limit=1)[0]).at
+    now = state.ended_at or steady_time(machine_clock(), state)
     return max(0.0, now - state.set_by - began)
 
 
-def added(one: Spent, other: Spent) -> Spent:
+def add_spending(one: Spent, other: Spent) -> Spent:
     """Add the costs of two calls."""
     return one.plus({name: getattr(other, name) for name in SPENT})
 
@@ -86,7 +86,7 @@ def sum_of(parts: tuple[Spent, ...]) -> Spent:
     """Sum up several costs."""
     total = Spent()
     for each in parts:
-        total = added(total, each)
+        total = add_spending(total, each)
     return total
 
 
@@ -97,19 +97,19 @@ def _calls(log: Log, member: Member) -> Iterator[tuple[float, str, Spent]]:
             began[seq] = event
         begin = began.pop(getattr(event, "began", -1), None)
         if isinstance(event, StepRefused) and begin is not None:
-            began[seq] = guided_calls.called_again(begin, event)
+            began[seq] = guided_calls.call_again(begin, event)
         if begin is not None and event.kind in ("step_ended", "step_refused", "question_asked"):
-            known = spent_in(event) or Spent()
+            known = spending_in(event) or Spent()
             took = round(max(0.0, event.at - begin.at), 3)
             yield begin.at, f"{member.via}{begin.address}", replace(known, seconds=took)
 
 
-def spent_before(log: Log, run: str) -> Spent:
+def spending_before_fork(log: Log, run: str) -> Spent:
     """Return what the source of a fork had spent before the fork."""
     return state_before(log, run, 2).spent
 
 
-def _copied(log: Log, state: RunState) -> tuple[str, Spent] | None:
+def _find_fork_source(log: Log, state: RunState) -> tuple[str, Spent] | None:
     if state.forked_from is None:
         return None
     spent = state_before(log, state.run, 2).spent

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from handrail.errors import UsageError, WorkspaceFault
 from handrail.frozen import frozen
-from handrail.model.history.run_state import RunState, measured_from
+from handrail.model.history.run_state import RunState, run_diff_base
 from handrail.model.history.trees import Tree
 from handrail.model.secrets.redaction import Redactor
-from handrail.operations.views.inner_steps import way_of_a_copy
-from handrail.operations.views.step_addresses import FoundStep, find_member, find_steps, members, the_try
+from handrail.operations.views.inner_steps import suggest_copy
+from handrail.operations.views.step_addresses import FoundStep, find_member, find_steps, find_try, members
 from handrail.ports.delivery import Delivery
 from handrail.ports.log import Log
 from handrail.ports.workspaces import FileChange
@@ -53,37 +53,37 @@ class Differences:
     workspaces: Delivery
     redactor: Redactor
 
-    def of(self, run: str, step: str | None, *, stat: bool) -> Difference:
+    def compare(self, run: str, step: str | None, *, stat: bool) -> Difference:
         """Return what a run changed since its base, or what one step changed."""
         log, workspaces = self.log, self.workspaces
         inner = None if step is None else find_member(log, run, step)
         if step is None or inner is not None:
             spans = [span_of_run(workspaces, state_of(log, inner or run))]
         else:
-            found = _one_after_another(find_steps(log, run, step))
+            found = _require_single_run(find_steps(log, run, step))
             spans = [span_of_step(log, workspaces, each) for each in found]
         span = Span(spans[0].tree, spans[0].since, spans[-1].until)
         remark = ""
         try:
-            files, text = self._compared(span, stat=stat)
+            files, text = self._compare_span(span, stat=stat)
         except (OSError, WorkspaceFault) as error:
-            if span.until is not None or not _is_for_want_of_room(error, span.tree):
+            if span.until is not None or not _is_disk_full(error, span.tree):
                 raise
             # Comparing the files needs an index beside them; the newest snapshot already exists.
             span = Span(span.tree, span.since, workspaces.snapshot_ref(inner or run))
-            files, text = self._compared(span, stat=stat)
+            files, text = self._compare_span(span, stat=stat)
             remark = "nothing can be written to this disk: shown as of the end of the last step"
         names = () if step is None else (each.whole for each in members(log, run))
         items = tuple(name for name in names if name.startswith(f"{step}["))
         return Difference(inner or run, step or "", span, files, text, items, remark)
 
-    def _compared(self, span: Span, *, stat: bool) -> tuple[tuple[FileChange, ...], str]:
+    def _compare_span(self, span: Span, *, stat: bool) -> tuple[tuple[FileChange, ...], str]:
         files = self.workspaces.changes(span.tree, span.since, span.until)
         patch = self.workspaces.diff(span.tree, span.since, span.until, stat=stat)
-        return files, self.redactor.text("".join(map(_unseen, files)) + patch)
+        return files, self.redactor.text("".join(map(_describe_unseen_files, files)) + patch)
 
 
-def _unseen(change: FileChange) -> str:
+def _describe_unseen_files(change: FileChange) -> str:
     """Format a line, which `git apply` ignores, about files that no snapshot holds."""
     if change.change != "repository":
         return ""
@@ -93,25 +93,25 @@ def _unseen(change: FileChange) -> str:
 def span_of_run(workspaces: Delivery, state: RunState) -> Span:
     """Return the span from a run's base to its current files."""
     tree = tree_of(state)
-    return Span(tree, began_with(state), _now(workspaces, tree, state.run))
+    return Span(tree, diff_base(state), _find_end_snapshot(workspaces, tree, state.run))
 
 
-def began_with(state: RunState) -> str:
+def diff_base(state: RunState) -> str:
     """Return the baseline of a run's own changes: its base, with the changes that were taken along."""
     tree_of(state)
-    return measured_from(state)
+    return run_diff_base(state)
 
 
 def span_of_step(log: Log, workspaces: Delivery, step: FoundStep) -> Span:
     """Return the span from the snapshot on which a step began to the one after it."""
-    found = the_try(log, step)
+    found = find_try(log, step)
     state = state_of(log, step.run)
     tree = tree_of(state)
     if found is None:
         raise UsageError(f"'{step.shown}' never began", next_step=f"handrail why {step.run}")
-    since = state_before(log, step.run, found.began).snapshot or _given(log, state) or tree.commit
+    since = state_before(log, step.run, found.began).snapshot or _caller_snapshot(log, state) or tree.commit
     if found.end is None:
-        return Span(tree, since, _now(workspaces, tree, step.run))
+        return Span(tree, since, _find_end_snapshot(workspaces, tree, step.run))
     return Span(tree, since, state_before(log, step.run, found.ended + 1).snapshot or since)
 
 
@@ -122,29 +122,29 @@ def tree_of(state: RunState) -> Tree:
     if state.source is not None:
         raise UsageError(f"{state.run} has no work tree yet", next_step=f"handrail resume {state.run}")
     if state.foreign:
-        step = way_of_a_copy(state) if state.over else f"handrail release {state.run}"
+        step = suggest_copy(state) if state.is_over else f"handrail release {state.run}"
         raise UsageError(f"{state.run} was imported, and its files did not come with it", next_step=step)
     message = f"{state.run} works in {state.workspace} as it is, so Handrail keeps no changes of it"
     raise UsageError(message, next_step=f"look there yourself: git -C {state.workspace} diff")
 
 
-def _given(log: Log, state: RunState) -> str:
+def _caller_snapshot(log: Log, state: RunState) -> str:
     """Return the snapshot that a called workflow began with: it works in the worktree of its caller."""
     return "" if state.parent is None else state_before(log, state.parent.run, state.parent.seq + 1).snapshot
 
 
-def _now(workspaces: Delivery, tree: Tree, run: str) -> str | None:
+def _find_end_snapshot(workspaces: Delivery, tree: Tree, run: str) -> str | None:
     return None if Path(tree.path).is_dir() else workspaces.snapshot_ref(run)
 
 
-def _is_for_want_of_room(error: OSError | WorkspaceFault, tree: Tree) -> bool:
+def _is_disk_full(error: OSError | WorkspaceFault, tree: Tree) -> bool:
     if isinstance(error, OSError):
         return error.errno in NOT_WRITABLE
     found = os.statvfs(tree.path)
     return bool(found.f_flag & os.ST_RDONLY) or found.f_bavail * found.f_frsize < LEAST_BYTES
 
 
-def _one_after_another(found: tuple[FoundStep, ...]) -> tuple[FoundStep, ...]:
+def _require_single_run(found: tuple[FoundStep, ...]) -> tuple[FoundStep, ...]:
     """Require steps of one run: several rounds of a step are shown as one change."""
     others = {each.run for each in found}
     if len(others) > 1:

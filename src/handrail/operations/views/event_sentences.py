@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import PurePath
 from typing import Any, cast
 
-from handrail.engine.fold.step_tools import progress_words, started_by
+from handrail.engine.fold.step_tools import progress_words, run_started_by
 from handrail.engine.prompts.choose_agent import FALLBACK
 from handrail.engine.state.agent_calls import call_of
 from handrail.model.actors import actor_words
@@ -31,7 +31,7 @@ MOST_LEFT_OUT = 3
 Data = dict[str, JsonValue]
 
 
-def _passed_over(event: ev.StepPassedOver) -> str:
+def _describe_step_passed_over(event: ev.StepPassedOver) -> str:
     if event.how == "answered":
         return f"its answer stands: {event.message}"
     how = "with a warning" if event.how == "warn" else "without it"
@@ -44,13 +44,13 @@ def address_of(event: ev.Event) -> str:
     return f"{address}[{event.key}]" if isinstance(event, ev.ItemStarted | ev.ItemEnded) else address
 
 
-def told(event: ev.Event) -> str | None:
+def event_sentence(event: ev.Event) -> str | None:
     """Describe what happened, for those events that have a sentence here."""
     say = _WORDS.get(event.kind)
     return None if say is None else say(event)
 
 
-def spent_in(event: ev.Event) -> Spent | None:
+def spending_in(event: ev.Event) -> Spent | None:
     """Return the cost of an agent's call, if the event is the end of one."""
     if isinstance(event, ev.QuestionAsked | ev.ItemEnded):
         return Spent().plus(event.spent)
@@ -75,12 +75,12 @@ def proofs_in(event: ev.StepEnded) -> list[Data]:
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
 
-def denied_in(event: ev.StepEnded) -> str:
+def denials_in(event: ev.StepEnded) -> str:
     """Name the tools that an agent was denied in a call that succeeded; empty if none."""
     return str(event.details.get("denied") or "").removeprefix("denied: ")
 
 
-def left_out_in(event: ev.StepEnded) -> str:
+def files_left_out_in(event: ev.StepEnded) -> str:
     """List the files of the repository without which an agent was started, since they are not trusted."""
     found = event.details.get("project_files")
     if not isinstance(found, dict) or found.get("used") or not isinstance(files := found.get("files"), list):
@@ -141,7 +141,7 @@ def _items(output: list[JsonValue]) -> str:
     return "; ".join([words, *bad])
 
 
-def _entered(event: ev.WorkEntered) -> str:
+def _describe_work_entered(event: ev.WorkEntered) -> str:
     keys, branches = event.data.get("keys"), event.data.get("branches")
     if isinstance(keys, list):
         return f"{len(keys)} items, {event.data.get('width')} at a time: {', '.join(map(str, keys))}"
@@ -151,14 +151,14 @@ def _entered(event: ev.WorkEntered) -> str:
     return {"agent-loop": "review loop begins", "gate": "checks begin"}.get(event.action, f"{event.action} begins")
 
 
-def _left(event: ev.WorkLeft) -> str:
+def _describe_work_left(event: ev.WorkLeft) -> str:
     said = work_words(event.output)
     if event.status == "succeeded":
         return said
     return f"failed: {event.error}" + (f" ({said})" if said and said not in event.error else "")
 
 
-def _item_ended(event: ev.ItemEnded) -> str:
+def _describe_item_ended(event: ev.ItemEnded) -> str:
     result, price = event.result, price_words(Spent().plus(event.spent))
     if result.get("status") != "succeeded":
         return f"failed: {result.get('error') or 'no reason was given'}"
@@ -166,18 +166,18 @@ def _item_ended(event: ev.ItemEnded) -> str:
     return f"succeeded{branch}" + (f", {price}" if price else "")
 
 
-def _tool_called(event: ev.ToolCalled) -> str:
+def _describe_tool_called(event: ev.ToolCalled) -> str:
     if not event.success:
         return f"{event.tool} failed: {event.error}"
     if event.tool == "report_progress":
         return f"reports: {progress_words(event.arguments)}"
     if event.tool == "give_feedback":
         return f"tells {event.arguments.get('run')}: {event.arguments.get('message')}"
-    child = started_by(event)
+    child = run_started_by(event)
     return f"starts {child}" if child else f"called {event.tool}"
 
 
-def _child_ended(event: ev.ChildEnded) -> str:
+def _describe_child_ended(event: ev.ChildEnded) -> str:
     price = price_words(Spent().plus(event.spent))
     said = f"{event.child} {event.status}" + (f": {event.message}" if event.message else "")
     return said + (f", {price}" if price else "")
@@ -186,15 +186,15 @@ def _child_ended(event: ev.ChildEnded) -> str:
 _WORDS: dict[str, Callable[[Any], str]] = {
     "workspace_ready": lambda event: f"work tree ready at {event.tree.path} on branch {event.tree.branch}",
     "tree_restored": lambda event: f"work tree brought back to snapshot {event.snapshot[:12]}",
-    "work_entered": _entered,
-    "work_left": _left,
+    "work_entered": _describe_work_entered,
+    "work_left": _describe_work_left,
     "item_started": lambda event: f"started as {event.child}",
-    "item_ended": _item_ended,
+    "item_ended": _describe_item_ended,
     "question_asked": lambda event: f"asks: {event.question}",
     "question_answered": lambda event: f"answered by {actor_words(event.by)}: {event.answer}",
     "step_refused": lambda event: f"not done yet: {'; '.join(each.message for each in event.shortfalls)}",
     "message_given": lambda event: f"{actor_words(event.by)} says: {event.text}",
-    "step_passed_over": _passed_over,
+    "step_passed_over": _describe_step_passed_over,
     "delegation_reported": lambda event: f"came in: results of work handed on, {', '.join(event.results)}",
     "preferences_set": lambda event: (
         f"{actor_words(event.by) if event.by else 'the configuration'} prefers"
@@ -202,7 +202,7 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     ),
     "files_compared": lambda event: f"looked at what changed: {len(event.diff.splitlines())} lines of difference",
     "gap_recorded": lambda event: f"goes on although ({event.severity}): {event.message}",
-    "tool_called": _tool_called,
+    "tool_called": _describe_tool_called,
     "command_refused": lambda event: (
         f"{actor_words(event.by)} tried `handrail {event.command}{f' {event.about}' if event.about else ''}`:"
         " refused, only a person may do that"
@@ -222,7 +222,7 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     ),
     "run_queued": lambda event: event.message,
     "run_admitted": lambda event: "its turn has come" if event.waited else "nothing holds it up",
-    "child_ended": _child_ended,
+    "child_ended": _describe_child_ended,
     "capability_observed": lambda event: (
         f"the agent found {event.capability} {event.status}" + (f": {event.detail}" if event.detail else "")
     ),

@@ -13,15 +13,15 @@ from handrail.model.suggest import did_you_mean
 from handrail.operations.views.event_sentences import (
     address_of,
     agent_words,
-    denied_in,
-    left_out_in,
+    denials_in,
+    event_sentence,
+    files_left_out_in,
     prompt_words,
     proofs_in,
-    told,
 )
 from handrail.operations.views.run_document import iso
-from handrail.operations.views.step_addresses import Member, members, same_step
-from handrail.operations.workflows.condition_text import pinned_words
+from handrail.operations.views.step_addresses import Member, is_same_step, members
+from handrail.operations.workflows.condition_text import short_hash
 from handrail.ports.log import Log
 from handrail.runtime.history import events_of
 
@@ -51,7 +51,7 @@ def explain(log: Log, run: str, step: str | None = None) -> tuple[Reason, ...]:
         return tuple(_reasons(log, whole))
     found = [each for member in family for each in _reasons(log, member)]
     name = step.rpartition("@")[0] if step.rpartition("@")[2].isdigit() else ""
-    wanted = tuple(each for each in found if same_step(each.address, step))
+    wanted = tuple(each for each in found if is_same_step(each.address, step))
     wanted = wanted or tuple(each for each in found if name and each.address == name)
     if not wanted:
         known = tuple(dict.fromkeys(each.address for each in found if each.address))
@@ -60,14 +60,14 @@ def explain(log: Log, run: str, step: str | None = None) -> tuple[Reason, ...]:
     return wanted
 
 
-def why_words(why: ev.Why) -> str:
+def describe_why(why: ev.Why) -> str:
     """Format a condition with its values: `n > 3 is false (n = 2)`."""
     result = json.dumps(why.result)
-    values = ", ".join(f"{name} = {short(value)}" for name, value in why.values.items())
+    values = ", ".join(f"{name} = {shorten_value(value)}" for name, value in why.values.items())
     return f"{why.condition} is {result}" + (f" ({values})" if values else "")
 
 
-def short(value: object) -> str:
+def shorten_value(value: object) -> str:
     """Format a value as one short text."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
@@ -84,25 +84,25 @@ def _reasons(log: Log, member: Member) -> Iterator[Reason]:
     previous = ""
     for seq, event in events_of(log, member.run):
         say = _WORDS.get(event.kind)
-        what = told(event) if say is None else say(event, previous)
+        what = event_sentence(event) if say is None else say(event, previous)
         if what is not None:
             address = address_of(event)
             shown = f"{member.via}{address}" if address else ""
             yield Reason(seq, shown, event.at, what or "done", getattr(event, "why", None))
-        previous = _following(event) or previous
+        previous = _describe_cause(event) or previous
 
 
-def _following(event: ev.Event) -> str:
+def _describe_cause(event: ev.Event) -> str:
     say = _CAUSES.get(event.kind)
     return "" if say is None else say(event)
 
 
-def _began(event: ev.StepBegan, previous: str) -> str:
+def _describe_step_began(event: ev.StepBegan, previous: str) -> str:
     again = f"try {event.attempt}, " if event.attempt > 1 else ""
-    return f"{again}ran because {previous or 'the run began'}{_by(event)}"
+    return f"{again}ran because {previous or 'the run began'}{_describe_performer(event)}"
 
 
-def _by(event: ev.StepBegan) -> str:
+def _describe_performer(event: ev.StepBegan) -> str:
     """Describe which agent performs the step and why that one, if an agent does."""
     call = call_of(event) or {}
     prompt = prompt_words(event)
@@ -110,74 +110,74 @@ def _by(event: ev.StepBegan) -> str:
     return (f", by {agent_words(call)} ({call['chosen']})" if call.get("chosen") else "") + told
 
 
-def _ended(event: ev.StepEnded, _: str) -> str:
+def _describe_step_ended(event: ev.StepEnded, _: str) -> str:
     if event.status == "succeeded":
-        denied = denied_in(event)
+        denied = denials_in(event)
         told = f", though it was denied {denied}" if denied else ""
         by = f", done by {actor_words(event.by)}" if event.by else ""
-        return f"succeeded{by}{_proven(event)}{told}{_without(event)}"
-    bad = [f"{each['what']}: {_first(each['detail'])}" for each in proofs_in(event) if not each["ok"]]
+        return f"succeeded{by}{_describe_proofs(event)}{told}{_describe_left_out_files(event)}"
+    bad = [f"{each['what']}: {_first_line(each['detail'])}" for each in proofs_in(event) if not each["ok"]]
     if bad:
-        return f"failed, not proven: {'; '.join(bad)}{_without(event)}"
-    return f"failed: {event.error or f'exit {event.exit_code}'}{_without(event)}"
+        return f"failed, not proven: {'; '.join(bad)}{_describe_left_out_files(event)}"
+    return f"failed: {event.error or f'exit {event.exit_code}'}{_describe_left_out_files(event)}"
 
 
-def _without(event: ev.StepEnded) -> str:
-    files = left_out_in(event)
+def _describe_left_out_files(event: ev.StepEnded) -> str:
+    files = files_left_out_in(event)
     return f", its agent started without {files}, which you have not trusted" if files else ""
 
 
-def _proven(event: ev.StepEnded) -> str:
+def _describe_proofs(event: ev.StepEnded) -> str:
     good = [str(each["what"]) for each in proofs_in(event)]
     return f", proven: {'; '.join(good)}" if good else ""
 
 
-def _first(detail: object) -> str:
+def _first_line(detail: object) -> str:
     return str(detail).partition("\n")[0]
 
 
-def _decided(event: ev.ApprovalDecided, _: str) -> str:
+def _describe_approval_decided(event: ev.ApprovalDecided, _: str) -> str:
     said = f": {event.feedback}" if event.feedback else ""
     back = f", goes back to '{event.target}'" if event.target else ""
     return f"{DECIDED[event.decision]} by {actor_words(event.by)}{said}{back}"
 
 
-def _loop_ended(event: ev.LoopEnded, _: str) -> str:
+def _describe_loop_ended(event: ev.LoopEnded, _: str) -> str:
     said = {"done": "every round was done", "condition": "its condition decided", "max": "its limit was reached"}
     return f"ended: {said.get(event.reason, 'a step left it')}"
 
 
-def _over(event: ev.RunEnded, _: str) -> str:
+def _describe_run_ended(event: ev.RunEnded, _: str) -> str:
     return f"run {event.status}" + (f": {event.message}" if event.message else "")
 
 
 _WORDS: dict[str, Callable[[Any, str], str]] = {
-    "run_started": lambda event, _: f"run began, pinned {pinned_words(event.definition)}",
+    "run_started": lambda event, _: f"run began, pinned {short_hash(event.definition)}",
     "run_forked": lambda event, _: f"run copied from {event.source} before event {event.seq}",
     "step_skipped": lambda _, __: "skipped",
     "step_chosen": lambda _, __: "chosen, since the steps before it do not apply",
     "step_refused": lambda event, _: "not done yet: " + "; ".join(each.message for each in event.shortfalls),
-    "step_began": _began,
-    "step_ended": _ended,
+    "step_began": _describe_step_began,
+    "step_ended": _describe_step_ended,
     "retry_scheduled": lambda event, _: f"try {event.attempt} follows at {iso(event.due)}",
     "loop_entered": lambda _, previous: f"ran because {previous or 'the run began'}",
     "round_started": lambda event, _: f"round {event.round} began",
     "round_ended": lambda event, _: f"round {event.round} " + (f"failed: {event.error}" if event.failed else "done"),
-    "loop_ended": _loop_ended,
+    "loop_ended": _describe_loop_ended,
     "group_entered": lambda _, previous: f"ran because {previous or 'the run began'}",
     "approval_requested": lambda _, previous: f"asked because {previous or 'the run began'}",
-    "approval_decided": _decided,
+    "approval_decided": _describe_approval_decided,
     "child_started": lambda event, previous: f"started {event.child} because {previous or 'the run began'}",
     "call_requested": lambda event, _: f"called by the flow, as its call {event.number}: {event.asks}",
     "run_waits": lambda event, _: f"run waits: {event.message or event.reason}",
-    "work_entered": lambda event, previous: f"{told(event)}, because {previous or 'the run began'}",
+    "work_entered": lambda event, previous: f"{event_sentence(event)}, because {previous or 'the run began'}",
     "run_blocked": lambda event, _: f"run needs somebody: {event.message}",
     "run_resumed": lambda event, _: f"run resumed by {actor_words(event.by)}",
     "run_rewound": lambda event, _: f"run went back to '{event.to}' (event {event.seq}) by {actor_words(event.by)}",
     "run_taken": lambda event, _: f"run taken by {actor_words(event.by)}",
     "run_released": lambda event, _: f"run released by {actor_words(event.by)}",
     "run_imported": lambda event, _: f"run imported by {actor_words(event.by)}; it was {event.original}",
-    "run_ended": _over,
+    "run_ended": _describe_run_ended,
 }
 
 _CAUSES: dict[str, Callable[[Any], str]] = {

@@ -8,27 +8,27 @@ from handrail.errors import UsageError
 from handrail.model.codec import encode
 from handrail.model.history.events import Event, StepBegan, StepEnded
 from handrail.model.history.run_state import RunState, StepState
-from handrail.model.parts import every_step
+from handrail.model.parts import walk_steps
 from handrail.operations.views.costs import sum_of
 from handrail.operations.views.event_sentences import (
     address_of,
     agent_words,
-    denied_in,
-    left_out_in,
+    denials_in,
+    files_left_out_in,
     proofs_in,
-    spent_in,
+    spending_in,
 )
-from handrail.operations.views.money import spent_data
+from handrail.operations.views.money import spending_data
 from handrail.operations.views.run_document import iso
 from handrail.operations.views.step_addresses import (
     FoundStep,
     Try,
     find_member,
     find_steps,
+    find_try,
+    is_same_step,
     members,
-    same_step,
     step_status,
-    the_try,
     tries,
 )
 from handrail.ports.log import Log
@@ -53,7 +53,7 @@ def history(log: Log, run: str, step: str | None = None) -> list[tuple[int, str,
         for seq, event in events_of(log, member.run)
         if (address := address_of(event))
         and member.owns(address)
-        and (same_step(f"{member.via}{address}", step) or f"{member.via}{address}" == name)
+        and (is_same_step(f"{member.via}{address}", step) or f"{member.via}{address}" == name)
     ]
 
 
@@ -71,8 +71,8 @@ def prompt_of(log: Log, run: str, step: str) -> str:
     """Return the exact prompt of a step's agent, in its last call or in the one that is named."""
     found = find_steps(log, run, step)
     for each in reversed(found):
-        call = the_try(log, each, _asks)
-        if call is not None and isinstance(call.begin, StepBegan) and _asks(call):
+        call = find_try(log, each, _has_prompt)
+        if call is not None and isinstance(call.begin, StepBegan) and _has_prompt(call):
             return str((call_of(call.begin) or {})["prompt"])
     raise UsageError(f"no agent was called for '{step}' of {run}", next_step=f"handrail show {run} {step}")
 
@@ -80,25 +80,25 @@ def prompt_of(log: Log, run: str, step: str) -> str:
 def denials(log: Log, run: str) -> tuple[str, ...]:
     """List the steps of a run that succeeded although their agents were denied tools, each with these tools."""
     ended = (event for _, event in events_of(log, run) if isinstance(event, StepEnded))
-    return tuple(f"{each.address} ({words})" for each in ended if (words := denied_in(each)))
+    return tuple(f"{each.address} ({words})" for each in ended if (words := denials_in(each)))
 
 
-def left_out(log: Log, run: str) -> dict[str, str]:
+def list_left_out_files(log: Log, run: str) -> dict[str, str]:
     """Group the steps whose agents were started without files of the repository by these files."""
     found: dict[str, list[str]] = {}
     for _, event in events_of(log, run):
-        if isinstance(event, StepEnded) and (files := left_out_in(event)):
+        if isinstance(event, StepEnded) and (files := files_left_out_in(event)):
             found.setdefault(files, []).append(event.address)
     return {files: ", ".join(dict.fromkeys(addresses)) for files, addresses in found.items()}
 
 
-def _asks(call: Try) -> bool:
+def _has_prompt(call: Try) -> bool:
     return isinstance(call.begin, StepBegan) and "prompt" in (call_of(call.begin) or {})
 
 
 def _description(log: Log, state: RunState, address: str) -> str | None:
     """Return an author's description of a step."""
-    steps = dict(every_step(plan_of(log, state.plan).steps))
+    steps = dict(walk_steps(plan_of(log, state.plan).steps))
     step = steps.get(_ROUND.sub("", address))
     return None if step is None else step.description or None
 
@@ -107,16 +107,20 @@ def _details(log: Log, found: FoundStep) -> dict[str, Any]:
     state = state_of(log, found.run)
     step = state.steps[found.address]
     known = tries(log, found.run, found.address)
-    one = the_try(log, found)
+    one = find_try(log, found)
     ended = one.end if one is not None and isinstance(one.end, StepEnded) else None
     call = (call_of(one.begin) if one is not None and isinstance(one.begin, StepBegan) else None) or {}
     meant = known if found.nth is None else known[found.nth - 1 : found.nth]
-    calls = tuple(spent for each in meant if each.end is not None and (spent := spent_in(each.end)) is not None)
+    calls = tuple(spent for each in meant if each.end is not None and (spent := spending_in(each.end)) is not None)
     return {
         "address": found.shown,
         "run": found.run,
         "description": _description(log, state, found.address),
-        **(_of_event(ended) if found.nth is not None and ended is not None else _of_state(state, step)),
+        **(
+            _details_from_event(ended)
+            if found.nth is not None and ended is not None
+            else _details_from_state(state, step)
+        ),
         "attempts": step.attempts if found.nth is None else found.nth,
         "tries": len(known),
         "agent": agent_words(call) if "prompt" in call else None,
@@ -125,15 +129,15 @@ def _details(log: Log, found: FoundStep) -> dict[str, Any]:
         if call.get("prompt_file")
         else None,
         "session": step.session or None,
-        "denied": (denied_in(ended) if ended is not None else "") or None,
-        "left_out": (left_out_in(ended) if ended is not None else "") or None,
-        "cost": spent_data(sum_of(calls)) if calls else None,
+        "denied": (denials_in(ended) if ended is not None else "") or None,
+        "left_out": (files_left_out_in(ended) if ended is not None else "") or None,
+        "cost": spending_data(sum_of(calls)) if calls else None,
         "proofs": [_proof(state, each) for each in proofs_in(ended)] if ended is not None else [],
         "feedback": step.feedback or None,
     }
 
 
-def _of_state(state: RunState, step: StepState) -> dict[str, Any]:
+def _details_from_state(state: RunState, step: StepState) -> dict[str, Any]:
     return {
         "status": step_status(state, step),
         "exit_code": step.exit_code,
@@ -146,7 +150,7 @@ def _of_state(state: RunState, step: StepState) -> dict[str, Any]:
     }
 
 
-def _of_event(ended: StepEnded) -> dict[str, Any]:
+def _details_from_event(ended: StepEnded) -> dict[str, Any]:
     return {
         "status": ended.status,
         "exit_code": ended.exit_code,

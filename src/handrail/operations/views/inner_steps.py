@@ -20,7 +20,7 @@ class Inner:
     """Its address there; empty for the run as a whole."""
 
 
-def inner_step(log: Log, run: str, words: str) -> Inner | None:
+def find_inner_step(log: Log, run: str, words: str) -> Inner | None:
     """Find what an address means in the runs that a run started."""
     member = find_member(log, run, words)
     if member is not None:
@@ -36,17 +36,19 @@ def inner_step(log: Log, run: str, words: str) -> Inner | None:
 
 def refusal(log: Log, run: str, words: str, command: Literal["rewind", "fork"]) -> UsageError | None:
     """Build the error for a step that belongs to another run, with the command that does what was intended."""
-    inner = inner_step(log, run, words)
+    inner = find_inner_step(log, run, words)
     if inner is None:
         return None
     message = f"'{words}' belongs to {inner.run}, which {run} started"
     if command == "rewind" and state_of(log, inner.run).status in ("succeeded", "failed", "cancelled"):
-        return UsageError(f"{message} and whose result it has taken", next_step=_around(log, run, words, inner))
+        return UsageError(
+            f"{message} and whose result it has taken", next_step=_suggest_outer_command(log, run, words, inner)
+        )
     step = f" {shlex.quote(inner.address)}" if inner.address else " STEP" if command == "rewind" else ""
     return UsageError(message, next_step=f"handrail {command} {inner.run}{step}")
 
 
-def way_back(state: RunState) -> str:
+def suggest_way_back(state: RunState) -> str:
     """Return the command that continues the work of an ended run: back to its last step, or in a fork."""
     run, last = state.run, _last_step(state)
     # A run that was stopped for good does not go back, and one that began no step has nowhere to go back to.
@@ -55,7 +57,7 @@ def way_back(state: RunState) -> str:
     return f"handrail fork {run}{last}"
 
 
-def way_of_a_copy(state: RunState) -> str:
+def suggest_copy(state: RunState) -> str:
     """Return the command that continues the work of an imported run that has ended."""
     return f"handrail fork {state.run}{_last_step(state)}, then release the copy"
 
@@ -66,7 +68,7 @@ def _last_step(state: RunState) -> str:
     return f" {shlex.quote(max(own)[1])}" if own else ""
 
 
-def _around(log: Log, run: str, words: str, inner: Inner) -> str:
+def _suggest_outer_command(log: Log, run: str, words: str, inner: Inner) -> str:
     """Return the command that repeats an ended inner run: its step in the run around it starts over."""
     if state_of(log, inner.run).status == "failed" and state_of(log, run).status in ("blocked", "failed"):
         return f"handrail resume {run}, which begins what failed anew"

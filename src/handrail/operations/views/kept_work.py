@@ -25,14 +25,14 @@ class KeptWork:
         return f"the work is safe on branch {self.branch}" + (f" ({told})" if told else "")
 
 
-def kept_work(repositories: Repositories, state: RunState) -> KeptWork | None:
+def find_kept_work(repositories: Repositories, state: RunState) -> KeptWork | None:
     """Find out what a run has done; None if it has no worktree of its own, or has changed nothing."""
     tree = state.tree
     if tree is None or not tree.owned:
         return None
     try:
         commits = repositories.count_commits(Path(tree.repository), tree.commit, tree.branch)
-        files = len(repositories.uncommitted(Path(tree.path))) if Path(tree.path).is_dir() else 0
+        files = len(repositories.list_uncommitted(Path(tree.path))) if Path(tree.path).is_dir() else 0
     except (HandrailError, OSError):
         return None
     return KeptWork(tree.branch, commits, files) if commits or files else None

@@ -15,15 +15,15 @@ def price_words(spent: Spent) -> str:
     return usd_words(spent.usd) if spent.tokens or spent.usd else ""
 
 
-def known_usd(spent: Spent) -> float | None:
+def usd_if_known(spent: Spent) -> float | None:
     """Return the sum of the known prices; None if no price is known at all."""
     return None if spent.unpriced and not spent.usd else spent.usd
 
 
-def spent_data(spent: Spent) -> dict[str, JsonValue]:
+def spending_data(spent: Spent) -> dict[str, JsonValue]:
     """Convert a cost to JSON data; `unpriced` counts the calls whose price no agent reported."""
     return {
-        "usd": known_usd(spent),
+        "usd": usd_if_known(spent),
         "estimated": spent.estimated,
         "unpriced": spent.unpriced,
         "tokens": spent.tokens,
@@ -40,7 +40,7 @@ def limit_words(name: str, used: float, most: float) -> str:
     return f"{shown} of {most:g}{NAMES[name]}"
 
 
-def most_words(budget: Budget | None) -> str:
+def budget_words(budget: Budget | None) -> str:
     """Format what a workflow may spend at most: `at most $6.00, 90 min`; empty without a limit."""
     most = {} if budget is None else {name: getattr(budget, name) for name in NAMES}
     shown = [usd_words(value) if name == "usd" else f"{value:g}{NAMES[name]}" for name, value in most.items() if value]

@@ -9,7 +9,7 @@ import re
 import time
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
-from handrail.model.history.run_lines import UNREADABLE, Facts, Filter, Row, whole
+from handrail.model.history.run_lines import UNREADABLE, Facts, Filter, Row, fill_defaults
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -58,7 +58,7 @@ class Known:
         """Open runs by the run that started them."""
         self._open: tuple[Row, ...] | None = None
         for row in rows:
-            self.lines[row.key] = whole(row.document)
+            self.lines[row.key] = fill_defaults(row.document)
             self.facts[row.key] = row.facts
             if row.facts.parent is not None and row.document.get("status") in OPEN:
                 self.children.setdefault(row.facts.parent, []).append(row.key)
@@ -74,7 +74,7 @@ class Known:
         return self._open
 
 
-def one_line(runs: "RunList", run: str) -> Line:
+def line_for_run(runs: "RunList", run: str) -> Line:
     """Describe the state of one run."""
     rows = runs.rows(Filter(key=run))
     root = rows[0].facts.root if rows else run
@@ -95,12 +95,14 @@ def usd_words(usd: float) -> str:
 
 def line_of(known: Known, run: str) -> Line:
     """Describe the state of one of the known runs."""
-    path = _acting(run, known)
+    path = _find_acting_path(run, known)
     at = path[-1]
     own, acting = known.lines[run], known.lines[at]
-    section, words, next_step = _queued(known, at) if acting.get("status") == "queued" else _said(known, at)
+    section, words, next_step = (
+        _describe_queue(known, at) if acting.get("status") == "queued" else _describe_status(known, at)
+    )
     step = "" if section == "ended" else _address([str(known.lines[each].get("current_step") or "") for each in path])
-    where = "" if section == "ended" else _where(known.runs, step, acting)
+    where = "" if section == "ended" else _describe_position(known.runs, step, acting)
     if where and acting.get("said"):
         where = f"{where}: {acting['said']}"
     facts = known.facts[run]
@@ -111,10 +113,14 @@ def line_of(known: Known, run: str) -> Line:
 def _notice(runs: "RunList", run: str) -> str:
     """Describe what a person should know about a run and its children: commands for people, changed settings of git."""
     noticed = [row.document for row in runs.rows(Filter(root=run, holding=NOTICES, order="made"))]
-    return "; ".join(part for part in (_changed_settings(noticed), _tried(noticed)) if part) if noticed else ""
+    return (
+        "; ".join(part for part in (_describe_settings_changes(noticed), _describe_refused_command(noticed)) if part)
+        if noticed
+        else ""
+    )
 
 
-def _changed_settings(noticed: "list[Any]") -> str:
+def _describe_settings_changes(noticed: "list[Any]") -> str:
     ours = (each["git_changes"] for each in noticed if each.get("git_changes"))
     recent = [each for each in ours if float(each["at"]) >= time.time() - NOTICED]
     if not recent:
@@ -124,7 +130,7 @@ def _changed_settings(noticed: "list[Any]") -> str:
     return git_changes_words(tuple(dict.fromkeys(str(change) for each in recent for change in each["changes"])))
 
 
-def _tried(noticed: "list[Any]") -> str:
+def _describe_refused_command(noticed: "list[Any]") -> str:
     """Describe which command for people an agent called last."""
     ours = (each["tried"] for each in noticed if each.get("tried"))
     tried: Document | None = max(ours, key=lambda each: float(each["at"]), default=None)
@@ -135,11 +141,11 @@ def _tried(noticed: "list[Any]") -> str:
     return f"{actor_words(str(tried['by']))} tried `handrail {tried['command']}`, which is for people: refused"
 
 
-def _acting(run: str, known: Known) -> list[str]:
+def _find_acting_path(run: str, known: Known) -> list[str]:
     """Return the path of runs from this one down to the one that it waits for: itself, or a child."""
     if known.lines[run].get("status") != "running" or run not in known.children:
         return [run]
-    paths = [[run, *_acting(each, known)] for each in known.children[run]]
+    paths = [[run, *_find_acting_path(each, known)] for each in known.children[run]]
     return next((path for path in paths if _needs_somebody(known.lines[path[-1]])), paths[-1])
 
 
@@ -159,12 +165,12 @@ def _address(steps: list[str]) -> str:
     return shown
 
 
-def _where(runs: "RunList", step: str, known: Document) -> str:
+def _describe_position(runs: "RunList", step: str, known: Document) -> str:
     progress: Document | None = known.get("progress")
     if not progress:
         return step
     address, what, number = str(progress["address"]), str(progress["what"]), int(progress["number"])
-    of = progress.get("of") or most(_plan(runs, known), address, what)
+    of = progress.get("of") or find_limit(_plan(runs, known), address, what)
     if what == "items":
         return f"{step}, {number} of {of} items done"
     own = str(known.get("current_step") or "")
@@ -182,17 +188,17 @@ def _plan(runs: "RunList", known: Document) -> Document:
     return cast("Document", found) if isinstance(found, dict) else {}
 
 
-def most(plan: Document, address: str, what: str) -> int | None:
+def find_limit(plan: Document, address: str, what: str) -> int | None:
     """Return how many fixes, rounds or tries a pinned plan allows the step at an address; None if it says nothing."""
     step = _step_at(plan, address)
-    action = _inner(step, "action")
+    action = _get_document(step, "action")
     match what:
         case "fix":
-            found = _inner(action, "fix").get("max")
+            found = _get_document(action, "fix").get("max")
         case "round":
             found = action.get("max_iterations")
         case _:
-            more = _inner(step, "retry").get("more")
+            more = _get_document(step, "retry").get("more")
             found = more + 1 if isinstance(more, int) else None
     return found if isinstance(found, int) else None
 
@@ -203,11 +209,11 @@ def _step_at(plan: Document, address: str) -> Document:
     for name in re.sub(r"@[0-9]+|\[[^\]]*\]", "", address).split("/"):
         steps: list[Document] = around.get("steps") or []
         found = next((each for each in steps if each.get("name") == name), Document())
-        around = _inner(found, "action")
+        around = _get_document(found, "action")
     return found
 
 
-def _inner(document: Document, key: str) -> Document:
+def _get_document(document: Document, key: str) -> Document:
     found: Document | None = document.get(key)
     return found or {}
 
@@ -219,14 +225,14 @@ def _cost(known: Document) -> str:
     return ("~" if unpriced else "") + usd_words(float(cost))
 
 
-def _said(listed: Known, run: str) -> tuple[Section, str, str]:
+def _describe_status(listed: Known, run: str) -> tuple[Section, str, str]:
     known, root = listed.lines[run], listed.root_of(run)
     message = str(known.get("message") or "")
     if known.get(UNREADABLE):
         return "needs you", message, f"handrail doctor {run} --repair"
     match known.get("status"):
         case "succeeded":
-            return "ended", f"succeeded{_with_gaps(known)}", f"handrail show {run}"
+            return "ended", f"succeeded{_describe_gaps(known)}", f"handrail show {run}"
         case "failed":
             return "ended", f"failed: {message}", f"handrail resume {run}"
         case "cancelled":
@@ -236,16 +242,16 @@ def _said(listed: Known, run: str) -> tuple[Section, str, str]:
         case _ if known.get("held_by") and known.get("reason") not in ("approval", "question"):
             return "running", f"held by {_holder(known)}", f"handrail release {run}"
         case "waiting":
-            return _waiting(run, known, message, f"handrail resume {root}")
+            return _describe_waiting(run, known, message, f"handrail resume {root}")
         case _:
-            return _running(listed.runs.holder(run), run, f"handrail resume {root}")
+            return _describe_running(listed.runs.holder(run), run, f"handrail resume {root}")
 
 
-def _queued(known: Known, run: str) -> tuple[Section, str, str]:
+def _describe_queue(known: Known, run: str) -> tuple[Section, str, str]:
     """Describe what a queued run waits for, among all runs that there are."""
-    from handrail.operations.views.queue import in_queue  # noqa: PLC0415 - few runs are queued
+    from handrail.operations.views.queue import find_queue_reason  # noqa: PLC0415 - few runs are queued
 
-    return "waiting", in_queue(run, known.open_rows()).words, f"handrail why {run}"
+    return "waiting", find_queue_reason(run, known.open_rows()).words, f"handrail why {run}"
 
 
 def _holder(known: Document) -> str:
@@ -254,13 +260,13 @@ def _holder(known: Document) -> str:
     return actor_words(str(known["held_by"]))
 
 
-def _with_gaps(known: Document) -> str:
+def _describe_gaps(known: Document) -> str:
     """Format how much was missing although the run continued."""
     gaps = int(known.get("gaps") or 0)
     return f", {gaps} gap{'' if gaps == 1 else 's'}" if gaps else ""
 
 
-def _waiting(run: str, known: Document, message: str, resume: str) -> tuple[Section, str, str]:
+def _describe_waiting(run: str, known: Document, message: str, resume: str) -> tuple[Section, str, str]:
     reason = known.get("reason")
     if reason == "approval":
         return "needs you", message or "approval", f"handrail approve {run}"
@@ -273,7 +279,7 @@ def _waiting(run: str, known: Document, message: str, resume: str) -> tuple[Sect
     return "waiting", f"{limit}{until}", resume
 
 
-def _running(holder: "Holder | None", run: str, resume: str) -> tuple[Section, str, str]:
+def _describe_running(holder: "Holder | None", run: str, resume: str) -> tuple[Section, str, str]:
     if holder is None:
         return "paused", "interrupted: nobody drives it", resume
     return "running", f"in process {holder.pid}", f"handrail logs {run}"

@@ -16,7 +16,7 @@ Kind: TypeAlias = Literal["approval", "question", "budget"]
 def open_questions(log: Log, run: str) -> tuple[str, ...]:
     """List the runs of a family that wait for a person, the oldest first; only summaries are read."""
     rows = family_rows(log, run)
-    found = [row for row in rows.values() if _asks(row) and _counts(row, rows, run)]
+    found = [row for row in rows.values() if _is_asking(row) and _is_awaited(row, rows, run)]
     return tuple(row.key for row in sorted(found, key=lambda row: row.position))
 
 
@@ -28,7 +28,9 @@ def kind_of(log: Log, state: RunState) -> Kind | None:
     return "budget" if asks else None
 
 
-def asked_by(log: Log, run: str, passed_over: frozenset[tuple[str, int]] = frozenset()) -> tuple[RunState, Kind] | None:
+def find_question(
+    log: Log, run: str, passed_over: frozenset[tuple[str, int]] = frozenset()
+) -> tuple[RunState, Kind] | None:
     """Return the first run of a family that asks a person, ignoring the questions in `passed_over`."""
     for each in open_questions(log, run):
         if log.inbox(each, limit=1):
@@ -39,22 +41,22 @@ def asked_by(log: Log, run: str, passed_over: frozenset[tuple[str, int]] = froze
         except NotFound:
             continue
         kind = kind_of(log, state)
-        if kind is not None and (each, asked_at(state)) not in passed_over:
+        if kind is not None and (each, question_seq(state)) not in passed_over:
             return state, kind
     return None
 
 
-def asked_at(state: RunState) -> int:
+def question_seq(state: RunState) -> int:
     """Return the event by which a run asks: together with the run it identifies the question."""
     return state.seq if state.pending is None else state.pending.seq
 
 
-def _asks(row: Row) -> bool:
+def _is_asking(row: Row) -> bool:
     status, reason = row.document.get("status"), row.document.get("reason")
     return (status, reason) in (("waiting", "approval"), ("waiting", "question"), ("blocked", "budget"))
 
 
-def _counts(row: Row, rows: dict[str, Row], run: str) -> bool:
+def _is_awaited(row: Row, rows: dict[str, Row], run: str) -> bool:
     """Whether everything around it is still running: nobody waits for the question of a run whose caller has ended."""
     key = row.key
     while key != run:

@@ -35,7 +35,7 @@ class InQueue:
         return "queued: its turn comes"
 
 
-def in_queue(run: str, rows: Iterable[Row]) -> InQueue:
+def find_queue_reason(run: str, rows: Iterable[Row]) -> InQueue:
     """Find out what a run waits for, from the summaries of the open runs, itself included."""
     known = {row.key: row for row in rows if row.document.get("status") in OPEN}
     if run not in known:
@@ -51,7 +51,9 @@ def in_queue(run: str, rows: Iterable[Row]) -> InQueue:
         if first or same:
             return InQueue("key", tuple(sorted(first) or sorted(same)), str(needs["key"]))
     for name, most in needs.get("places") or ():
-        running = [each for each, other in others.items() if other.get("status") == "running" and _counts(other, name)]
+        running = [
+            each for each, other in others.items() if other.get("status") == "running" and _has_place(other, name)
+        ]
         roots = tuple(dict.fromkeys(_root(known[each]) for each in sorted(running)))
         if len(roots) >= most:
             return InQueue("place", roots, most=most)
@@ -60,7 +62,7 @@ def in_queue(run: str, rows: Iterable[Row]) -> InQueue:
 
 def queue_data(run: str, rows: Iterable[Row]) -> dict[str, JsonValue]:
     """Convert what a run waits for to JSON data."""
-    found = in_queue(run, rows)
+    found = find_queue_reason(run, rows)
     return {"waits_for": found.waits_for or None, "behind": list(found.behind), "words": found.words}
 
 
@@ -79,5 +81,5 @@ def _key(line: Document) -> tuple[Any, Any]:
     return (needs.get("scope"), needs.get("key"))
 
 
-def _counts(line: Document, name: str) -> bool:
+def _has_place(line: Document, name: str) -> bool:
     return any(each == name for each, _ in _needs(line).get("places") or ())

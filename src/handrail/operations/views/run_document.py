@@ -7,14 +7,14 @@ from handrail.errors import NotFound, StorageDamaged, StorageTooNew
 from handrail.frozen import frozen
 from handrail.late_import import late_import
 from handrail.model.history.events import ApprovalRequested
-from handrail.model.history.run_lines import Filter, Row, whole
+from handrail.model.history.run_lines import Filter, Row, fill_defaults
 from handrail.model.history.run_state import RunState, StepState
-from handrail.model.names import spoken
+from handrail.model.names import make_identifier
 from handrail.model.workflow.values import JsonValue
-from handrail.operations.views.run_tree import Standing, standing
-from handrail.operations.views.step_addresses import members, own_states, step_status
+from handrail.operations.views.run_tree import Standing, find_acting_run
+from handrail.operations.views.step_addresses import list_own_states, members, step_status
 from handrail.ports.log import Holder, Log
-from handrail.runtime.event_records import from_log
+from handrail.runtime.event_records import decode_event
 from handrail.runtime.run_summary import summary_of
 
 if TYPE_CHECKING:
@@ -57,20 +57,27 @@ def iso(seconds: object) -> str | None:
 
 def run_document(log: Log, run: str) -> dict[str, JsonValue]:
     """Return everything about a run, including its steps."""
-    where = standing(log, run)
+    where = find_acting_run(log, run)
     document = _document(log, where)
     document["steps"] = [_step(*each) for each in _steps(log, where.state)]
-    asks = {} if where.acting.pending is None else _asks(log, where.acting)
+    asks = {} if where.acting.pending is None else _question_data(log, where.acting)
     ended = where.state
     said = {"message": ended.message} if ended.status == "succeeded" and ended.message else {}
-    return {**document, **said, **asks, **_going_on(where.state), **_tried(where.state), **_git_changes(where.state)}
+    return {
+        **document,
+        **said,
+        **asks,
+        **_autonomy_data(where.state),
+        **_commands_refused(where.state),
+        **_git_changes(where.state),
+    }
 
 
 def approval_of(log: Log, state: RunState) -> ApprovalRequested | None:
     """Return the approval for which a run waits, as it was requested."""
     if state.pending is None or state.pending.kind != "approval":
         return None
-    asked = from_log(log.read(state.run, after=state.pending.seq - 1, limit=1)[0])
+    asked = decode_event(log.read(state.run, after=state.pending.seq - 1, limit=1)[0])
     return asked if isinstance(asked, ApprovalRequested) else None
 
 
@@ -90,12 +97,12 @@ def approval_data(log: Log, state: RunState) -> dict[str, JsonValue] | None:
     }
 
 
-def _asks(log: Log, state: RunState) -> dict[str, JsonValue]:
+def _question_data(log: Log, state: RunState) -> dict[str, JsonValue]:
     asked = approval_data(log, state)
     return {} if asked is None else {"approval": asked}
 
 
-def _tried(state: RunState) -> dict[str, JsonValue]:
+def _commands_refused(state: RunState) -> dict[str, JsonValue]:
     """Return the commands for people that agents of the run called in vain."""
     rows: list[JsonValue] = [{"at": iso(at), "by": by, "command": command} for _, at, by, command in state.tried]
     return {"tried": rows} if rows else {}
@@ -106,7 +113,7 @@ def _git_changes(state: RunState) -> dict[str, JsonValue]:
     return {"git_changes": list(state.git_changes)} if state.git_changes else {}
 
 
-def _going_on(state: RunState) -> dict[str, JsonValue]:
+def _autonomy_data(state: RunState) -> dict[str, JsonValue]:
     """Return how far a run continues alone, and what is missing although it did; only guided runs have it."""
     preferences: dict[str, JsonValue] = {"autonomy": state.autonomy, "risk": state.risk}
     said: dict[str, JsonValue] = {"preferences": preferences} if preferences != _USUAL else {}
@@ -116,20 +123,20 @@ def _going_on(state: RunState) -> dict[str, JsonValue]:
 def _steps(log: Log, state: RunState) -> list[tuple[str, StepState, str]]:
     """List the steps of a run and of its items with their state, in the order in which they began."""
     found: list[tuple[str, StepState, str]] = []
-    for item, inner in own_states(log, members(log, state.run)):
+    for item, inner in list_own_states(log, members(log, state.run)):
         if item.own or item.run == state.run:
             steps = inner.steps.items()
             found += [(f"{item.via}{address}", step, step_status(inner, step)) for address, step in steps]
     return sorted(found, key=lambda each: (each[1].began_at, each[1].began))
 
 
-def listed_document(log: Log, run: str) -> dict[str, JsonValue]:
+def summary_document(log: Log, run: str) -> dict[str, JsonValue]:
     """Return a run without its steps; one whose history cannot be read shows what is known about it."""
     try:
-        return _document(log, standing(log, run))
+        return _document(log, find_acting_run(log, run))
     except (StorageDamaged, StorageTooNew) as error:
         row = next(iter(log.summaries(Filter(key=run))), Row(run, 0, {}))
-        known = whole(row.document)
+        known = fill_defaults(row.document)
         known.update(status="blocked", reason="fault", error=error.message, outputs={}, input={}, root=row.facts.root)
         known.update(started_at=iso(known.get("started_at")), completed_at=iso(known.get("completed_at")))
         return {key: known.get(key) for key in DOCUMENT}
@@ -179,7 +186,7 @@ class LoggedRuns:
 
 def _document(log: Log, where: Standing) -> dict[str, JsonValue]:
     state, acting = where.state, where.acting
-    known = {**whole(summary_of(state)), "input": dict(state.inputs), **_place(state)}
+    known = {**fill_defaults(summary_of(state)), "input": dict(state.inputs), **_place(state)}
     known.update(root=state.family, last_activity=iso(_last_activity(log, state)))
     known.update(status=acting.status, reason=acting.reason, outputs=outputs_of(state))
     known.update(started_at=iso(state.started_at), completed_at=iso(state.ended_at))
@@ -202,12 +209,12 @@ def _last_activity(log: Log, state: RunState) -> float:
     newest = () if state.parent is not None else log.summaries(Filter(root=state.run, limit=1))
     of = newest[0].key if newest else state.run
     last = log.read(of, after=log.last(of).seq - 1, limit=1)
-    return from_log(last[0]).at if last else state.started_at
+    return decode_event(last[0]).at if last else state.started_at
 
 
 def outputs_of(state: RunState) -> dict[str, JsonValue]:
     """Return the named outputs of the steps of a run."""
-    given = {spoken(name): value for name, value in state.inputs.items()}
+    given = {make_identifier(name): value for name, value in state.inputs.items()}
     return {name: value for name, value in sorted(state.names.items()) if name not in given or given[name] != value}
 
 

@@ -65,9 +65,9 @@ def list_inbox(runs: "RunList") -> list[Line]:
     base = _base(runs, Asked())
     told = dict.fromkeys(row.facts.root or row.key for row in runs.rows(Filter(holding=NOTICES)))
     ended = [row for root in told for row in runs.rows(Filter(key=root, statuses=ENDED))]
-    inner = _inner(runs)
+    inner = _read_inner_rows(runs)
     found = (*runs.rows(base._replace(statuses=OPEN)), *ended, *_strays(runs, inner, base))
-    return _by_section(_kept(runs, found, inner, Asked()))
+    return _sort_by_section(_select_lines(runs, found, inner, Asked()))
 
 
 def _list_newest(runs: "RunList", asked: Asked) -> Listing:
@@ -77,26 +77,28 @@ def _list_newest(runs: "RunList", asked: Asked) -> Listing:
     ended = tuple(each for each in ENDED if each in statuses)
     if ended:
         found += runs.rows(base._replace(statuses=ended, limit=None if asked.every else MOST_ENDED))
-    inner = _inner(runs)
-    lines = _kept(runs, (*found, *_strays(runs, inner, base)), inner, asked)
-    return Listing(_by_section(lines), 0 if asked.every else runs.count(base._replace(statuses=statuses)) - len(found))
+    inner = _read_inner_rows(runs)
+    lines = _select_lines(runs, (*found, *_strays(runs, inner, base)), inner, asked)
+    return Listing(
+        _sort_by_section(lines), 0 if asked.every else runs.count(base._replace(statuses=statuses)) - len(found)
+    )
 
 
 def _list_page(runs: "RunList", asked: Asked) -> Listing:
     limit = asked.limit or PAGE
     base = _base(runs, asked)
     wanted = base._replace(statuses=_statuses(asked), limit=limit + 1)
-    inner = _inner(runs)
-    strays, lines = _kept(runs, _strays(runs, inner, base), inner, asked), list[Line]()
+    inner = _read_inner_rows(runs)
+    strays, lines = _select_lines(runs, _strays(runs, inner, base), inner, asked), list[Line]()
     while len(lines) <= limit:
         rows = runs.rows(wanted)
-        lines += _kept(runs, rows, inner, asked)
+        lines += _select_lines(runs, rows, inner, asked)
         if len(rows) <= limit:
             break
         wanted = wanted._replace(before=(rows[-1].facts.started, rows[-1].key))
     lines = sorted((*lines, *strays), key=lambda line: (line.started_at, line.run), reverse=True)
     older = lines[limit - 1].run if len(lines) > limit else ""
-    return Listing(_by_section(lines[:limit]), 0, older)
+    return Listing(_sort_by_section(lines[:limit]), 0, older)
 
 
 def _base(runs: "RunList", asked: Asked) -> Filter:
@@ -115,7 +117,7 @@ def _place(runs: "RunList", run: str | None) -> tuple[float, str] | None:
     return (rows[0].facts.started, rows[0].key) if rows else None
 
 
-def _inner(runs: "RunList") -> tuple[Row, ...]:
+def _read_inner_rows(runs: "RunList") -> tuple[Row, ...]:
     return runs.rows(Filter(statuses=OPEN, inner=True, order="started"))
 
 
@@ -132,7 +134,7 @@ def _fits(base: Filter, row: Row) -> bool:
     return of and (base.before is None or (facts.started, row.key) < base.before)
 
 
-def _kept(runs: "RunList", rows: "Iterable[Row]", inner: tuple[Row, ...], asked: Asked) -> list[Line]:
+def _select_lines(runs: "RunList", rows: "Iterable[Row]", inner: tuple[Row, ...], asked: Asked) -> list[Line]:
     """Return the lines of runs in a requested state; the state of a run may be that of one inside it."""
     listed = tuple(rows)
     known = Known(runs, (*inner, *listed))
@@ -145,5 +147,5 @@ def is_in_state(line: Line, states: tuple[str, ...]) -> bool:
     return line.section.replace(" ", "-") in states or (line.section == "ended" and line.status in states)
 
 
-def _by_section(lines: list[Line]) -> list[Line]:
+def _sort_by_section(lines: list[Line]) -> list[Line]:
     return sorted(lines, key=lambda line: (ORDER.index(line.section), -line.started_at))

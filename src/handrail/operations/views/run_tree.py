@@ -10,7 +10,7 @@ from handrail.late_import import late_import
 from handrail.model.history.run_lines import Filter, Row
 from handrail.model.history.run_state import RunState
 from handrail.ports.log import Holder, Log
-from handrail.runtime.history import is_readable, kin_of, state_of
+from handrail.runtime.history import find_parent_and_root, is_readable, state_of
 from handrail.runtime.run_writer import RunWriter
 
 if TYPE_CHECKING:
@@ -21,17 +21,17 @@ else:
 
 def root_of(log: Log, run: str) -> str:
     """Return the root of a run: the run that a person started, or itself."""
-    return kin_of(log, run)[1]
+    return find_parent_and_root(log, run)[1]
 
 
-def belongs_to(log: Log, run: str) -> Callable[[str], bool]:
+def make_family_test(log: Log, run: str) -> Callable[[str], bool]:
     """Return a test for whether a run is that one or one of its child runs."""
     known = {run: True}
 
     def belongs(other: str) -> bool:
         if other in known:
             return known[other]
-        parent, root = kin_of(log, other)
+        parent, root = find_parent_and_root(log, other)
         if parent is None:
             return False
         known[other] = root == run or (root != other and belongs(parent))
@@ -66,19 +66,19 @@ class Standing:
     """The run in the family that decides: itself, or the child that it waits for."""
 
 
-def standing(log: Log, run: str) -> Standing:
+def find_acting_run(log: Log, run: str) -> Standing:
     """Find the real state of a run."""
     state = state_of(log, run)
     acting = state
     while acting.status == "running":
-        children = [child for each in _awaited(acting) if (child := _open(log, each)) is not None]
+        children = [child for each in _runs_waited_for(acting) if (child := _open(log, each)) is not None]
         if not children:
             break
         acting = next((child for child in children if _needs_somebody(log, child)), children[0])
     return Standing(state, acting)
 
 
-def _awaited(state: RunState) -> tuple[str, ...]:
+def _runs_waited_for(state: RunState) -> tuple[str, ...]:
     """List the runs that a run waits for: a called workflow, or the items of a fan-out."""
     if state.pending is None:
         return ()
@@ -94,20 +94,20 @@ def _open(log: Log, run: str) -> RunState | None:
 
 
 def _needs_somebody(log: Log, state: RunState) -> bool:
-    at = standing(log, state.run).acting
+    at = find_acting_run(log, state.run).acting
     return at.status == "blocked" or (at.status == "waiting" and at.reason in ("approval", "question", "pause"))
 
 
-def asking(log: Log, run: str) -> RunState | None:
+def find_run_awaiting_approval(log: Log, run: str) -> RunState | None:
     """Return the run of the family that waits for an approval, even if it was not answered in time."""
-    acting = standing(log, run).acting
+    acting = find_acting_run(log, run).acting
     late = acting.status == "blocked" and acting.pending is not None and acting.pending.kind == "approval"
     return acting if late or (acting.status == "waiting" and acting.reason == "approval") else None
 
 
-def questioning(log: Log, run: str) -> RunState | None:
+def find_run_awaiting_answer(log: Log, run: str) -> RunState | None:
     """Return the run of the family whose agent waits for a text answer."""
-    acting = standing(log, run).acting
+    acting = find_acting_run(log, run).acting
     return acting if acting.status == "waiting" and acting.reason == "question" else None
 
 
@@ -116,7 +116,7 @@ def holder_of(log: Log, run: str) -> Holder | None:
     return next((found for each in family(log, run) if (found := log.holder(each)) is not None), None)
 
 
-def held_words(holder: Holder) -> str:
+def holder_words(holder: Holder) -> str:
     """Describe who drives a run: `handrail run (process 4711 on box)`."""
     return f"{holder.name} (process {holder.pid} on {holder.host})"
 
@@ -134,5 +134,5 @@ def pause(writer: RunWriter, run: str) -> None:
 def tell_family(writer: RunWriter, run: str, kind: str, by: str, **more: str) -> None:
     """Send the same message to every descendant that has not ended."""
     for each in family(writer.log, run):
-        if each != run and not (is_readable(writer.log, each) and state_of(writer.log, each).over):
+        if each != run and not (is_readable(writer.log, each) and state_of(writer.log, each).is_over):
             writer.send(each, f"{kind}:{time.time_ns()}", kind, by=by, **more)

@@ -9,11 +9,11 @@ from handrail.errors import NotFound
 from handrail.frozen import frozen
 from handrail.late_import import late_import
 from handrail.model.history.events import Event, Parent, RunStarted, StepBegan, StepRefused
-from handrail.model.history.run_state import RunState, StepState, changed
+from handrail.model.history.run_state import RunState, StepState, update_state
 from handrail.model.suggest import did_you_mean
 from handrail.operations.views.run_tree import family
 from handrail.ports.log import Log
-from handrail.runtime.event_records import from_log
+from handrail.runtime.event_records import decode_event
 from handrail.runtime.history import events_of, state_of
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def members(log: Log, run: str) -> tuple[Member, ...]:
     """List a run and its child runs, parents before their children."""
     known: dict[str, Member] = {run: Member(run)}
     for each in family(log, run):
-        first = from_log(log.read(each, limit=1)[0])
+        first = decode_event(log.read(each, limit=1)[0])
         if each == run or not isinstance(first, RunStarted) or first.parent is None:
             continue
         around = known.get(first.parent.run, Member(first.parent.run))
@@ -105,7 +105,7 @@ def step_status(state: RunState, step: StepState) -> str:
     return "stopped" if ended and step.status in ("running", "waiting") else step.status
 
 
-def same_step(address: str, wanted: str) -> bool:
+def is_same_step(address: str, wanted: str) -> bool:
     """Whether an address is that step, a part of it, or the step in some round of a loop."""
     return (
         address == wanted
@@ -116,15 +116,15 @@ def same_step(address: str, wanted: str) -> bool:
 
 def find_steps(log: Log, run: str, words: str) -> tuple[FoundStep, ...]:
     """Find the steps that an address means: `STEP`, `STEP@2` for its second beginning, `STEP[key]/INNER`."""
-    known = _listed(log, members(log, run))
+    known = _list_steps(log, members(log, run))
     exact = tuple(each for each in known if each.shown == words)
-    return exact or _nth(log, known, words) or _alike(run, known, words)
+    return exact or _find_nth_try(log, known, words) or _find_similar_steps(run, known, words)
 
 
-def shown_addresses(log: Log, run: str) -> tuple[str, ...]:
+def list_addresses(log: Log, run: str) -> tuple[str, ...]:
     """List the addresses of the steps of a run and of its child runs, and of each item as a whole."""
     family_of = members(log, run)
-    known = [found.shown for found in _listed(log, family_of)]
+    known = [found.shown for found in _list_steps(log, family_of)]
     return tuple(dict.fromkeys([*known, *(each.whole for each in family_of if each.whole)]))
 
 
@@ -145,11 +145,11 @@ def tries(log: Log, run: str, address: str) -> tuple[Try, ...]:
             last = found[-1]
             found[-1] = Try(last.began, last.begin, seq, event)
             if isinstance(event, StepRefused) and isinstance(last.begin, StepBegan):
-                found.append(Try(seq, guided_calls.called_again(last.begin, event)))
+                found.append(Try(seq, guided_calls.call_again(last.begin, event)))
     return tuple(found)
 
 
-def the_try(log: Log, step: FoundStep, wanted: Callable[[Try], bool] = lambda _: True) -> Try | None:
+def find_try(log: Log, step: FoundStep, wanted: Callable[[Try], bool] = lambda _: True) -> Try | None:
     """Return the requested try: the n-th, or else the last of those that match."""
     all_of = tries(log, step.run, step.address)
     if step.nth is not None:
@@ -157,32 +157,32 @@ def the_try(log: Log, step: FoundStep, wanted: Callable[[Try], bool] = lambda _:
     return next((each for each in reversed(all_of) if wanted(each)), None)
 
 
-def _listed(log: Log, family_of: tuple[Member, ...]) -> list[FoundStep]:
+def _list_steps(log: Log, family_of: tuple[Member, ...]) -> list[FoundStep]:
     return [
         FoundStep(member.run, address, f"{member.via}{address}")
-        for member, state in own_states(log, family_of)
+        for member, state in list_own_states(log, family_of)
         for address, _ in sorted(state.steps.items(), key=lambda pair: pair[1].began)
     ]
 
 
-def own_states(log: Log, family_of: tuple[Member, ...]) -> list[tuple[Member, RunState]]:
+def list_own_states(log: Log, family_of: tuple[Member, ...]) -> list[tuple[Member, RunState]]:
     """List the runs of a family, each with its own steps; a flow's call is a step of the run that was created for it.
 
     A run that was created for a call which the flow has since given up, by going back, has none.
     """
     states = {each.run: state_of(log, each.run) for each in family_of}
-    calls = {key: each for each in family_of if (key := _standing_call(states, each.call)) is not None}
+    calls = {key: each for each in family_of if (key := _current_call_key(states, each.call)) is not None}
     found: list[tuple[Member, RunState]] = []
     for each in family_of:
         if each.call is not None and each not in calls.values():
             continue
         state = states[each.run]
         own = {at: step for at, step in state.steps.items() if each.owns(at) and (each.run, at) not in calls}
-        found.append((each, changed(state, steps=HashTrieMap(own))))
+        found.append((each, update_state(state, steps=HashTrieMap(own))))
     return found
 
 
-def _standing_call(states: dict[str, RunState], call: Parent | None) -> tuple[str, str] | None:
+def _current_call_key(states: dict[str, RunState], call: Parent | None) -> tuple[str, str] | None:
     """Return the run and address of a call, if it is still the current one there."""
     around = None if call is None else states.get(call.run)
     if call is None or around is None:
@@ -191,7 +191,7 @@ def _standing_call(states: dict[str, RunState], call: Parent | None) -> tuple[st
     return (call.run, call.address) if step is not None and step.began == call.seq else None
 
 
-def _nth(log: Log, known: list[FoundStep], words: str) -> tuple[FoundStep, ...]:
+def _find_nth_try(log: Log, known: list[FoundStep], words: str) -> tuple[FoundStep, ...]:
     name, _, number = words.rpartition("@")
     if not name or not number.isdigit():
         return ()
@@ -202,8 +202,8 @@ def _nth(log: Log, known: list[FoundStep], words: str) -> tuple[FoundStep, ...]:
     return (FoundStep(named[0].run, named[0].address, words, int(number)),)
 
 
-def _alike(run: str, known: list[FoundStep], words: str) -> tuple[FoundStep, ...]:
-    found = tuple(each for each in known if same_step(each.shown, words))
+def _find_similar_steps(run: str, known: list[FoundStep], words: str) -> tuple[FoundStep, ...]:
+    found = tuple(each for each in known if is_same_step(each.shown, words))
     if not found:
         names = tuple(dict.fromkeys(each.shown for each in known))
         message = f"{run} has no step '{words}' yet{did_you_mean(words, names)}"

@@ -6,6 +6,6 @@ from handrail.ports.windows import WindowSystem
 
 def require_tmux(windows: WindowSystem) -> None:
     """Refuse what needs tmux if there is none."""
-    why = windows.missing()
+    why = windows.unavailable_reason()
     if why:
         raise EnvironmentFault(why, next_step=windows.remedy())

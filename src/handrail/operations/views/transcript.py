@@ -85,7 +85,7 @@ class Transcripts:
     def entries(self, call: AgentStream, after: int = 0) -> Iterator[Entry]:
         """Yield what an agent said and did, from a byte of its stream on; up to its end once it has stopped."""
         feed, last = _sorter(self._agent(call)), Part("printed", "")
-        lines = self._kept_lines(call.printed, after) if call.printed else self._lines(call.place, after)
+        lines = self._read_stored_lines(call.printed, after) if call.printed else self._lines(call.place, after)
         for offset, line in lines:
             for part in feed(line):
                 found = Part(part.kind, part.text.strip())
@@ -114,17 +114,17 @@ class Transcripts:
 
     def _calls(self, run: str, found: tuple[FoundStep, ...]) -> Iterator[AgentStream]:
         for each in found:
-            for inner in (each, *self._inside(run, each)):
+            for inner in (each, *self._find_inner_steps(run, each)):
                 known = tries(self.log, inner.run, inner.address)
                 numbered = enumerate(known, start=1)
                 for number, one in numbered:
-                    if inner.nth in (None, number) and (call := _called(one)) is not None:
+                    if inner.nth in (None, number) and (call := _find_call(one)) is not None:
                         place = newest_start(self.folder / inner.run / str(one.began))
                         agent = str(call.get("agent") or "")
-                        words, printed = agent_words(call), _printed(one)
+                        words, printed = agent_words(call), _output_stream(one)
                         yield AgentStream(inner.run, inner.shown, number, agent, words, one.begin.at, place, printed)
 
-    def _inside(self, run: str, step: FoundStep) -> Iterator[FoundStep]:
+    def _find_inner_steps(self, run: str, step: FoundStep) -> Iterator[FoundStep]:
         """Yield the inner steps of a review, a gate with a fix or a loop."""
         via = next((each.via for each in members(self.log, run) if each.run == step.run), "")
         for address in state_of(self.log, step.run).steps:
@@ -135,7 +135,7 @@ class Transcripts:
         tree = state_of(self.log, call.run).tree
         return self.agents.find(call.agent or None, None if tree is None else tree.repository)
 
-    def _kept_lines(self, printed: Stream, after: int) -> Iterator[tuple[int, bytes]]:
+    def _read_stored_lines(self, printed: Stream, after: int) -> Iterator[tuple[int, bytes]]:
         """Read the lines of a stream from a byte on; pieces before that are not opened."""
         offset, rest = 0, b""
         for position, part in enumerate(printed, start=1):
@@ -153,7 +153,7 @@ class Transcripts:
 
     def _lines(self, place: Path, after: int) -> Iterator[tuple[int, bytes]]:
         found = self.processes.look(str(place))
-        until, offset = self._until(place, found), after
+        until, offset = self._visible_end(place, found), after
         while offset < until:
             with (place / "stdout").open("rb") as file:
                 file.seek(offset)
@@ -165,7 +165,7 @@ class Transcripts:
                 offset += len(line)
                 yield offset, self.redactor.data(line.rstrip(b"\r\n"))
 
-    def _until(self, place: Path, found: Running | Ended | Gone | None) -> int:
+    def _visible_end(self, place: Path, found: Running | Ended | Gone | None) -> int:
         """Return the position up to which a stream may be shown."""
         try:
             size = (place / "stdout").stat().st_size
@@ -183,7 +183,7 @@ def _sorter(agent: Agent) -> Callable[[bytes], tuple[Part, ...]]:
     if sorts is not None:
         return sorts.feed
     reader = agent.lines()
-    return lambda line: (Part("printed", reader.feed(line).strip() or agent.glimpse(line) or ""),)
+    return lambda line: (Part("printed", reader.feed(line).strip() or agent.describe_line(line) or ""),)
 
 
 def _shortened(part: Part) -> str:
@@ -193,12 +193,12 @@ def _shortened(part: Part) -> str:
     return f"{part.text[:MOST_RESULT]} ... ({len(part.text) - MOST_RESULT} more characters)"
 
 
-def _called(one: Try) -> dict[str, Any] | None:
+def _find_call(one: Try) -> dict[str, Any] | None:
     call = call_of(one.begin) if isinstance(one.begin, StepBegan) else None
     return call if call is not None and "prompt" in call else None
 
 
-def _printed(one: Try) -> Stream:
+def _output_stream(one: Try) -> Stream:
     return one.end.printed if isinstance(one.end, StepEnded | QuestionAsked | StepRefused) else ()
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, cast
 from handrail.errors import InvalidWorkflow, Untrusted
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Diagnostic, Report
-from handrail.model.parts import every_step
+from handrail.model.parts import walk_steps
 from handrail.model.source import Document
 from handrail.model.workflow.actions import CallAction
 from handrail.sources.foreign_files import FileContent
@@ -90,10 +90,10 @@ def reach(place: Place, checked: Checked, catalog: "Catalog") -> Reached:
     while waiting:
         each = waiting.pop(0)
         drawn.update((id(opened), opened) for opened in each.drawn)
-        for name in () if each.plan is None else called_names(each.plan):
+        for name in () if each.plan is None else list_called_workflows(each.plan):
             opened = shelf.open("", name) if name not in calls else None
             if opened is not None:
-                calls[name] = _compiled(opened, catalog)
+                calls[name] = _compile_opened(opened, catalog)
                 drawn.setdefault(id(opened), opened)
                 waiting.append(calls[name])
     reached = Reached(checked, calls, tuple(drawn.values()))
@@ -101,23 +101,23 @@ def reach(place: Place, checked: Checked, catalog: "Catalog") -> Reached:
     return replace(reached, bindings=bindings_content(place, catalog.bindings) if slots else None)
 
 
-def called_names(plan: "Plan") -> tuple[str, ...]:
+def list_called_workflows(plan: "Plan") -> tuple[str, ...]:
     """List the workflows that the steps of a plan call."""
-    actions = (step.action for _, step in every_step(plan.steps))
+    actions = (step.action for _, step in walk_steps(plan.steps))
     return tuple(dict.fromkeys(action.workflow for action in actions if isinstance(action, CallAction)))
 
 
-def _compiled(opened: Opened, catalog: "Catalog") -> Checked:
+def _compile_opened(opened: Opened, catalog: "Catalog") -> Checked:
     """Compile a workflow that is called; errors in it are not errors of the caller."""
     from handrail.compiler.compile import compile_document  # noqa: PLC0415 (not all that is listed is compiled)
 
     if opened.document is None:
         return Checked(opened.found, opened, None, tuple(opened.report))
     compiled = compile_document(opened.document, catalog)
-    return Checked(opened.found, opened, compiled, compiled.diagnostics, _drawn(compiled, catalog))
+    return Checked(opened.found, opened, compiled, compiled.diagnostics, _open_dependencies(compiled, catalog))
 
 
-def _drawn(compiled: "Compiled", catalog: "Catalog") -> tuple[Opened, ...]:
+def _open_dependencies(compiled: "Compiled", catalog: "Catalog") -> tuple[Opened, ...]:
     shelf = cast("PlaceShelf", catalog.shelf)
     found = (shelf.open(asker, name) for asker, name in compiled.asked if name)
     return tuple(opened for opened in found if opened is not None)
@@ -129,7 +129,7 @@ def check(
     """Read and compile a workflow; with `advise`, also report surprises for its author, or all that could be better."""
     opened = open_workflow(found, place)
     if opened.document is None:
-        return Checked(found, opened, None, _in_order(tuple(opened.report)))
+        return Checked(found, opened, None, _sort_diagnostics(tuple(opened.report)))
     from handrail.compiler.compile import compile_document  # noqa: PLC0415 (not all that is listed is compiled)
 
     compiled = compile_document(opened.document, catalog, opened.report)
@@ -138,16 +138,16 @@ def check(
         from handrail.compiler.lint import LINTS, PLAIN, lint  # noqa: PLC0415 (most commands do not lint)
 
         only = PLAIN if advise == "plain" else tuple(LINTS)
-        said = _once((*said, *lint(compiled, opened.document, catalog, only)))
-    return Checked(found, opened, compiled, _in_order(said), _drawn(compiled, catalog))
+        said = _drop_duplicates((*said, *lint(compiled, opened.document, catalog, only)))
+    return Checked(found, opened, compiled, _sort_diagnostics(said), _open_dependencies(compiled, catalog))
 
 
-def valid(place: Place, checked: Checked) -> Valid:
+def require_valid(place: Place, checked: Checked) -> Valid:
     """Return the result of a checked workflow, or raise what is wrong with it."""
     document, plan, hash_ = checked.opened.document, checked.plan, checked.hash
     if document is not None and plan is not None and hash_ is not None:
         return Valid(document, plan, hash_)
-    path = place.shown(checked.found.main)
+    path = place.display_path(checked.found.main)
     typed = shlex.quote(path)
     if any(each.code == Untrusted.code for each in checked.diagnostics):
         raise Untrusted(f"the workflow {path} has not been trusted", next_step=f"read it, then: handrail trust {typed}")
@@ -155,14 +155,14 @@ def valid(place: Place, checked: Checked) -> Valid:
     raise InvalidWorkflow(f"the workflow {path} is invalid", checked.diagnostics, next_step=next_step)
 
 
-def _once(diagnostics: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
+def _drop_duplicates(diagnostics: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
     report = Report()
     for each in diagnostics:
         report.add(each)
     return tuple(report)
 
 
-def _in_order(diagnostics: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
+def _sort_diagnostics(diagnostics: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
     """Sort diagnostics by file, in the order of first mention; within a file from top to bottom."""
     files = {name: number for number, name in enumerate(dict.fromkeys(each.file for each in diagnostics))}
     return tuple(sorted(diagnostics, key=lambda each: (files[each.file], each.line, each.column)))

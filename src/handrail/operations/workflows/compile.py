@@ -1,11 +1,11 @@
 """The pinned version of a workflow."""
 
-from handrail.compiler.bounds import Bound, agent_calls
+from handrail.compiler.bounds import Bound, count_agent_calls
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Diagnostic
 from handrail.model.source import Form
-from handrail.operations.workflows.check import Valid, check, valid
-from handrail.operations.workflows.find_targets import one
+from handrail.operations.workflows.check import Valid, check, require_valid
+from handrail.operations.workflows.find_targets import find_one_workflow
 from handrail.sources.open_workflow import catalog_for
 from handrail.sources.tiers import Place
 
@@ -24,7 +24,9 @@ class CompiledWorkflow:
 def compile_workflow(place: Place, name_or_path: str) -> CompiledWorkflow:
     """Compile a workflow; raise InvalidWorkflow if it has errors."""
     catalog = catalog_for(place)
-    checked = check(place, one(place, name_or_path), catalog)
-    made = valid(place, checked)
-    bound = agent_calls(made.plan, catalog)
-    return CompiledWorkflow(checked.found.form, place.shown(checked.found.main), made, bound, checked.diagnostics)
+    checked = check(place, find_one_workflow(place, name_or_path), catalog)
+    made = require_valid(place, checked)
+    bound = count_agent_calls(made.plan, catalog)
+    return CompiledWorkflow(
+        checked.found.form, place.display_path(checked.found.main), made, bound, checked.diagnostics
+    )

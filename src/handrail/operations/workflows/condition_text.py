@@ -36,11 +36,11 @@ def condition_words(condition: Condition) -> str:
             operand = json.dumps(condition.operand, ensure_ascii=False)
             return f"{condition.var} {SIGNS.get(condition.operator, condition.operator)} {operand}"
         case AllOf():
-            return " and ".join(_inner(part) for part in condition.parts)
+            return " and ".join(_parenthesize(part) for part in condition.parts)
         case AnyOf():
-            return " or ".join(_inner(part) for part in condition.parts)
+            return " or ".join(_parenthesize(part) for part in condition.parts)
         case Negation():
-            return f"not {_inner(condition.part)}"
+            return f"not {_parenthesize(condition.part)}"
         case Always():
             return "always"
 
@@ -71,7 +71,7 @@ def bound_words(bound: Bound) -> str:
     return f"{bound.least} to {bound.most} agent calls"
 
 
-def pinned_words(definition: str, length: int = 4) -> str:
+def short_hash(definition: str, length: int = 4) -> str:
     """Return the beginning of a pinned version's hash, long enough to distinguish versions."""
     return definition.removeprefix("sha256:")[:length]
 
@@ -86,6 +86,6 @@ def input_type(declared: Input) -> str:
     return "issue" if declared.type == ISSUE else describe(declared.type)
 
 
-def _inner(part: Condition) -> str:
+def _parenthesize(part: Condition) -> str:
     words = condition_words(part)
     return f"({words})" if isinstance(part, AllOf | AnyOf) else words

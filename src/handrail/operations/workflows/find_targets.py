@@ -5,28 +5,28 @@ from pathlib import Path
 from handrail.errors import NotFound
 from handrail.model.diagnostics import Report
 from handrail.sources.tiers import Found, Place, find
-from handrail.sources.workflow_files import Candidate, from_path, workflows_in
+from handrail.sources.workflow_files import Candidate, find_candidate, workflows_in
 
 
-def one(place: Place, text: str, report: Report | None = None) -> Found:
+def find_one_workflow(place: Place, text: str, report: Report | None = None) -> Found:
     """Find a workflow by name or path; a path needs no slash if no workflow has that name."""
     report = Report() if report is None else report
     try:
         return find(place, text, report)
     except NotFound:
         path = _path(place, text)
-        if path is None or from_path(path) is None:
+        if path is None or find_candidate(path) is None:
             raise
         return find(place, str(path), report)
 
 
-def several(place: Place, text: str, report: Report) -> list[Found]:
+def find_workflows(place: Place, text: str, report: Report) -> list[Found]:
     """Find a workflow, or all workflows of a folder that is not a workflow itself."""
     try:
-        return [one(place, text, report)]
+        return [find_one_workflow(place, text, report)]
     except NotFound:
         path = _path(place, text)
-        inside = _inside(path) if path is not None else []
+        inside = _find_in_folder(path) if path is not None else []
         if not inside:
             raise
         return [find(place, str(each.main), report) for each in inside]
@@ -36,7 +36,7 @@ def _path(place: Place, text: str) -> Path | None:
     return (place.cwd or Path.cwd()) / text if text and "\0" not in text else None
 
 
-def _inside(path: Path) -> list[Candidate]:
+def _find_in_folder(path: Path) -> list[Candidate]:
     try:
         return workflows_in(path) if path.is_dir() else []
     except OSError:

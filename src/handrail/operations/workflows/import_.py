@@ -11,7 +11,7 @@ from handrail.errors import NotFound, UsageError
 from handrail.frozen import frozen
 from handrail.operations.atomic_files import replace_file
 from handrail.operations.workflows.validate import Validation, validate
-from handrail.sources.foreign_files import Refusal, decode, printable, read_bytes, stays_inside
+from handrail.sources.foreign_files import Refusal, decode, is_inside, printable, read_bytes
 from handrail.sources.tiers import Place
 
 MOST_FILES = 500
@@ -38,7 +38,7 @@ def import_workflows(
     texts, unread = read_source(source)
     imported = import_files(texts, kind)
     target = to if to is not None else _default_target(place)
-    paths = {target / _inside(name): text for name, text in sorted(imported.files.items())}
+    paths = {target / _require_inside(name): text for name, text in sorted(imported.files.items())}
     _refuse_links(place, paths, target)
     if not force:
         _refuse_overwriting(place, [path for path in paths if path.exists()])
@@ -46,7 +46,7 @@ def import_workflows(
     folders = dict.fromkeys(target / PurePosixPath(name).parts[0] for name in sorted(imported.files))
     validation = validate(place, [str(folder) for folder in folders])
     return ImportResult(
-        imported.kind, tuple(place.shown(path) for path in paths), (*imported.notes, *unread), validation
+        imported.kind, tuple(place.display_path(path) for path in paths), (*imported.notes, *unread), validation
     )
 
 
@@ -85,7 +85,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _refuse_leaving(path: Path, root: Path) -> None:
-    if path.is_symlink() and not stays_inside(path, root):
+    if path.is_symlink() and not is_inside(path, root):
         raise UsageError(f"{printable(str(path))} leads out of what is imported", next_step="remove the link")
 
 
@@ -100,7 +100,7 @@ def _default_target(place: Place) -> Path:
     return place.cwd or Path.cwd()
 
 
-def _inside(name: str) -> PurePosixPath:
+def _require_inside(name: str) -> PurePosixPath:
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts:
         raise UsageError(f"the import would write outside its folder: {printable(name)}")
@@ -124,11 +124,13 @@ def _write(texts: dict[Path, str]) -> None:
 def _refuse_links(place: Place, paths: Iterable[Path], target: Path) -> None:
     for path in paths:
         if path.is_symlink() or not path.resolve().is_relative_to(target.resolve()):
-            raise UsageError(f"{place.shown(path)} leads elsewhere, so it is not written", next_step="remove the link")
+            raise UsageError(
+                f"{place.display_path(path)} leads elsewhere, so it is not written", next_step="remove the link"
+            )
 
 
 def _refuse_overwriting(place: Place, existing: list[Path]) -> None:
     if existing:
-        listed = ", ".join(place.shown(path) for path in existing[:3]) + (" …" if len(existing) > 3 else "")
+        listed = ", ".join(place.display_path(path) for path in existing[:3]) + (" …" if len(existing) > 3 else "")
         hint = "choose another folder with --to, or overwrite with --force"
         raise UsageError(f"already there: {listed}", next_step=hint)

@@ -8,7 +8,7 @@ from typing import NoReturn, cast
 
 from handrail.compiler.record_types import ISSUE
 from handrail.errors import UsageError
-from handrail.model.names import spoken
+from handrail.model.names import make_identifier
 from handrail.model.suggest import did_you_mean
 from handrail.model.workflow.plan import EMPTY_ISSUE, Input, issue_from
 from handrail.model.workflow.types import TEXT_KINDS, AnyType, ChoiceType, ListType, ScalarType, Type
@@ -31,11 +31,11 @@ def bind(declared: Sequence[Input], given: Sequence[str], task: str) -> dict[str
         texts[place.name] = task
     missing = [each for each in declared if each.required and each.name not in texts]
     if missing:
-        _missing(missing)
+        _refuse_missing(missing)
     return {each.name: read(each, texts[each.name]) if each.name in texts else each.default for each in declared}
 
 
-def given_values(declared: Sequence[Input], given: Sequence[str]) -> dict[str, JsonValue]:
+def parse_given_values(declared: Sequence[Input], given: Sequence[str]) -> dict[str, JsonValue]:
     """Return the values of only those inputs that were passed."""
     texts = _texts(declared, given)
     return {each.name: read(each, texts[each.name]) for each in declared if each.name in texts}
@@ -61,23 +61,23 @@ def read(declared: Input, text: str) -> JsonValue:
 
 
 def _texts(declared: Sequence[Input], given: Sequence[str]) -> dict[str, str]:
-    known = {spoken(each.name): each.name for each in declared}
+    known = {make_identifier(each.name): each.name for each in declared}
     texts: dict[str, str] = {}
     for pair in given:
         name, equals, text = pair.partition("=")
         if not equals or not name:
             raise UsageError(f"--input {pair!r} is no NAME=VALUE", next_step="for example --input base=main")
-        if spoken(name) not in known:
+        if make_identifier(name) not in known:
             said = ", ".join(known.values()) or "none"
             hint = f"inputs of this workflow: {said}"
             raise UsageError(f"there is no input '{name}'{did_you_mean(name, known.values())}", next_step=hint)
-        if known[spoken(name)] in texts:
+        if known[make_identifier(name)] in texts:
             raise UsageError(f"input '{name}' is given twice", next_step="give it once")
-        texts[known[spoken(name)]] = text
+        texts[known[make_identifier(name)]] = text
     return texts
 
 
-def _missing(missing: Sequence[Input]) -> NoReturn:
+def _refuse_missing(missing: Sequence[Input]) -> NoReturn:
     said = ", ".join(f"'{each.name}' ({_type_words(each)})" for each in missing)
     what = "input" if len(missing) == 1 else "inputs"
     typed = " ".join(f"--input {each.name}={_example(each)}" for each in missing)
@@ -95,7 +95,7 @@ def _value(declared: Input, type_: Type, text: str) -> JsonValue:
         case ScalarType():
             return text
         case ChoiceType():
-            return text if text in type_.values else _choice(declared, type_, text)
+            return text if text in type_.values else _refuse_choice(declared, type_, text)
         case ListType():
             return _list(declared, type_, text)
         case _:
@@ -120,7 +120,7 @@ def _number(declared: Input, text: str) -> JsonValue:
     return float(text)
 
 
-def _choice(declared: Input, type_: ChoiceType, text: str) -> NoReturn:
+def _refuse_choice(declared: Input, type_: ChoiceType, text: str) -> NoReturn:
     _refuse(declared, f"it is none of {', '.join(type_.values)}{did_you_mean(text, type_.values)}")
 
 
@@ -139,7 +139,7 @@ def _list(declared: Input, type_: ListType, text: str) -> JsonValue:
 
 def _json(declared: Input, text: str) -> JsonValue:
     try:
-        found = cast("JsonValue", json.loads(text, parse_constant=_no_constant))
+        found = cast("JsonValue", json.loads(text, parse_constant=_refuse_constant))
         json.dumps(found, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else f"it is not JSON ({error})"
@@ -147,7 +147,7 @@ def _json(declared: Input, text: str) -> JsonValue:
     return found
 
 
-def _no_constant(name: str) -> NoReturn:
+def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON number")
 
 

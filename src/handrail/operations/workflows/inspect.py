@@ -3,18 +3,18 @@
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from handrail.compiler.bounds import Bound, agent_calls
+from handrail.compiler.bounds import Bound, count_agent_calls
 from handrail.compiler.scope import names_at
 from handrail.errors import InvalidWorkflow, Untrusted
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Diagnostic
-from handrail.model.parts import every_step, parts
+from handrail.model.parts import parts, walk_steps
 from handrail.model.workflow.actions import CallAction
 from handrail.model.workflow.guidance import Delegation, Reference
 from handrail.model.workflow.plan import Input, Plan
 from handrail.model.workflow.values import Prompt
 from handrail.operations.workflows.check import check, reach
-from handrail.operations.workflows.find_targets import one
+from handrail.operations.workflows.find_targets import find_one_workflow
 from handrail.operations.workflows.list import Listed, describe
 from handrail.operations.workflows.outline import ShownStep, outline
 from handrail.sources.open_workflow import catalog_for
@@ -62,7 +62,7 @@ class Inspection:
 def inspect_workflow(place: Place, name_or_path: str, *, expand: bool = False) -> Inspection:
     """Find, compile and describe a workflow."""
     catalog = catalog_for(place)
-    checked = check(place, one(place, name_or_path), catalog, advise="plain")
+    checked = check(place, find_one_workflow(place, name_or_path), catalog, advise="plain")
     about = describe(place, checked)
     read = () if checked.opened.snapshot is None else reach(place, checked, catalog).contents
     trust = TrustStore(place.folders).status_of(read) if read else None
@@ -77,7 +77,7 @@ def inspect_workflow(place: Place, name_or_path: str, *, expand: bool = False) -
         steps=outline(plan, names_at(plan), expand=expand),
         references=plan.guided.references if plan.guided is not None else (),
         calls=tuple(dict.fromkeys(_calls(plan))),
-        bound=agent_calls(plan, catalog),
+        bound=count_agent_calls(plan, catalog),
         files=(main, *_prompts(plan)),
         diagnostics=checked.diagnostics,
     )
@@ -86,7 +86,7 @@ def inspect_workflow(place: Place, name_or_path: str, *, expand: bool = False) -
 def _prompts(plan: Plan) -> Iterator[UsedFile]:
     versions: dict[str, str | None] = {}
     users: dict[str, list[str]] = {}
-    for address, step in every_step(plan.steps):
+    for address, step in walk_steps(plan.steps):
         for prompt in parts(step.action, Prompt):
             if prompt.file is not None:
                 versions[prompt.file] = prompt.version
@@ -96,7 +96,7 @@ def _prompts(plan: Plan) -> Iterator[UsedFile]:
 
 
 def _calls(plan: Plan) -> Iterator[str]:
-    for _, step in every_step(plan.steps):
+    for _, step in walk_steps(plan.steps):
         if isinstance(step.action, CallAction):
             yield step.action.workflow
         yield from (each.workflow for each in parts(step.action, Delegation))

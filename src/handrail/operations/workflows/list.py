@@ -32,7 +32,7 @@ class Listed:
     diagnostics: tuple[Diagnostic, ...]
 
     @property
-    def routine(self) -> bool:
+    def is_routine(self) -> bool:
         """Whether it is meant to be used inside other workflows."""
         return is_routine(self.name)
 
@@ -63,7 +63,7 @@ def list_workflows(place: Place, *, tier: str | None = None, pinned: bool = True
     own = any(each.shadows for each in everything if each.tier is Tier.USER)
     as_shipped = not pinned and catalog.bindings is None and not own
     listed = (
-        _shipped(place, each, read=not (counted and is_routine(each.name)))
+        _describe_built_in(place, each, read=not (counted and is_routine(each.name)))
         if as_shipped and each.tier is Tier.BUILT_IN
         else describe(place, check(place, each, catalog))
         for each in everything
@@ -72,7 +72,7 @@ def list_workflows(place: Place, *, tier: str | None = None, pinned: bool = True
     return Listing(tuple(listed), tuple(report))
 
 
-def _shipped(place: Place, found: Found, *, read: bool) -> Listed:
+def _describe_built_in(place: Place, found: Found, *, read: bool) -> Listed:
     opened = open_workflow(found, place) if read else Opened(found, None, None, Report())
     listed = describe(place, Checked(found, opened, None, tuple(opened.report)))
     return replace(listed, valid=opened.document is not None or not read)
@@ -96,7 +96,7 @@ def describe(place: Place, checked: Checked) -> Listed:
         name=found.name,
         tier=found.tier,
         form=found.form,
-        path=place.shown(found.main),
+        path=place.display_path(found.main),
         description=_description(root),
         hash=checked.hash,
         valid=checked.ok,

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from handrail.errors import UsageError
 from handrail.model.diagnostics import Diagnostic, Report
-from handrail.model.parts import every_step
+from handrail.model.parts import walk_steps
 from handrail.model.source import Document, Entry, Mapping, Node, Scalar, Sequence
 from handrail.model.suggest import did_you_mean
 from handrail.model.workflow.actions import has_escalation
@@ -16,7 +16,7 @@ from handrail.sources.tiers import Place
 def require_channels(place: Place, plans: Iterable[Plan]) -> None:
     """Refuse to start a run that would notify a channel which cannot be reached."""
     for plan in plans:
-        for address, channel in told_channels(plan):
+        for address, channel in list_escalations(plan):
             setting = read_notify(place.folders, Report())
             if not has_channel(setting, channel):
                 message = f"step '{address}' escalates to {_problem(setting, channel)}"
@@ -25,7 +25,7 @@ def require_channels(place: Place, plans: Iterable[Plan]) -> None:
 
 def channel_problems(place: Place, document: Document, plan: Plan) -> tuple[Diagnostic, ...]:
     """Return an error for each channel of a workflow that the user's configuration cannot reach."""
-    wanted = {channel for _, channel in told_channels(plan)}
+    wanted = {channel for _, channel in list_escalations(plan)}
     setting, report = read_notify(place.folders, Report()) if wanted else NotifySetting(), Report()
     for entry in _entries(document.root):
         value = entry.value.value if isinstance(entry.value, Scalar) else None
@@ -35,9 +35,9 @@ def channel_problems(place: Place, document: Document, plan: Plan) -> tuple[Diag
     return tuple(report)
 
 
-def told_channels(plan: Plan) -> Iterator[tuple[str, str]]:
+def list_escalations(plan: Plan) -> Iterator[tuple[str, str]]:
     """Yield the steps of a plan that notify a channel, each with the channel."""
-    for address, step in every_step(plan.steps):
+    for address, step in walk_steps(plan.steps):
         if step.escalate_to and (step.on_fail == "escalate" or has_escalation(step.action)):
             yield address, step.escalate_to
 

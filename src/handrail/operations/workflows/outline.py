@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Literal
 
 from handrail.frozen import frozen
-from handrail.model.parts import every_step, parts
+from handrail.model.parts import parts, walk_steps
 from handrail.model.workflow.actions import Action, CallAction, Checks, DynamicAction, GroupAction, body
 from handrail.model.workflow.guidance import DelegateAction, GuidedAction, GuidedLoopAction
 from handrail.model.workflow.plan import Injected, Plan, Step
@@ -14,7 +14,7 @@ from handrail.model.workflow.settings import AgentTask
 from handrail.model.workflow.values import Command
 from handrail.operations.workflows.condition_text import condition_words
 
-__all__ = ["ListedCommand", "ShownStep", "commands_of", "every_step", "outline", "parts"]
+__all__ = ["ListedCommand", "ShownStep", "commands_of", "outline", "parts", "walk_steps"]
 
 Names = Mapping[str, Mapping[str, str]]
 
@@ -51,7 +51,7 @@ class ListedCommand:
 
 def commands_of(plan: Plan, checks: Mapping[str, str]) -> tuple[ListedCommand, ...]:
     """List everything that a plan executes, from top to bottom; `checks` are the project's, for steps that use them."""
-    listed = (each for address, step in every_step(plan.steps) for each in _commands(address, step, checks))
+    listed = (each for address, step in walk_steps(plan.steps) for each in _commands(address, step, checks))
     return tuple(replace(each, workflow=plan.name) for each in listed)
 
 
@@ -76,20 +76,20 @@ def _outline(steps: tuple[Step, ...], prefix: str, names: Names, *, expand: bool
     shown: list[ShownStep] = []
     for caller, group in groupby(steps, key=lambda step: step.injected.at if step.injected and not expand else None):
         if caller is None:
-            shown += [_shown(step, prefix, names, expand=expand) for step in group]
+            shown += [_outline_step(step, prefix, names, expand=expand) for step in group]
         else:
-            shown.append(_folded(caller, tuple(group), prefix, names))
+            shown.append(_outline_group(caller, tuple(group), prefix, names))
     return tuple(shown)
 
 
-def _folded(caller: str, steps: tuple[Step, ...], prefix: str, names: Names) -> ShownStep:
+def _outline_group(caller: str, steps: tuple[Step, ...], prefix: str, names: Names) -> ShownStep:
     first = steps[0]
     by = first.injected.by if first.injected is not None else ""
     scope = names.get(prefix + first.name, {})
     return ShownStep(name=caller, address=prefix + caller, kind="use", says=by, hidden=len(steps), names=scope)
 
 
-def _shown(step: Step, prefix: str, names: Names, *, expand: bool) -> ShownStep:
+def _outline_step(step: Step, prefix: str, names: Names, *, expand: bool) -> ShownStep:
     address = prefix + step.name
     inner = body(step.action)
     folded = isinstance(step.action, GroupAction) and not expand

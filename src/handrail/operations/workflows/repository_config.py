@@ -39,7 +39,7 @@ def read_configured(place: Place) -> Configured | None:
     content = None if root is None else read_content(root / CONFIG, root)
     if root is None or content is None:
         return None
-    shown, report = place.shown(root / CONFIG), Report()
+    shown, report = place.display_path(root / CONFIG), Report()
     config = config_in(parse_toml(content.data, shown, report), root, report)
     trust = TrustStore(place.folders).status_of([content])
-    return Configured(config, shown, content, "" if trust.granted else trust.reason)
+    return Configured(config, shown, content, "" if trust.is_granted else trust.reason)

@@ -8,7 +8,7 @@ from pathlib import Path
 from handrail.errors import EnvironmentFault, UsageError
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
-from handrail.sources.foreign_files import FileContent, printable, real, reason, stays_inside
+from handrail.sources.foreign_files import FileContent, is_inside, printable, real, reason
 from handrail.sources.library import library_root
 from handrail.sources.tiers import Place, Tier, discover
 from handrail.sources.trust.store import TrustStore
@@ -39,7 +39,7 @@ def scaffold(place: Place, name: str, tier: Tier) -> Scaffolded:
     found = [each for each in discover(place, Report()) if each.name == name]
     same = next((each for each in found if each.tier is tier), None)
     if same is not None:
-        where = place.shown(same.main)
+        where = place.display_path(same.main)
         raise UsageError(f"there is a workflow {name} already: {where}", next_step=f"handrail inspect {name}")
     files = _files(name)
     _write(files, folder)
@@ -48,7 +48,7 @@ def scaffold(place: Place, name: str, tier: Tier) -> Scaffolded:
             FileContent(real(folder) / path, data) for path, data in files.items() if not path.startswith("tests/")
         )
     hides = tuple(str(each.tier) for each in found if each.tier is not Tier.USER)
-    return Scaffolded(name, tier, place.shown(folder), tuple(sorted(files)), hides)
+    return Scaffolded(name, tier, place.display_path(folder), tuple(sorted(files)), hides)
 
 
 def _folder(place: Place, tier: Tier) -> Path:
@@ -57,7 +57,7 @@ def _folder(place: Place, tier: Tier) -> Path:
     if place.repository is None:
         raise UsageError("this folder is in no repository", next_step="go to one, or: handrail new NAME --to user")
     folder = place.repository / ".handrail" / "workflows"
-    if not stays_inside(folder, place.repository):
+    if not is_inside(folder, place.repository):
         message = f"{printable(str(folder))} leads outside the repository"
         raise UsageError(message, next_step="replace the link by a folder of its own")
     return folder

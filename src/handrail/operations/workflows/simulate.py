@@ -3,26 +3,26 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from handrail.compiler.bounds import Bound, agent_calls
+from handrail.compiler.bounds import Bound, count_agent_calls
 from handrail.compiler.catalog import Catalog
 from handrail.compiler.compile import compile_document
 from handrail.compiler.outcome import Places
 from handrail.compiler.record_types import result_type
 from handrail.engine.simulation.explore import DEFAULT_STATES, Explored, explore
 from handrail.engine.simulation.findings import Finding, findings
-from handrail.engine.simulation.graph import longest
+from handrail.engine.simulation.graph import longest_path
 from handrail.engine.simulation.world import End, Room
 from handrail.frozen import frozen
-from handrail.model.parts import every_step
+from handrail.model.parts import walk_steps
 from handrail.model.workflow.actions import CallAction
 from handrail.model.workflow.plan import Plan
-from handrail.operations.workflows.check import check, valid
-from handrail.operations.workflows.find_targets import one
-from handrail.operations.workflows.inputs import given_values
+from handrail.operations.workflows.check import check, require_valid
+from handrail.operations.workflows.find_targets import find_one_workflow
+from handrail.operations.workflows.inputs import parse_given_values
 from handrail.sources.open_workflow import catalog_for
 from handrail.sources.tiers import Place
 
-__all__ = ["DEFAULT_STATES", "Placed", "Simulation", "simulate", "simulated"]
+__all__ = ["DEFAULT_STATES", "Placed", "Simulation", "simulate", "simulate_plan"]
 
 
 @frozen
@@ -51,7 +51,7 @@ class Simulation:
         return 1 if any(each.finding.severity == "fault" for each in self.findings) else 0
 
     @property
-    def reached(self) -> frozenset[str]:
+    def reachable_places(self) -> frozenset[str]:
         """The places of the steps that can be reached."""
         return frozenset(self.explored.facts.begun)
 
@@ -68,13 +68,13 @@ class Simulation:
 def simulate(place: Place, name_or_path: str, given: Sequence[str] = (), most: int = DEFAULT_STATES) -> Simulation:
     """Find a workflow and walk every branch of it; inputs that are not passed take every value that matters."""
     catalog = catalog_for(place)
-    checked = check(place, one(place, name_or_path), catalog)
-    plan = valid(place, checked).plan
+    checked = check(place, find_one_workflow(place, name_or_path), catalog)
+    plan = require_valid(place, checked).plan
     places = checked.compiled.places if checked.compiled is not None else Places()
-    return replace(simulated(plan, catalog, places, given, most), path=place.shown(checked.found.main))
+    return replace(simulate_plan(plan, catalog, places, given, most), path=place.display_path(checked.found.main))
 
 
-def simulated(
+def simulate_plan(
     plan: Plan,
     catalog: Catalog,
     places: Places,
@@ -82,22 +82,24 @@ def simulated(
     most: int = DEFAULT_STATES,
 ) -> Simulation:
     """Walk every branch of a plan."""
-    explored = explore(plan, result_type, _called(plan, catalog), given_values(plan.inputs, given), Room(most))
+    explored = explore(
+        plan, result_type, _compile_called_workflows(plan, catalog), parse_given_values(plan.inputs, given), Room(most)
+    )
     return Simulation(
         plan=plan,
         explored=explored,
-        findings=tuple(_placed(each, places) for each in findings(plan, explored)),
-        bound=agent_calls(plan, catalog),
-        longest=longest(explored),
+        findings=tuple(_locate_finding(each, places) for each in findings(plan, explored)),
+        bound=count_agent_calls(plan, catalog),
+        longest=longest_path(explored),
     )
 
 
-def _called(plan: Plan, catalog: Catalog) -> dict[str, Plan]:
+def _compile_called_workflows(plan: Plan, catalog: Catalog) -> dict[str, Plan]:
     """Compile the workflows that are called, and those that they call."""
     found: dict[str, Plan] = {}
     waiting = [plan]
     while waiting:
-        for _, step in every_step(waiting.pop().steps):
+        for _, step in walk_steps(waiting.pop().steps):
             name = step.action.workflow if isinstance(step.action, CallAction) else ""
             document = catalog.workflow(name) if name and name not in found else None
             called = compile_document(document, catalog).plan if document is not None else None
@@ -107,7 +109,7 @@ def _called(plan: Plan, catalog: Catalog) -> dict[str, Plan]:
     return found
 
 
-def _placed(finding: Finding, places: Places) -> Placed:
+def _locate_finding(finding: Finding, places: Places) -> Placed:
     span = places.find(finding.place, finding.key) if finding.key else places.find(finding.place)
     if span is None:
         return Placed(finding)

@@ -11,42 +11,42 @@ AFTER = {"native": ("description", "name"), "workrail": ("version", "description
 """The keys below which a new stamp is written; the first that exists counts."""
 
 
-def stamped(document: Document, version: int) -> str | None:
+def insert_stamp(document: Document, version: int) -> str | None:
     """Return the text with the stamp in it; None if the layout leaves no safe place for it."""
     text = document.bundle.source.text
     key = STAMP_KEYS[document.dialect]
     present = document.root.get(key)
-    ways = _replaced(text, present, version) if present is not None else _inserted(text, document, key, version)
+    ways = _replace_stamp(text, present, version) if present is not None else _insert_key(text, document, key, version)
     expected = {**_plain_root(document), key: version}
     return next((new for new in ways if _reads_as(new, document, expected)), None)
 
 
-def _replaced(text: str, node: Node, version: int) -> Iterator[str]:
+def _replace_stamp(text: str, node: Node, version: int) -> Iterator[str]:
     if isinstance(node, Scalar):
         yield text[: node.span.start] + str(version) + text[node.span.end :]
 
 
-def _inserted(text: str, document: Document, key: str, version: int) -> Iterator[str]:
+def _insert_key(text: str, document: Document, key: str, version: int) -> Iterator[str]:
     entries = document.root.entries
     anchor = next((entries[name] for name in AFTER[document.dialect] if name in entries), None)
     if anchor is None:
         return
     if document.dialect == "workrail":
-        yield _inserted_json(text, anchor, f'"{key}": {version}')
+        yield _insert_json_member(text, anchor, f'"{key}": {version}')
     elif text[document.root.span.start] == "{":
-        yield _spliced(text, anchor.value.span.end, f", {key}: {version}")
+        yield _splice(text, anchor.value.span.end, f", {key}: {version}")
     else:
-        yield from _inserted_yaml(text, anchor, f"{key}: {version}")
+        yield from _insert_yaml_line(text, anchor, f"{key}: {version}")
 
 
-def _inserted_json(text: str, anchor: Entry, member: str) -> str:
+def _insert_json_member(text: str, anchor: Entry, member: str) -> str:
     lead = _lead(text, anchor.key.span.start)
     own_line = lead != "" and lead.isspace() and "\n" in text[: anchor.key.span.start]
     between = f",{_line_break(text)}{lead}" if own_line else ", "
-    return _spliced(text, anchor.value.span.end, between + member)
+    return _splice(text, anchor.value.span.end, between + member)
 
 
-def _inserted_yaml(text: str, anchor: Entry, line: str) -> Iterator[str]:
+def _insert_yaml_line(text: str, anchor: Entry, line: str) -> Iterator[str]:
     """Try below the last non-blank line of the value, then below all of it: blank lines may be part of it."""
     line = _lead(text, anchor.key.span.start).removeprefix("\ufeff") + line
     value = text[: anchor.value.span.end]
@@ -55,7 +55,7 @@ def _inserted_yaml(text: str, anchor: Entry, line: str) -> Iterator[str]:
         if at == 0:
             yield text + _line_break(text) + line
         else:
-            yield _spliced(text, at, line + _line_break(text))
+            yield _splice(text, at, line + _line_break(text))
 
 
 def _lead(text: str, at: int) -> str:
@@ -67,7 +67,7 @@ def _line_break(text: str) -> str:
     return "\r\n" if first > 0 and text[first - 1] == "\r" else "\n"
 
 
-def _spliced(text: str, at: int, new: str) -> str:
+def _splice(text: str, at: int, new: str) -> str:
     return text[:at] + new + text[at:]
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 from handrail.errors import NotFound, UsageError
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
-from handrail.model.parts import every_step, parts
+from handrail.model.parts import parts, walk_steps
 from handrail.model.workflow.actions import DynamicAction
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import Command
 from handrail.operations.workflows.check import Reached, check, reach
-from handrail.operations.workflows.find_targets import one
+from handrail.operations.workflows.find_targets import find_one_workflow
 from handrail.operations.workflows.repository_config import CONFIG, read_configured
 from handrail.ports.agent_definitions import AgentDefinition, Defined
 from handrail.ports.agents import AgentCatalog
@@ -24,8 +24,8 @@ from handrail.sources.config.config import BINDINGS, RepositoryConfig
 from handrail.sources.foreign_files import FileContent, Refusal, printable, read_content, real
 from handrail.sources.open_workflow import UNTRUSTED, catalog_for
 from handrail.sources.tiers import Found, Place, Tier, discover
-from handrail.sources.trust.store import State, TrustStore, may_hold_secrets
-from handrail.sources.workflow_files import from_path
+from handrail.sources.trust.store import State, TrustStore, can_hold_secrets
+from handrail.sources.workflow_files import find_candidate
 
 MOST_AGENT_FILES = 500
 _DECIDES = "that decides what else runs"
@@ -70,7 +70,7 @@ class TrustQuestion:
     """Why it cannot be trusted whatever it holds: its main file cannot be used."""
 
     @property
-    def granted(self) -> bool:
+    def is_granted(self) -> bool:
         """Whether it may already run."""
         return self.state in {"trusted", "repository"}
 
@@ -125,12 +125,12 @@ def _matter(agents: AgentCatalog, place: Place, name_or_path: str) -> _Matter:
         return _configuration(place, root)
     if root is not None and _means_repository(name_or_path, target, root):
         return _repository(agents, place, root)
-    return _workflow(agents, place, one(place, name_or_path))
+    return _workflow(agents, place, find_one_workflow(place, name_or_path))
 
 
 def _means_repository(text: str, target: Path, root: Path) -> bool:
     """Return whether the whole repository is meant: its root, or a `.` in it that is not a workflow's folder."""
-    if from_path(target) is not None:
+    if find_candidate(target) is not None:
         return False
     return real(target) == real(root) or text in (".", "./")
 
@@ -140,7 +140,7 @@ def _configuration(place: Place, root: Path) -> _Matter:
     if configured is None:
         raise NotFound(f"there is no {CONFIG} here", next_step="handrail init")
     content = configured.content
-    return _Matter(CONFIG, root / CONFIG, (content,), tuple(_configured(configured.config)), (content.path,))
+    return _Matter(CONFIG, root / CONFIG, (content,), tuple(_commands_of_config(configured.config)), (content.path,))
 
 
 def _workflow(agents: AgentCatalog, place: Place, found: Found) -> _Matter:
@@ -148,11 +148,11 @@ def _workflow(agents: AgentCatalog, place: Place, found: Found) -> _Matter:
         raise UsageError(f"'{found.name}' cannot be used: {found.problem}")
     catalog = catalog_for(place)
     reached = reach(place, check(place, found, catalog), catalog)
-    around, configured = _around(agents, place)
+    around, configured = _read_repository_content(agents, place)
     # A file such as `.env` starts nothing on its own; `handrail trust .` covers it for the agents that read it.
-    around = tuple(each for each in around if not may_hold_secrets(each.path))
+    around = tuple(each for each in around if not can_hold_secrets(each.path))
     contents = tuple(dict.fromkeys((*reached.contents, *around)))
-    commands = (*_of_workflow(reached), *configured)
+    commands = (*_commands_of_workflow(reached), *configured)
     snapshot = reached.opened[0].snapshot
     files = tuple(each.path for each in snapshot.contents) if snapshot is not None else ()
     own = (found.main.parent,) if found.folder else files
@@ -165,15 +165,17 @@ def _repository(agents: AgentCatalog, place: Place, root: Path) -> _Matter:
     catalog = catalog_for(place)
     every = [each for each in discover(place, Report()) if each.tier is Tier.REPOSITORY and each.problem is None]
     reached = [reach(place, check(place, each, catalog), catalog) for each in every]
-    around, configured = _around(agents, place)
+    around, configured = _read_repository_content(agents, place)
     bindings = (read_content(root / name, root) for name in BINDINGS)
     own = (content for each in reached for content in each.contents if content.path.is_relative_to(real(root)))
     contents = dict.fromkeys((*own, *around, *(each for each in bindings if each is not None)))
-    commands = dict.fromkeys((*(command for each in reached for command in _of_workflow(each)), *configured))
+    commands = dict.fromkeys((*(command for each in reached for command in _commands_of_workflow(each)), *configured))
     return _Matter(root.name, root, tuple(contents), tuple(commands), (root,))
 
 
-def _around(agents: AgentCatalog, place: Place) -> tuple[tuple[FileContent, ...], tuple[PlannedCommand, ...]]:
+def _read_repository_content(
+    agents: AgentCatalog, place: Place
+) -> tuple[tuple[FileContent, ...], tuple[PlannedCommand, ...]]:
     """Collect what any run in a repository reads: its configuration, what is copied, the files of agents."""
     root = place.repository
     if root is None:
@@ -181,7 +183,7 @@ def _around(agents: AgentCatalog, place: Place) -> tuple[tuple[FileContent, ...]
     configured = read_configured(place)
     include = read_content(root / WORKTREE_INCLUDE, root)
     first = (*(() if configured is None else (configured.content,)), *(() if include is None else (include,)))
-    commands = () if configured is None else tuple(_configured(configured.config))
+    commands = () if configured is None else tuple(_commands_of_config(configured.config))
     described = (
         *read_agents_file(agents.definitions, Report()),
         *read_user_agents(place.folders, Report()),
@@ -196,15 +198,17 @@ def _question(place: Place, matter: _Matter) -> TrustQuestion:
     missing = set(status.missing)
     root = None if place.repository is None else real(place.repository)
     used = [each for each in matter.contents if not isinstance(each.data, Refusal)]
-    refused = [(_shown(each.path, root), str(each.data)) for each in matter.contents if isinstance(each.data, Refusal)]
+    refused = [
+        (_display_path(each.path, root), str(each.data)) for each in matter.contents if isinstance(each.data, Refusal)
+    ]
     return TrustQuestion(
         name=matter.name,
-        path=place.shown(matter.main),
+        path=place.display_path(matter.main),
         digest=_digest(matter.contents, root),
         state=status.state,
         reason=status.reason,
         files=tuple(
-            FileInQuestion(_shown(each.path, root), len(each.data), each not in missing)
+            FileInQuestion(_display_path(each.path, root), len(each.data), each not in missing)
             for each in sorted(used, key=lambda each: each.path)
         ),
         refused=tuple(sorted(refused)),
@@ -216,32 +220,32 @@ def _question(place: Place, matter: _Matter) -> TrustQuestion:
     )
 
 
-def _shown(path: Path, root: Path | None) -> str:
+def _display_path(path: Path, root: Path | None) -> str:
     return printable((path.relative_to(root) if root is not None and path.is_relative_to(root) else path).as_posix())
 
 
 def _digest(contents: Iterable[FileContent], root: Path | None) -> str:
-    lines = sorted(f"{_shown(each.path, root)}\0{each.digest}\n" for each in contents)
+    lines = sorted(f"{_display_path(each.path, root)}\0{each.digest}\n" for each in contents)
     return sha256("".join(lines).encode("utf-8", "replace")).hexdigest()
 
 
-def _of_workflow(reached: Reached) -> Iterator[PlannedCommand]:
+def _commands_of_workflow(reached: Reached) -> Iterator[PlannedCommand]:
     for opened in reached.opened:
         if opened.note == UNTRUSTED:
             yield PlannedCommand(opened.found.name, f"{opened.found.main.name}, a program {_DECIDES}")
     for plan in reached.plans:
-        yield from _of_plan(plan)
+        yield from _commands_of_plan(plan)
 
 
-def _of_plan(plan: Plan) -> Iterator[PlannedCommand]:
-    for address, step in every_step(plan.steps):
+def _commands_of_plan(plan: Plan) -> Iterator[PlannedCommand]:
+    for address, step in walk_steps(plan.steps):
         place = f"{plan.name} / {address}"
         if isinstance(step.action, DynamicAction):
             yield PlannedCommand(place, f"{step.action.file}, a program {_DECIDES}")
         yield from (PlannedCommand(place, each.script) for each in parts(step, Command))
 
 
-def _configured(config: RepositoryConfig) -> Iterator[PlannedCommand]:
+def _commands_of_config(config: RepositoryConfig) -> Iterator[PlannedCommand]:
     yield from (PlannedCommand("set-up", each) for each in config.worktrees.setup)
     yield from (PlannedCommand("tear-down", each) for each in config.worktrees.teardown)
     yield from (PlannedCommand(f"check {name}", command) for name, command in config.checks)

@@ -6,7 +6,7 @@ from handrail.errors import InvalidWorkflow, UsageError
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Diagnostic, Report, Severity
 from handrail.operations.workflows.check import Checked, check
-from handrail.operations.workflows.find_targets import several
+from handrail.operations.workflows.find_targets import find_workflows
 from handrail.operations.workflows.notify_channels import channel_problems
 from handrail.operations.workflows.staleness import Staleness, is_shown, staleness, stamp_of
 from handrail.sources.library import builtins
@@ -40,7 +40,7 @@ class Validation:
         """Everything that was found."""
         return (*self.configuration, *(each for file in self.files for each in file.diagnostics))
 
-    def with_staleness(self, level: Staleness) -> tuple[str, ...]:
+    def files_by_staleness(self, level: Staleness) -> tuple[str, ...]:
         """List the files with this staleness."""
         return tuple(file.path for file in self.files if file.staleness == level)
 
@@ -58,16 +58,16 @@ class Validation:
 def validate(place: Place, targets: Sequence[str], *, library: bool = False, advise: bool = False) -> Validation:
     """Check what is named, the library, or, if nothing is named, every workflow of the repository."""
     report = Report()
-    found = _chosen(place, targets, report, library=library)
+    found = _choose_workflows(place, targets, report, library=library)
     catalog = catalog_for(place)
     files: list[CheckedFile] = []
     for each in found:
         checked = check(place, each, catalog, advise="all" if advise else "plain")
-        unreached = _unreached(place, checked)
+        unreached = _find_channel_problems(place, checked)
         said = tuple(one for one in checked.diagnostics if advise or one.severity is not Severity.ADVICE)
         ok = checked.ok and not unreached
         dropped = checked.opened.report.dropped
-        shown, stale = place.shown(each.main), _staleness(place, checked)
+        shown, stale = place.display_path(each.main), _staleness(place, checked)
         files.append(CheckedFile(shown, ok, checked.hash, (*said, *unreached), dropped, stale))
     return Validation(tuple(files), tuple(report))
 
@@ -79,20 +79,20 @@ def _staleness(place: Place, checked: Checked) -> Staleness | None:
     return staleness(stamp_of(document), builtins().spec_version)
 
 
-def _unreached(place: Place, checked: Checked) -> tuple[Diagnostic, ...]:
+def _find_channel_problems(place: Place, checked: Checked) -> tuple[Diagnostic, ...]:
     if checked.plan is None or checked.opened.document is None:
         return ()
     return channel_problems(place, checked.opened.document, checked.plan)
 
 
-def _chosen(place: Place, targets: Sequence[str], report: Report, *, library: bool) -> list[Found]:
-    found = [each for target in targets for each in several(place, target, report)]
+def _choose_workflows(place: Place, targets: Sequence[str], report: Report, *, library: bool) -> list[Found]:
+    found = [each for target in targets for each in find_workflows(place, target, report)]
     if library:
         found += _tier(place, Tier.BUILT_IN, Report())
     elif not targets:
         found = _tier(place, Tier.REPOSITORY, report)
         if not found:
-            raise _nothing_named(place)
+            raise _make_no_target_error(place)
     return list({each.main: each for each in found}.values())
 
 
@@ -100,11 +100,10 @@ def _tier(place: Place, tier: Tier, report: Report) -> list[Found]:
     return [each for each in discover(place, report) if each.tier is tier]
 
 
-def _nothing_named(place: Place) -> UsageError:
+def _make_no_target_error(place: Place) -> UsageError:
     if place.repository is None:
         message = "there is no repository here, so name what to check"
     else:
-        message = (
-            f"{place.shown(place.repository / '.handrail' / 'workflows')} holds no workflow, so name what to check"
-        )
+        folder = place.display_path(place.repository / ".handrail" / "workflows")
+        message = f"{folder} holds no workflow, so name what to check"
     return UsageError(message, next_step="handrail validate NAME|PATH, or --library for the built-in workflows")

@@ -51,7 +51,7 @@ def compile_call(
     talks: Sequence[Talk],
 ) -> Plan:
     """Compile the plan of the one step that a flow asks for; raises RefusedCall with what is wrong with it."""
-    from handrail.authoring.python.objects import Workflow, to_document  # noqa: PLC0415 (few runs are dynamic)
+    from handrail.authoring.python.objects import Workflow, build_document  # noqa: PLC0415 (few runs are dynamic)
 
     report = Report()
     name = str(asked.get("name", ""))
@@ -59,7 +59,7 @@ def compile_call(
     known_as = _ITSELF if any(each["name"] == name for each in earlier) else name
     declared = {each: "issue" if each == "issue" else "json" for each in names}
     workflow = Workflow("call", input=declared, steps=[*earlier, {**asked, "name": known_as}])
-    document = to_document(workflow, _bundle(flow), report)
+    document = build_document(workflow, _bundle(flow), report)
     shelf = _AnyWorkflow() if asked.get("type") == "workflow" else EmptyShelf()
     plan = None if document is None else compile_document(document, Catalog(builtins(), shelf=shelf), report).plan
     if plan is None:

@@ -20,12 +20,12 @@ from handrail.engine.fold.dynamic import SLEEP
 from handrail.engine.state.position import Moment
 from handrail.frozen import frozen
 from handrail.model.history.events import ChildStarted, Event, QuestionAsked, RunBlocked, StepBegan
-from handrail.model.history.run_state import Pending, RunState, StepState, changed
+from handrail.model.history.run_state import Pending, RunState, StepState, update_state
 from handrail.model.workflow.actions import ApprovalAction, CallAction, EndAction, GateAction, ScriptAction
 from handrail.model.workflow.plan import Plan, Step
 from handrail.model.workflow.values import JsonValue
 from handrail.runtime.dynamic.compile_call import RefusedCall, Talk, compile_call
-from handrail.runtime.history import written_plan
+from handrail.runtime.history import encode_plan
 
 if TYPE_CHECKING:
     from handrail.compiler.builtins import Builtins
@@ -88,7 +88,7 @@ class Call:
             address=scene.address,
             child=child,
             workflow=scene.state.workflow,
-            plan=keep(written_plan(replace(self.plan, name=scene.state.workflow, steps=(own,)))),
+            plan=keep(encode_plan(replace(self.plan, name=scene.state.workflow, steps=(own,)))),
             inputs={**scene.state.inputs, **self.values},
             at=scene.now,
         )
@@ -97,10 +97,10 @@ class Call:
         if self.kind == "question":
             asked = str(self.values["question"])
             return QuestionAsked(address=scene.address, began=scene.around.seq, question=asked, at=scene.now)
-        spec: Data = {"until": self._until(scene)}
+        spec: Data = {"until": self._end_time(scene)}
         return StepBegan(address=scene.address, action=SLEEP, attempt=1, spec=spec, at=scene.now)
 
-    def _until(self, scene: Scene) -> float:
+    def _end_time(self, scene: Scene) -> float:
         """Return when the sleep is over; an interruption in the middle does not make it longer."""
         known = scene.state.steps.get(scene.address)
         if known is not None and known.status in ("running", "waiting") and isinstance(known.output, int | float):
@@ -135,7 +135,7 @@ def begin_step(plan: Plan, scene: Scene, values: Mapping[str, JsonValue]) -> Eve
     if not is_direct(step) and not isinstance(step.action, CallAction):
         return None
     names = {**scene.state.inputs, **values}
-    own = changed(scene.state, names=HashTrieMap(names), latest=HashTrieMap())
+    own = update_state(scene.state, names=HashTrieMap(names), latest=HashTrieMap())
     event = begin(plan, own, step, Moment(scene.address, scene.now))
     if isinstance(event, RunBlocked):
         raise RefusedCall(event.message)

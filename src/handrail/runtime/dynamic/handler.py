@@ -20,7 +20,7 @@ from typing import TypeAlias
 
 from handrail.engine.fold.dynamic import call_address
 from handrail.engine.state.call_scope import is_over
-from handrail.engine.state.position import current
+from handrail.engine.state.position import find_current_step
 from handrail.errors import EnvironmentFault
 from handrail.frozen import frozen
 from handrail.model.history.events import CallRequested, Event, RunBlocked, StepEnded
@@ -146,7 +146,7 @@ class FlowHandler:
     async def perform(self, plan: Plan, state: RunState, pending: Pending) -> tuple[Event, ...]:
         """Let the coroutine run to a call that was not performed yet, or to its end; return the resulting events."""
         try:
-            events = await self._advance(await self._flow(plan, state, pending), state, pending)
+            events = await self._advance(await self._find_or_start_flow(plan, state, pending), state, pending)
         except BaseException:
             self.close()
             raise
@@ -165,8 +165,8 @@ class FlowHandler:
         asked = flow.asked or await flow.go_on(None)
         while True:
             if isinstance(asked, Lost):
-                return (self._lost(flow, asked, pending),)
-            parted = self._parted(flow, calls, pending)
+                return (self._block_lost_flow(flow, asked, pending),)
+            parted = self._check_replay(flow, calls, pending)
             if parted is not None:
                 return (parted,)
             if not isinstance(asked, Call):
@@ -177,13 +177,13 @@ class FlowHandler:
             flow.remember(asked)
             asked = await flow.go_on(asked.result(state.steps[address]))
 
-    async def _flow(self, plan: Plan, state: RunState, pending: Pending) -> Flow:
+    async def _find_or_start_flow(self, plan: Plan, state: RunState, pending: Pending) -> Flow:
         if self._live is not None:
             if self._live[0] == pending.seq and self._live[1].number == len(_calls(state, pending)):
                 self._live[1].state = state
                 return self._live[1]
             self.close()
-        action = current(plan, state)[0].action
+        action = find_current_step(plan, state)[0].action
         if not isinstance(action, DynamicAction):
             raise EnvironmentFault(f"step '{pending.address}' is no dynamic one", next_step="report this")
         words = (f"flow of {state.run}", state.workspace)
@@ -201,7 +201,7 @@ class FlowHandler:
         )
         return (asked, call.begin(scene, self.keep))
 
-    def _lost(self, flow: Flow, lost: Lost, pending: Pending) -> RunBlocked:
+    def _block_lost_flow(self, flow: Flow, lost: Lost, pending: Pending) -> RunBlocked:
         after = f"after call {flow.number}" if flow.number else "at its start"
         return RunBlocked(
             reason="fault",
@@ -211,7 +211,7 @@ class FlowHandler:
             at=self.clock(),
         )
 
-    def _parted(self, flow: Flow, calls: Mapping[int, FlowCall], pending: Pending) -> RunBlocked | None:
+    def _check_replay(self, flow: Flow, calls: Mapping[int, FlowCall], pending: Pending) -> RunBlocked | None:
         """Return the block for a replay that differs from the record: which call, what it was, and what it is now."""
         number = flow.number if isinstance(flow.asked, Call) else flow.number + 1
         if number > len(calls):

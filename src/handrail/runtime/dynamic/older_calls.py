@@ -24,7 +24,7 @@ def is_same_as_older(call: Call, recorded: FlowCall, scene: Scene, number: int) 
     same: Data = {"name": step.name, "type": step.action.kind}
     match event:
         case StepBegan():
-            spec = {**same, **_whole(event.spec, step)}
+            spec = {**same, **_fill_defaults(event.spec, step)}
         case ApprovalRequested():
             spec = {**same, "message": event.message, "show": event.show, "timeout": step.timeout}
         case _:
@@ -32,7 +32,7 @@ def is_same_as_older(call: Call, recorded: FlowCall, scene: Scene, number: int) 
     return sha256(rfc8785.dumps(spec)).hexdigest() == recorded.hash
 
 
-def _whole(spec: Data, step: Step) -> Data:
+def _fill_defaults(spec: Data, step: Step) -> Data:
     """Return a spec with its omitted defaults filled in: a recorded hash covers all of them."""
     nothing: Data = {"values": {}, "files": [], "sources": {}}
     commands = cast("list[Data]", spec.get("commands") or [])

@@ -4,8 +4,8 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, cast
 
-from handrail.engine.state.budgets import around_children, left_for_children
-from handrail.engine.state.position import current
+from handrail.engine.state.budgets import enclosing_budget, remaining_budget
+from handrail.engine.state.position import find_current_step
 from handrail.errors import HandrailError, NotFound, VersionConflict
 from handrail.frozen import frozen
 from handrail.late_import import late_import
@@ -13,11 +13,11 @@ from handrail.model.codec import encode
 from handrail.model.history.events import Admission, ChildStarted, Parent, RunStarted, StepEnded
 from handrail.model.history.run_state import Pending, RunState
 from handrail.model.workflow.actions import DynamicAction
-from handrail.model.workflow.plan import with_project_values
+from handrail.model.workflow.plan import fill_project_values
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.environments import RunEnvironments
 from handrail.ports.log import Log
-from handrail.runtime.history import beginning, pinned_call, plan_of, put_calls, state_of, written_plan
+from handrail.runtime.history import build_first_append, encode_plan, find_pinned_call, plan_of, put_calls, state_of
 from handrail.runtime.ports import Clock, Pinned, Workflows
 from handrail.runtime.run_writer import RunWriter
 
@@ -86,7 +86,7 @@ def _files(child: RunState) -> dict[str, JsonValue]:
     return {"snapshot": child.snapshot, "files": child.files} if child.tree is not None and child.snapshot else {}
 
 
-def _not_started(pending: Pending, error: HandrailError, now: float) -> StepEnded:
+def _start_failure(pending: Pending, error: HandrailError, now: float) -> StepEnded:
     return StepEnded(address=pending.address, began=pending.seq, status="failed", error=error.message, at=now)
 
 
@@ -105,19 +105,19 @@ class ChildHandler:
             self._release(state, pending)
             return outcome_of(self.log, pending, self.clock())
         try:
-            called = self._called(state, began)
+            called = self._find_called_workflow(state, began)
         except HandrailError as error:
-            return _not_started(pending, error, self.clock())
+            return _start_failure(pending, error, self.clock())
         plan, around = plan_of(self.log, called.plan), plan_of(self.log, state.plan)
         inputs: dict[str, JsonValue] = {each.name: each.default for each in plan.inputs if not each.required}
-        step = None if state.flow is not None else current(around, state)[0]
+        step = None if state.flow is not None else find_current_step(around, state)[0]
         started = RunStarted(
             run=began.child,
             workflow=state.workflow if began.plan else plan.name,
             definition=called.definition,
             plan=called.plan,
             calls=called.calls,
-            inputs=with_project_values(plan.inputs, {**inputs, **began.inputs}, state.project),
+            inputs=fill_project_values(plan.inputs, {**inputs, **began.inputs}, state.project),
             workspace=state.workspace,
             tree=state.tree,
             agent=state.agent,
@@ -125,8 +125,8 @@ class ChildHandler:
             script=state.script,
             pass_env=state.pass_env,
             task=state.task,
-            allowance=left_for_children(around, state, step, pending.address),
-            around=around_children(around, state, step),
+            allowance=remaining_budget(around, state, step, pending.address),
+            around=enclosing_budget(around, state, step),
             checks=state.checks,
             project=state.project,
             scope=called.scope,
@@ -140,12 +140,12 @@ class ChildHandler:
         )
         try:
             if state.admission is not None or plan.concurrency is not None:
-                started = admission.with_admission(plan, started, state.admission)
+                started = admission.add_admission(plan, started, state.admission)
         except HandrailError as error:
-            return _not_started(pending, error, self.clock())
-        redactor = self.environments.for_run(state.run).redactor
+            return _start_failure(pending, error, self.clock())
+        redactor = self.environments.environment_of(state.run).redactor
         try:
-            self.log.append([beginning(self.log, redactor, began.child, started)], [])
+            self.log.append([build_first_append(self.log, redactor, began.child, started)], [])
         except VersionConflict:
             # The previous holder of the lease was faster: it started the same child.
             return None
@@ -156,7 +156,7 @@ class ChildHandler:
         child = state_of(self.log, pending.child)
         if state.foreign or not child.foreign or child.status in OVER:
             return
-        writer = RunWriter(self.log, self.environments.for_run(state.run).redactor)
+        writer = RunWriter(self.log, self.environments.environment_of(state.run).redactor)
         needs = self._needs(state, child)
         writer.send(
             child.run,
@@ -179,21 +179,21 @@ class ChildHandler:
         place = state.workspace if state.tree is None else state.tree.repository
         return admission.admission_here(plan, child, state.admission or Admission(place))
 
-    def _called(self, state: RunState, began: ChildStarted) -> "_Called":
+    def _find_called_workflow(self, state: RunState, began: ChildStarted) -> "_Called":
         """Find the workflow that was pinned when the run started; one that was missing then is looked up now."""
         name = began.workflow
         if began.plan:
             scope = json.dumps(call_scope.scope_of_call(state, began.address)).encode()
             prefix = began.address.rpartition("/")[0] + "/"
             return _Called(began.plan, state.definition, state.calls, self.log.put_blob(scope), prefix)
-        known = pinned_call(self.log, state.calls, name)
+        known = find_pinned_call(self.log, state.calls, name)
         if known is not None:
             return _Called(self.log.put_blob(known[0]), known[1], state.calls)
         # Found and trusted in the user's checkout: what an agent writes into a worktree is never run as a workflow.
-        found = self._found(name, state)
-        return _Called(self.log.put_blob(written_plan(found.plan)), found.definition, put_calls(self.log, found.calls))
+        found = self._find_workflow(name, state)
+        return _Called(self.log.put_blob(encode_plan(found.plan)), found.definition, put_calls(self.log, found.calls))
 
-    def _found(self, name: str, state: RunState) -> Pinned:
+    def _find_workflow(self, name: str, state: RunState) -> Pinned:
         place = state.workspace if state.tree is None else state.tree.repository
         actions = (each.action for each in plan_of(self.log, state.plan).steps)
         origins = {each.origin for each in actions if isinstance(each, DynamicAction)}

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, cast
 
 import rfc8785
 
-from handrail.engine.state.budgets import around_children, left_for_children
+from handrail.engine.state.budgets import enclosing_budget, remaining_budget
 from handrail.engine.state.codec import step_rows
 from handrail.engine.state.given import names_given
-from handrail.engine.state.position import holder
+from handrail.engine.state.position import enclosing_step
 from handrail.engine.state.scope import names_inside
 from handrail.errors import EnvironmentFault, VersionConflict, WorkspaceFault
 from handrail.frozen import frozen
@@ -26,8 +26,8 @@ from handrail.ports.environments import RunEnvironments
 from handrail.ports.log import Log
 from handrail.ports.workspaces import Workspaces
 from handrail.runtime.handlers.children import OVER
-from handrail.runtime.handlers.trees import in_thread, with_trailer, work_title
-from handrail.runtime.history import beginning, plan_of, state_of
+from handrail.runtime.handlers.trees import add_run_trailer, run_in_thread, work_title
+from handrail.runtime.history import build_first_append, plan_of, state_of
 from handrail.runtime.ports import Clock
 
 if TYPE_CHECKING:
@@ -60,18 +60,18 @@ class ItemHandler:
             if key in results:
                 continue
             if not self.log.last(child).seq:
-                await in_thread(self._start, plan, state, key, child)
-            ended = await in_thread(self._ended, work, key, child)
+                await run_in_thread(self._start, plan, state, key, child)
+            ended = await run_in_thread(self._collect_item, work, key, child)
             if ended is not None:
                 events.append(ended)
         return tuple(events)
 
-    def running(self, state: RunState) -> tuple[str, ...]:
+    def list_running(self, state: RunState) -> tuple[str, ...]:
         """List the runs of items that are not over."""
         return fan_out.running_items(state)
 
     def _start(self, plan: Plan, state: RunState, key: str, child: str) -> None:
-        work, step, tree = cast("WorkState", state.stack[-1].work), holder(plan, state), state.tree
+        work, step, tree = cast("WorkState", state.stack[-1].work), enclosing_step(plan, state), state.tree
         if step is None or tree is None or not tree.owned:
             why = f"step '{work.address}' needs a work tree of its own, and the run works in a plain folder"
             raise EnvironmentFault(why, next_step="start the run inside a git repository, without --in")
@@ -97,27 +97,27 @@ class ItemHandler:
             parent=Parent(state.run, work.address, state.seq),
             root=state.family,
             generation=state.generation + 1,
-            source=self._source(state, tree, work, key),
+            source=self._prepare_source(state, tree, work, key),
             agent=state.agent,
             agents=state.agents,
             script=state.script,
             pass_env=state.pass_env,
             scope=self.log.put_blob(scope.encode()),
             prefix=f"{work.address}[{key}]/",
-            allowance=left_for_children(plan, state, None, ""),
-            around=around_children(plan, state, None),
+            allowance=remaining_budget(plan, state, None, ""),
+            around=enclosing_budget(plan, state, None),
             admission=None if state.admission is None else replace(state.admission, key="", if_running="queue"),
             at=self.clock(),
         )
-        redactor = self.environments.for_run(state.run).redactor
+        redactor = self.environments.environment_of(state.run).redactor
         try:
-            self.log.append([beginning(self.log, redactor, child, started)], [])
+            self.log.append([build_first_append(self.log, redactor, child, started)], [])
         except VersionConflict:
             return
 
-    def _source(self, state: RunState, tree: Tree, work: WorkState, key: str) -> TreeSource:
+    def _prepare_source(self, state: RunState, tree: Tree, work: WorkState, key: str) -> TreeSource:
         """Build the source of an item's worktree; uncommitted work of the parent run is committed first."""
-        message = with_trailer(f"Work of {state.run} before {work.address}", state.run)
+        message = add_run_trailer(f"Work of {state.run} before {work.address}", state.run)
         commit = self.workspaces.commit(tree, message)
         after = cast("dict[str, list[str]]", work.data["after"])[key]
         results = cast("dict[str, Data]", work.data["results"])
@@ -135,7 +135,7 @@ class ItemHandler:
             setup_timeout=around.setup_timeout if around is not None else 600,
         )
 
-    def _ended(self, work: WorkState, key: str, child: str) -> ItemEnded | None:
+    def _collect_item(self, work: WorkState, key: str, child: str) -> ItemEnded | None:
         found = state_of(self.log, child)
         if found.status not in OVER:
             return None
@@ -164,7 +164,7 @@ class ItemHandler:
     def _commit(self, found: RunState, tree: Tree) -> str:
         """Commit what an item left; its worktree is gone where we died before the result was recorded."""
         if self.workspaces.is_there(tree):
-            return self.workspaces.commit(tree, with_trailer(work_title(found), found.run))
+            return self.workspaces.commit(tree, add_run_trailer(work_title(found), found.run))
         return self.workspaces.released_commit(tree, found.files)
 
 

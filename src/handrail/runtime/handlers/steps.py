@@ -7,10 +7,10 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from handrail.engine.prompts.conversation_summary import is_told, listed
+from handrail.engine.prompts.conversation_summary import format_changed_files, needs_changed_files
 from handrail.engine.state.agent_calls import GUIDED
-from handrail.engine.state.position import current
-from handrail.engine.state.scope import DiffWanted, evaluated, value_of
+from handrail.engine.state.position import find_current_step
+from handrail.engine.state.scope import DiffWanted, evaluate_expression, value_of
 from handrail.errors import WorkspaceFault
 from handrail.frozen import frozen
 from handrail.late_import import late_import
@@ -27,7 +27,7 @@ from handrail.model.history.events import (
     WorkspaceReady,
 )
 from handrail.model.history.run_state import Pending, RunState
-from handrail.model.names import spoken
+from handrail.model.names import make_identifier
 from handrail.model.workflow.agent_names import AgentNames
 from handrail.model.workflow.plan import Plan, Step
 from handrail.model.workflow.proofs import FilesProof
@@ -35,11 +35,11 @@ from handrail.model.workflow.values import JsonValue
 from handrail.ports.agents import is_played
 from handrail.ports.workspaces import Snapshot
 from handrail.runtime.handlers.agents.handler import AgentHandler
-from handrail.runtime.handlers.commands.handler import CommandHandler, as_begun
+from handrail.runtime.handlers.commands.handler import CommandHandler, keep_intent
 from handrail.runtime.handlers.proofs.file_evidence import RECORDED, ProofScene
 from handrail.runtime.handlers.proofs.handler import ProofHandler
 from handrail.runtime.handlers.proofs.results import feedback, record
-from handrail.runtime.handlers.trees import TreeHandler, in_thread
+from handrail.runtime.handlers.trees import TreeHandler, run_in_thread
 
 if TYPE_CHECKING:
     from handrail.engine.decide import judge_agent_step as demanded
@@ -88,7 +88,7 @@ class StepHandler:
         """Bring the worktree to the state that the run expects."""
         return await self.trees.settle(state)
 
-    def unsettled(self, state: RunState) -> bool:
+    def needs_settling(self, state: RunState) -> bool:
         """Whether the files are not in the state that the run expects, and somebody may still need them."""
         if state.status == "running":
             unseen = state.tree is not None and not state.snapshot
@@ -112,14 +112,14 @@ class StepHandler:
         else:
             event = await self.commands.perform(state, pending, began)
         if not isinstance(event, StepEnded):
-            return await self.look(state, (event,))
+            return await self.add_notices(state, (event,))
         if step is not None and step.done_when:
             # Its checks run commands, too.
-            return await self.look(state, await self._judged(plan, state, step, began, event))
+            return await self.add_notices(state, await self._judge_outcome(plan, state, step, began, event))
         # Beside the snapshot, which mostly waits for git.
         looking = asyncio.ensure_future(self.trees.look_at_settings(state, state.tree))
         try:
-            events = await self._judged(plan, state, step, began, event)
+            events = await self._judge_outcome(plan, state, step, began, event)
         finally:
             changes = await looking
         return (*events, *changes)
@@ -131,11 +131,11 @@ class StepHandler:
         step = _step(plan, state)
         if began.action in GUIDED:
             events = guided.conclude(plan, state, pending, report, self.trees.clock())
-            return await self._verified(plan, state, pending, began, events)
-        event = self.agents.reported(pending, began, report, None if step is None else step.returns)
-        return await self._judged(plan, state, step, began, event)
+            return await self._verify_guided(plan, state, pending, began, events)
+        event = self.agents.judge_report(pending, began, report, None if step is None else step.returns)
+        return await self._judge_outcome(plan, state, step, began, event)
 
-    async def _judged(
+    async def _judge_outcome(
         self, plan: Plan, state: RunState, step: Step | None, began: StepBegan, ended: StepEnded
     ) -> tuple[Event, ...]:
         """Check an outcome against the demands of its step, then against its proofs."""
@@ -144,7 +144,7 @@ class StepHandler:
         if demands and step is not None and (ended.status == "succeeded" or "feedback" in ended.details):
             events = demanded.judge_agent_step(plan, state, step, ended)
         over = next(each for each in events if isinstance(each, StepEnded))
-        kept = await self._carried(plan, state, await self._concluded(state, step, began, over))
+        kept = await self._record_changed_files(plan, state, await self._prove_and_snapshot(state, step, began, over))
         return tuple(kept if each is over else each for each in events)
 
     async def guide(
@@ -153,10 +153,10 @@ class StepHandler:
         """Perform a guided step, and keep the work tree."""
         self.trees.note_step(state)
         events = await guided.GuidedHandler(self.agents).perform(plan, state, pending, began, refused)
-        events = await self._verified(plan, state, pending, began, events)
-        return tuple([await self._kept(state, each) for each in events])
+        events = await self._verify_guided(plan, state, pending, began, events)
+        return tuple([await self._attach_snapshot(state, each) for each in events])
 
-    async def _verified(
+    async def _verify_guided(
         self, plan: Plan, state: RunState, pending: Pending, began: StepBegan, events: tuple[Event, ...]
     ) -> tuple[Event, ...]:
         """Let a guided step be over only if its proof holds; otherwise refuse it, as for any other demand."""
@@ -164,18 +164,18 @@ class StepHandler:
         ended = next((each for each in events if isinstance(each, StepEnded) and each.status == "succeeded"), None)
         if step is None or not step.done_when or ended is None:
             return events
-        taken = await self.trees.snapshot(state, _before(state, ended.address))
-        proven = await self._proven(state, step, began, ended, "" if taken is None else taken.tree)
+        taken = await self.trees.snapshot(state, _snapshot_before(state, ended.address))
+        proven = await self._prove_step(state, step, began, ended, "" if taken is None else taken.tree)
         if proven.status == "succeeded":
             return tuple(proven if each is ended else each for each in events)
-        return guided.unproven(state, pending, events, proven)
+        return guided.refuse_without_proof(state, pending, events, proven)
 
-    async def look(self, state: RunState, events: tuple[Event, ...]) -> tuple[Event, ...]:
+    async def add_notices(self, state: RunState, events: tuple[Event, ...]) -> tuple[Event, ...]:
         """Add to an outcome what it changed in the settings by which the user's git starts programs."""
         if not any(isinstance(each, LOOKED_AFTER) for each in events):
             return events
         ready = next((each.tree for each in events if isinstance(each, WorkspaceReady)), None)
-        lacks = () if ready is None else await self.trees.missing_filters(state, ready)
+        lacks = () if ready is None else await self.trees.report_unused_filters(state, ready)
         return (*events, *lacks, *await self.trees.look_at_settings(state, ready or state.tree))
 
     async def stop(self, state: RunState, pending: Pending, began: StepBegan) -> None:
@@ -190,7 +190,7 @@ class StepHandler:
         with suppress(WorkspaceFault):
             await self.trees.look_at_settings(state, state.tree)
 
-    def must_record(self, plan: Plan, state: RunState) -> Step | None:
+    def find_step_to_record(self, plan: Plan, state: RunState) -> Step | None:
         """Return the step that begins, where it must leave ignored files alone: they are recorded first."""
         step = _step(plan, state)
         proofs = () if step is None else step.done_when
@@ -200,51 +200,55 @@ class StepHandler:
         """Stop before the first call that costs anything, where a program is missing that the run needs later."""
         first = not state.spent.agent_calls and not self.agents.has_begun(state, pending, began)
         # In a workflow's tests other commands run, and played agents cost nothing.
-        if first and self.commands.instead is as_begun and not is_played(began.spec.get("agent")):
-            variables = self.agents.starts.environments.for_run(state.run).variables(state.pass_env)
+        if first and self.commands.instead is keep_intent and not is_played(began.spec.get("agent")):
+            variables = self.agents.starts.environments.environment_of(state.run).variables(state.pass_env)
             required_programs.require_programs(plan, state, variables)
 
-    async def _kept(self, state: RunState, event: Event) -> Event:
+    async def _attach_snapshot(self, state: RunState, event: Event) -> Event:
         """Take a snapshot of the files as a call left them; work on a refused result continues there."""
         if not isinstance(event, StepEnded | StepRefused):
             return event
-        taken = await self.trees.snapshot(state, _before(state, event.address))
+        taken = await self.trees.snapshot(state, _snapshot_before(state, event.address))
         if taken is None:
             return event
-        return replace(event, details={**event.details, **_of_snapshot(taken)})
+        return replace(event, details={**event.details, **_snapshot_details(taken)})
 
-    async def _concluded(self, state: RunState, step: Step | None, began: StepBegan, ended: StepEnded) -> StepEnded:
-        before = _before(state, ended.address)
+    async def _prove_and_snapshot(
+        self, state: RunState, step: Step | None, began: StepBegan, ended: StepEnded
+    ) -> StepEnded:
+        before = _snapshot_before(state, ended.address)
         taken = await self.trees.snapshot(state, before)
         if step is not None and step.done_when and ended.status == "succeeded":
-            ended = await self._proven(state, step, began, ended, "" if taken is None else taken.tree)
+            ended = await self._prove_step(state, step, began, ended, "" if taken is None else taken.tree)
             # Checks may leave files behind: the snapshot must hold what the next step finds.
             taken = await self.trees.snapshot(state, before)
-        return ended if taken is None else replace(ended, details={**ended.details, **_of_snapshot(taken)})
+        return ended if taken is None else replace(ended, details={**ended.details, **_snapshot_details(taken)})
 
-    async def _carried(self, plan: Plan, state: RunState, ended: StepEnded) -> StepEnded:
+    async def _record_changed_files(self, plan: Plan, state: RunState, ended: StepEnded) -> StepEnded:
         """Record which files a step changed, where a later prompt mentions them."""
         before = state.steps[ended.address].before
         is_same = ended.details.get("files") == state.files and before == state.snapshot
-        if ended.status == "failed" or is_same or not is_told(plan):
+        if ended.status == "failed" or is_same or not needs_changed_files(plan):
             return ended
-        paths = await self.trees.changed(state, before)
-        return replace(ended, details={**ended.details, "changed": listed(paths)}) if paths else ended
+        paths = await self.trees.list_changed_paths(state, before)
+        return replace(ended, details={**ended.details, "changed": format_changed_files(paths)}) if paths else ended
 
-    async def _proven(self, state: RunState, step: Step, began: StepBegan, ended: StepEnded, tree: str) -> StepEnded:
+    async def _prove_step(
+        self, state: RunState, step: Step, began: StepBegan, ended: StepEnded, tree: str
+    ) -> StepEnded:
         given = began.spec.get("input")
         names: dict[str, JsonValue] = {**given} if isinstance(given, dict) else {}
         if step.output:
-            names[spoken(step.output)] = ended.output
+            names[make_identifier(step.output)] = ended.output
         if "steps" in repr(step.done_when):
             # A cheap test first: few proofs name another step.
-            state = await recorded_diffs.with_diffs(self.trees, state, step, names)
+            state = await recorded_diffs.load_diffs(self.trees, state, step, names)
         before = state.steps[ended.address].before
-        changed = await self.trees.changed(state, before)
+        changed = await self.trees.list_changed_paths(state, before)
         scene = replace(_scene(state, step, ended, names), tree=tree, changed=lambda: changed)
-        scene = replace(scene, ignored=partial(self.trees.ignored, state))
+        scene = replace(scene, ignored=partial(self.trees.list_ignored_files, state))
         if RECORDED in began.spec:
-            scene = replace(scene, differing=partial(self._differing, state, began))
+            scene = replace(scene, differing=partial(self._list_differing_files, state, began))
         results = await self.proofs.establish(scene)
         details: dict[str, JsonValue] = {**ended.details, "proofs": [record(each) for each in results]}
         bad = [each for each in results if not each.ok]
@@ -253,27 +257,27 @@ class StepHandler:
         error = "; ".join(f"not proven: {each.what}" for each in bad)
         return replace(ended, status="failed", error=error, details={**details, "feedback": feedback(results)})
 
-    async def _differing(self, state: RunState, began: StepBegan, globs: tuple[str, ...]) -> tuple[str, ...]:
+    async def _list_differing_files(self, state: RunState, began: StepBegan, globs: tuple[str, ...]) -> tuple[str, ...]:
         """List the files that differ from what was recorded when a step began."""
         known = cast("dict[str, Any]", began.spec[RECORDED])
         unknown = [glob for glob in globs if glob not in known["globs"]]
         if unknown:
             raise WorkspaceFault(f"{', '.join(unknown)} was not among the globs when the step began")
-        return await self.trees.differing_files(state, globs, str(known["record"]))
+        return await self.trees.list_differing_files(state, globs, str(known["record"]))
 
 
 def _step(plan: Plan, state: RunState) -> Step | None:
     """Return the step of the plan that is performed; None for a part of a composite step."""
-    return None if state.stack[-1].work is not None or state.flow is not None else current(plan, state)[0]
+    return None if state.stack[-1].work is not None or state.flow is not None else find_current_step(plan, state)[0]
 
 
-def _before(state: RunState, address: str) -> str:
+def _snapshot_before(state: RunState, address: str) -> str:
     """Return the snapshot on which a step began."""
     known = state.steps.get(address)
     return state.snapshot if known is None else known.before or state.snapshot
 
 
-def _of_snapshot(taken: Snapshot) -> dict[str, JsonValue]:
+def _snapshot_details(taken: Snapshot) -> dict[str, JsonValue]:
     omitted: dict[str, JsonValue] = {"omitted": list(taken.omitted)} if taken.omitted else {}
     return {"snapshot": taken.id, "files": taken.tree, "head": taken.head, **omitted}
 
@@ -286,7 +290,7 @@ def _scene(state: RunState, step: Step, ended: StepEnded, names: Mapping[str, Js
         workspace=state.workspace,
         tree="",
         proofs=step.done_when,
-        evaluate=lambda expression: evaluated(expression, state, names),
+        evaluate=lambda expression: evaluate_expression(expression, state, names),
         value=lambda value: value_of(value, state, names),
         changed=tuple,
         timeout=step.timeout,
@@ -303,14 +307,14 @@ MOST_DIFF_BYTES = 60_000
 async def compare(trees: TreeHandler, wanted: DiffWanted, run: str) -> FilesCompared:
     """Compute the difference between two snapshots; of a large one the beginning is recorded."""
     try:
-        text = await in_thread(trees.workspaces.readable_diff, wanted.tree, wanted.since, wanted.until)
+        text = await run_in_thread(trees.workspaces.readable_diff, wanted.tree, wanted.since, wanted.until)
     except (WorkspaceFault, OSError) as error:
         text = f"(the difference cannot be read: {error})\n"
     command = f"handrail diff {run} {wanted.step}".rstrip()
-    return FilesCompared(since=wanted.since, until=wanted.until, diff=with_limit(text, command), at=trees.clock())
+    return FilesCompared(since=wanted.since, until=wanted.until, diff=limit_diff(text, command), at=trees.clock())
 
 
-def with_limit(text: str, command: str) -> str:
+def limit_diff(text: str, command: str) -> str:
     """Return the beginning of a difference that is too large to be stored, and the command that shows the rest."""
     lines = text.splitlines(keepends=True)
     room, kept = MOST_DIFF_BYTES, 0

@@ -45,11 +45,11 @@ class TreeHandler:
     async def settle(self, state: RunState) -> WorkspaceReady | TreeRestored:
         """Make the worktree that a run waits for, or bring it back to the state that the run expects."""
         if state.source is not None:
-            return await self._made(state, state.source)
+            return await self._make_tree(state, state.source)
         if self.is_gone(state):
-            return await self._made_again(state)
+            return await self._remake_tree(state)
         if state.tree is not None and not state.snapshot:
-            return await self._looked_at(state, state.tree)
+            return await self._record_baseline(state, state.tree)
         kept = await self.restore(state, state.restore)
         # A borrowed worktree is not changed, and so its last snapshot stays valid.
         snapshot = state.restore if state.tree is not None and state.tree.owned else state.snapshot
@@ -60,32 +60,32 @@ class TreeHandler:
         tree = state.tree
         return tree is not None and tree.owned and not self.workspaces.is_there(tree)
 
-    async def _looked_at(self, state: RunState, tree: Tree) -> WorkspaceReady:
+    async def _record_baseline(self, state: RunState, tree: Tree) -> WorkspaceReady:
         """Take a snapshot of a worktree that is not the run's own, against which its changes are measured."""
         if not tree.owned:
-            await in_thread(self.workspaces.record_settings, tree)
-        taken = await in_thread(self.workspaces.snapshot, tree, state.run)
+            await run_in_thread(self.workspaces.record_settings, tree)
+        taken = await run_in_thread(self.workspaces.snapshot, tree, state.run)
         measured = tree if tree.owned or tree.commit else replace(tree, commit=taken.id)
         return WorkspaceReady(tree=measured, snapshot=taken.id, files=taken.tree, at=self.clock())
 
-    async def _made_again(self, state: RunState) -> WorkspaceReady:
+    async def _remake_tree(self, state: RunState) -> WorkspaceReady:
         """Recreate a worktree that somebody removed, and bring it to the state that the run expects."""
         tree = cast("Tree", state.tree)
         source = state.pinned or TreeSource(
             repository=tree.repository, base=tree.base, commit=tree.commit, branch=tree.branch
         )
         # A called workflow works in the worktree of its caller, after which the folder is named.
-        made = await self._made(state, source, Path(tree.path).name)
+        made = await self._make_tree(state, source, Path(tree.path).name)
         wanted = state.restore or state.snapshot
         if not wanted:
             return made
-        await in_thread(self.workspaces.restore, made.tree, state.run, wanted)
-        taken = await in_thread(self.workspaces.snapshot, made.tree, state.run, wanted)
+        await run_in_thread(self.workspaces.restore, made.tree, state.run, wanted)
+        taken = await run_in_thread(self.workspaces.snapshot, made.tree, state.run, wanted)
         pending = state.pending
         begun = pending is not None and pending.kind == "step" and (self.folder / state.run / str(pending.seq)).is_dir()
         return replace(made, snapshot=taken.id, files=taken.tree, again=begun)
 
-    async def _made(self, state: RunState, source: TreeSource, owner: str = "") -> WorkspaceReady:
+    async def _make_tree(self, state: RunState, source: TreeSource, owner: str = "") -> WorkspaceReady:
         wanted = Source(
             run=owner or state.run,
             repository=source.repository,
@@ -100,10 +100,10 @@ class TreeHandler:
             # The worktree of a caller is found by name only: the called workflow does not know when the caller began.
             born="" if owner else repr(state.birth),
         )
-        tree = await in_thread(self.workspaces.prepare, wanted)
+        tree = await run_in_thread(self.workspaces.prepare, wanted)
         await self._run(state, tree, source)
-        await in_thread(self.workspaces.record_settings, tree)
-        taken = await in_thread(self.workspaces.snapshot, tree, state.run)
+        await run_in_thread(self.workspaces.record_settings, tree)
+        taken = await run_in_thread(self.workspaces.snapshot, tree, state.run)
         return WorkspaceReady(tree=tree, snapshot=taken.id, files=taken.tree, at=self.clock())
 
     async def _run(self, state: RunState, tree: Tree, source: TreeSource) -> None:
@@ -121,9 +121,9 @@ class TreeHandler:
             for number, command in enumerate(source.setup):
                 result = await self.starts.run(effect, Order(str(number), "set-up", command, may_lack=True))
                 if isinstance(result, Lost):
-                    raise _not_set_up(command, result.why)
+                    raise _setup_error(command, result.why)
                 if result.code != 0:
-                    raise _not_set_up(command, result.error or result.stderr or f"exit {result.code}")
+                    raise _setup_error(command, result.error or result.stderr or f"exit {result.code}")
         except asyncio.CancelledError:
             for number, _ in enumerate(source.setup):
                 await self.starts.stop(effect, str(number))
@@ -134,13 +134,13 @@ class TreeHandler:
         wanted = snapshot or state.snapshot
         if state.tree is None or not state.tree.owned or not wanted:
             return ""
-        return await in_thread(self.workspaces.restore, state.tree, state.run, wanted)
+        return await run_in_thread(self.workspaces.restore, state.tree, state.run, wanted)
 
     async def snapshot(self, state: RunState, since: str) -> Snapshot | None:
         """Take a snapshot of the worktree after a step, by the rules of the snapshot on which the step began."""
         if state.tree is None:
             return None
-        return await in_thread(self.workspaces.snapshot, state.tree, state.run, since)
+        return await run_in_thread(self.workspaces.snapshot, state.tree, state.run, since)
 
     def note_step(self, state: RunState) -> None:
         """Note that a step begins: should its driver die, another run looks at what it did to git's settings."""
@@ -150,15 +150,15 @@ class TreeHandler:
 
     async def look_at_settings(self, state: RunState, tree: Tree | None) -> tuple[GitSettingsChanged, ...]:
         """Return the changed settings that make the user's git start programs, where they are not recorded yet."""
-        found = () if tree is None else await in_thread(self.workspaces.look_at_settings, tree)
+        found = () if tree is None else await run_in_thread(self.workspaces.look_at_settings, tree)
         if found == state.git_changes:
             return ()
         address = "" if state.pending is None else state.pending.address
         return (GitSettingsChanged(changes=found, address=address, at=self.clock()),)
 
-    async def missing_filters(self, state: RunState, tree: Tree) -> tuple[GapRecorded, ...]:
+    async def report_unused_filters(self, state: RunState, tree: Tree) -> tuple[GapRecorded, ...]:
         """Report once, when a worktree was made, which files cannot be committed from it."""
-        found = await in_thread(self.workspaces.unused_filters, tree) if tree.owned else ()
+        found = await run_in_thread(self.workspaces.list_unused_filters, tree) if tree.owned else ()
         known, now = [gap.get("message") for gap in state.gaps], self.clock()
         return tuple(
             GapRecorded(category="capability_missing", severity="warning", message=each, about=FILTER_GAP, at=now)
@@ -166,24 +166,24 @@ class TreeHandler:
             if each not in known
         )
 
-    async def changed(self, state: RunState, since: str) -> tuple[str, ...]:
+    async def list_changed_paths(self, state: RunState, since: str) -> tuple[str, ...]:
         """List the paths that changed since a snapshot, relative to the folder in which the run works."""
         if state.tree is None or not since:
             return ()
-        found = await in_thread(self.workspaces.changes, state.tree, since)
+        found = await run_in_thread(self.workspaces.changes, state.tree, since)
         folder = os.path.relpath(state.workspace, state.tree.path)
         paths = (path for each in found for path in (each.path, each.old) if path)
         return tuple(paths if folder == "." else (os.path.relpath(path, folder) for path in paths))
 
-    async def ignored(self, state: RunState, below: tuple[str, ...]) -> tuple[str, ...]:
+    async def list_ignored_files(self, state: RunState, below: tuple[str, ...]) -> tuple[str, ...]:
         """List the ignored files below some paths, both relative to the folder in which the run works."""
         if state.tree is None or not below:
             return ()
         folder = os.path.relpath(state.workspace, state.tree.path)
         if folder == ".":
-            return await in_thread(self.workspaces.ignored, state.tree, below)
+            return await run_in_thread(self.workspaces.list_ignored_paths, state.tree, below)
         places = tuple(f"{folder}/{path}".rstrip("/") for path in below)
-        found = await in_thread(self.workspaces.ignored, state.tree, places)
+        found = await run_in_thread(self.workspaces.list_ignored_paths, state.tree, places)
         return tuple(os.path.relpath(path, folder) + "/" * path.endswith("/") for path in found)
 
     async def record_files(self, state: RunState, globs: tuple[str, ...], known: str = "") -> str:
@@ -191,14 +191,14 @@ class TreeHandler:
         if state.tree is None:
             why = "only in a git repository is known which files a step changed, and the run works in a plain folder"
             raise EnvironmentFault(why, next_step="start the run inside a git repository")
-        return await in_thread(self.workspaces.record_files, state.tree, _range(state, state.tree, globs), known)
+        return await run_in_thread(self.workspaces.record_files, state.tree, _range(state, state.tree, globs), known)
 
-    async def differing_files(self, state: RunState, globs: tuple[str, ...], record: str) -> tuple[str, ...]:
+    async def list_differing_files(self, state: RunState, globs: tuple[str, ...], record: str) -> tuple[str, ...]:
         """List such files that differ from a record, relative to the folder in which the run works."""
         if state.tree is None:
             return ()
         chosen = _range(state, state.tree, globs)
-        found = await in_thread(self.workspaces.differing_files, state.tree, chosen, record)
+        found = await run_in_thread(self.workspaces.list_differing_files, state.tree, chosen, record)
         return tuple(os.path.relpath(path, _folder(state, state.tree)) for path in found)
 
     async def perform(self, state: RunState, pending: Pending, began: StepBegan) -> StepEnded:
@@ -208,31 +208,31 @@ class TreeHandler:
             raise EnvironmentFault(why, next_step="start the run inside a git repository")
         spec = cast("dict[str, Any]", began.spec)
         work = self._commit if began.action == "commit" else self._merge
-        output, commit = await in_thread(work, state.run, state.tree, spec)
+        output, commit = await run_in_thread(work, state.run, state.tree, spec)
         return StepEnded(
             address=pending.address,
             began=pending.seq,
             status="succeeded",
             output=output,
-            details={"commit": commit, "branch": state.tree.branch, "summary": _said(began.action, output)},
+            details={"commit": commit, "branch": state.tree.branch, "summary": _summarize_output(began.action, output)},
             at=self.clock(),
         )
 
     def _commit(self, run: str, tree: Tree, spec: Mapping[str, Any]) -> tuple[JsonValue, str]:
         paths = None if spec.get("paths") is None else tuple(str(each) for each in spec["paths"])
-        commit = self.workspaces.commit(tree, with_trailer(str(spec["message"]), run), paths)
+        commit = self.workspaces.commit(tree, add_run_trailer(str(spec["message"]), run), paths)
         return {"commit": commit, "branch": tree.branch}, commit
 
     def _merge(self, run: str, tree: Tree, spec: Mapping[str, Any]) -> tuple[JsonValue, str]:
         name, how = str(spec["name"]), str(spec["how"])
-        message = with_trailer(f"Merge {name}", run)
+        message = add_run_trailer(f"Merge {name}", run)
         if how == "abandon":
             self.workspaces.restore(tree, run, str(spec["back_to"]))
             return {"abandoned": name}, ""
         if how == "conclude":
             found = self.workspaces.conclude(tree, message)
         else:
-            self.workspaces.commit_before_merge(tree, with_trailer(f"Work of {run} before merging {name}", run))
+            self.workspaces.commit_before_merge(tree, add_run_trailer(f"Work of {run} before merging {name}", run))
             found = self.workspaces.merge(tree, str(spec["commit"]), message, markers=bool(spec["markers"]))
         match found:
             case Merged():
@@ -258,7 +258,7 @@ def _range(state: RunState, tree: Tree, globs: tuple[str, ...]) -> FileRange:
     )
 
 
-async def in_thread(work: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
+async def run_in_thread(work: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
     """Run a function in a thread; on cancellation, wait for its end, since a thread cannot be stopped.
 
     Otherwise its changes to a worktree could come after those of the next one.
@@ -289,19 +289,19 @@ def _first_line(text: str) -> str:
     return line if len(line) <= LONGEST_TITLE else line[: LONGEST_TITLE - 1].rstrip() + "…"
 
 
-def with_trailer(message: str, run: str) -> str:
+def add_run_trailer(message: str, run: str) -> str:
     """Append to a commit message a trailer that names the run."""
     return f"{message.rstrip()}\n\nHandrail-Run: {run}\n"
 
 
-def _said(action: str, output: JsonValue) -> str:
+def _summarize_output(action: str, output: JsonValue) -> str:
     if not isinstance(output, dict):
         return ""
     words = {name: value for name, value in output.items() if value}
     return f"{action}: " + ", ".join(f"{name} {value}" for name, value in words.items())
 
 
-def _not_set_up(command: str, why: str) -> EnvironmentFault:
+def _setup_error(command: str, why: str) -> EnvironmentFault:
     message = f"the work tree could not be set up: `{command}` failed: {why.strip()[-500:]}"
     return EnvironmentFault(
         message, next_step="mend [worktrees] in .handrail/config.toml or what it calls, then resume"

@@ -61,8 +61,8 @@ class Background:
         while not self.stop.is_set():
             with contextlib.suppress(StorageFault):
                 self._waits.look()
-            if self._called():
-                await self._moved()
+            if self._has_work():
+                await self._move_and_watch()
                 ends = _now() + self.grace
             elif not self._stays and _now() >= ends:
                 return
@@ -70,7 +70,7 @@ class Background:
 
     def _patience(self, ends: float) -> float:
         """Say for how long nothing can happen of which nobody tells."""
-        if self._waits.waiting:
+        if self._waits.has_deadlines:
             return LOOK_EVERY
         retry = self.supervisor.retry_at()
         times = [SELDOM, *(() if self._stays else (ends - _now(),)), *(() if retry is None else (retry - _now(),))]
@@ -78,7 +78,7 @@ class Background:
             times.append(self._due - self.clock())
         return max(0.0, min(times))
 
-    async def _moved(self) -> None:
+    async def _move_and_watch(self) -> None:
         # Driving takes a while, so the clocks are watched meanwhile.
         watching = asyncio.ensure_future(self._waits.watch())
         try:
@@ -91,21 +91,21 @@ class Background:
         self._woken = True
         self._watcher.ring()
 
-    def settled(self) -> bool:
+    def is_idle(self) -> bool:
         """Whether nobody called, and no message or due timer waits to be handled."""
-        return not self._woken and not self.supervisor.called()
+        return not self._woken and not self.supervisor.find_due_runs()
 
-    def _called(self) -> bool:
+    def _has_work(self) -> bool:
         retry = self.supervisor.retry_at()
         return (
             self._woken
-            or self.log.changed() != self._seen
+            or self.log.change_token() != self._seen
             or (self._due is not None and self._due <= self.clock())
             or (retry is not None and retry <= _now())
         )
 
     async def _move(self) -> None:
-        self._seen, self._woken = self.log.changed(), False
+        self._seen, self._woken = self.log.change_token(), False
         moving = asyncio.ensure_future(self.supervisor.run_until_idle())
         told = asyncio.ensure_future(self.stop.wait())
         await asyncio.wait({moving, told}, return_when=asyncio.FIRST_COMPLETED)
@@ -116,7 +116,7 @@ class Background:
             return
         moving.result()
         self._due = next((timer.due for timer in self.supervisor.timers(self.clock() + AHEAD)), None)
-        self._stays = self._due is not None or self.supervisor.retry_at() is not None or self._waits.waiting
+        self._stays = self._due is not None or self.supervisor.retry_at() is not None or self._waits.has_deadlines
 
 
 def _now() -> float:

@@ -40,7 +40,7 @@ class DriverLock:
         file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             until = time.monotonic() + _PATIENCE
-            while not _locked(file, fcntl.LOCK_EX):
+            while not _try_lock(file, fcntl.LOCK_EX):
                 if time.monotonic() > until:
                     return _read(file)
                 time.sleep(0.01)
@@ -61,19 +61,19 @@ class DriverLock:
             self._file = None
 
 
-def who(folder: Path) -> DriverInfo | None:
+def find_driver(folder: Path) -> DriverInfo | None:
     """Return the background driver that serves the database of a folder, if one does."""
     try:
         file = os.open(folder / LOCK, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     except FileNotFoundError:
         return None
     try:
-        return None if _locked(file, fcntl.LOCK_SH) else _read(file)
+        return None if _try_lock(file, fcntl.LOCK_SH) else _read(file)
     finally:
         os.close(file)
 
 
-def _locked(file: int, how: int) -> bool:
+def _try_lock(file: int, how: int) -> bool:
     try:
         fcntl.flock(file, how | fcntl.LOCK_NB)
     except BlockingIOError:

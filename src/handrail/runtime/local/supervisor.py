@@ -34,7 +34,7 @@ from handrail.model.history.run_lines import Filter, is_run
 from handrail.model.history.run_state import RunState
 from handrail.ports.log import Append, Holder, Lease, Log, Timer
 from handrail.runtime.driver import Driver, Handlers
-from handrail.runtime.event_records import to_log, without_secrets
+from handrail.runtime.event_records import encode_event, redact_event
 from handrail.runtime.history import Known, state_of
 from handrail.runtime.ports import Clock
 from handrail.runtime.run_summary import summary_of, timers_of, unreadable_summary
@@ -93,7 +93,7 @@ class Supervisor:
         """Return when, on the loop's clock, a run that another process drives or attends to is worth another try."""
         return min((*self._held.values(), *self._attended.values(), *self._queued.values()), default=None)
 
-    def take_part(self) -> "admission.Places":
+    def open_places(self) -> "admission.Places":
         """Return the places that this process holds, for a run that needs one."""
         if self._places is None:
             self._places = admission.Places(self.log, self.name)
@@ -115,12 +115,12 @@ class Supervisor:
                 await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED, timeout=IDLE)
                 self._clear()
         finally:
-            await self._let_go()
+            await self._release_all()
         self._raise_fault()
 
-    def called(self) -> tuple[str, ...]:
+    def find_due_runs(self) -> tuple[str, ...]:
         """List the readable runs that have a message or a due timer."""
-        return self._existing((*self.log.pending_streams(), *self._due()))
+        return self._filter_movable((*self.log.pending_streams(), *self._due_streams()))
 
     def is_movable(self, stream: str) -> bool:
         """Whether a stream is a run that exists and is not known to be unreadable."""
@@ -129,22 +129,22 @@ class Supervisor:
         end = self.log.last(stream)
         return end.seq > 0 and self._unreadable.get(stream) != end.hash
 
-    def _existing(self, streams: tuple[str, ...]) -> tuple[str, ...]:
+    def _filter_movable(self, streams: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(stream for stream in dict.fromkeys(streams) if self.is_movable(stream))
 
     def timers(self, until: float) -> tuple[Timer, ...]:
         """List the timers up to a time that may move a run, the earliest first."""
         return tuple(each for each in self.log.due(until) if each not in self._spent and self.is_movable(each.stream))
 
-    def _due(self) -> tuple[str, ...]:
+    def _due_streams(self) -> tuple[str, ...]:
         found = self.log.due(self.clock())
         self._spent.intersection_update(found)
         return tuple(timer.stream for timer in found if timer not in self._spent)
 
     def _look(self) -> None:
         """Put in line the runs that are running, have a message, or whose timer is due."""
-        due = self._due()
-        seen, before = self.log.changed(), self._seen
+        due = self._due_streams()
+        seen, before = self.log.change_token(), self._seen
         now = asyncio.get_running_loop().time()
         asked_again = any(again <= now for again in self._queued.values())
         if seen == before and not due and not self._held and not self._attended and not asked_again:
@@ -155,20 +155,20 @@ class Supervisor:
         self._held = {run: again for run, again in self._held.items() if again > now}
         rows = sorted((row.position, row.key) for row in self.log.summaries(Filter(status="running")))
         moving = [run for position, run in rows if self._settled.get(run) != position]
-        wanted = filter(self._may, (*self.log.pending_streams(), *due, *moving, *self._whose_turn(now)))
-        self._line.update(dict.fromkeys(run for run in self._existing(tuple(wanted)) if run not in self._line))
+        wanted = filter(self._can_drive, (*self.log.pending_streams(), *due, *moving, *self._select_queued(now)))
+        self._line.update(dict.fromkeys(run for run in self._filter_movable(tuple(wanted)) if run not in self._line))
 
-    def _whose_turn(self, now: float) -> list[str]:
+    def _select_queued(self, now: float) -> list[str]:
         """List the queued runs that are new here, or whose turn it seems to be."""
         rows = sorted((row.position, row.key) for row in self.log.summaries(Filter(status="queued")))
         ours = [(position, run) for position, run in rows if self.wanted(run)]
         self._queued = {run: now + HELD for _, run in ours}
         new = [run for position, run in ours if self._settled.get(run) != position]
         old = [run for _, run in ours if run not in new]
-        come = admission.turns(self.log, old) if old else ()
+        come = admission.select_admissible(self.log, old) if old else ()
         return [*new, *(run for run in old if run in come)]
 
-    def _may(self, run: str) -> bool:
+    def _can_drive(self, run: str) -> bool:
         if run in self._busy or run in self._faults or run in self._held or not self.wanted(run):
             return False
         if self.is_attended(run):
@@ -179,7 +179,7 @@ class Supervisor:
         while self._line and len(self._busy) < self.limit:
             run = next(iter(self._line))
             del self._line[run]
-            self._busy[run] = asyncio.create_task(self._one(run))
+            self._busy[run] = asyncio.create_task(self._drive_run(run))
 
     def _clear(self) -> None:
         done = [run for run, task in self._busy.items() if task.done()]
@@ -195,7 +195,7 @@ class Supervisor:
         if telling is not None:
             self._notices.add(asyncio.create_task(telling))
 
-    async def _let_go(self) -> None:
+    async def _release_all(self) -> None:
         left = (*self._busy.values(), *self._notices)
         self._busy, self._line, self._notices = {}, {}, set()
         for task in left:
@@ -213,7 +213,7 @@ class Supervisor:
         for fault in faults.values():
             raise fault
 
-    async def _one(self, run: str) -> None:
+    async def _drive_run(self, run: str) -> None:
         try:
             lease = self.leases.pop(run, None) or self.log.acquire(run, self.name)
         except StorageFault as fault:
@@ -241,15 +241,15 @@ class Supervisor:
 
     async def _drive(self, lease: Lease) -> None:
         try:
-            driver = Driver(self.log, lease, self.handlers, self.clock, self._known, places=self.take_part)
+            driver = Driver(self.log, lease, self.handlers, self.clock, self._known, places=self.open_places)
             state = await driver.drive()
         except LogConflict:
             return
         except HandrailError as error:
-            self._fault(lease, error)
+            self._handle_fault(lease, error)
         except Exception as error:  # noqa: BLE001 - one run's misfortune must not end the others
             what = f"something that should not happen: {type(error).__name__}: {error}"
-            self._fault(lease, EnvironmentFault(what, next_step="resume the run; if it comes again, report it"))
+            self._handle_fault(lease, EnvironmentFault(what, next_step="resume the run; if it comes again, report it"))
         else:
             self._settle(state)
 
@@ -258,7 +258,7 @@ class Supervisor:
         end = self.log.last(run).seq
         return self.log.read(run, after=end - 1, limit=1)[0].position if end else 0
 
-    def _fault(self, lease: Lease, error: HandrailError) -> None:
+    def _handle_fault(self, lease: Lease, error: HandrailError) -> None:
         """Block a run after a fault of the machine, with what to do; nothing recorded is lost."""
         try:
             before = state_of(self.log, lease.stream)
@@ -292,8 +292,8 @@ class Supervisor:
     def _block(self, lease: Lease, before: RunState, error: HandrailError) -> None:
         hint = error.next_step or "fix that, then resume the run"
         blocked = RunBlocked(reason="fault", message=error.message, next_step=hint, at=self.clock())
-        event = without_secrets(blocked, self.handlers.environments.for_run(before.run).redactor)
+        event = redact_event(blocked, self.handlers.environments.environment_of(before.run).redactor)
         state = apply(before, event, before.seq + 1, self.log.get_blob)
-        events, timers = (to_log(event),), timers_of(before, state)
+        events, timers = (encode_event(event),), timers_of(before, state)
         self.log.append([Append(state.run, before.seq, events, timers=timers, summary=summary_of(state))], [lease])
         self._settle(state)

@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from typing import Any, cast
 
 from handrail.engine.guided.repairs import refusal_text
-from handrail.engine.prompts.demands import as_json
+from handrail.engine.prompts.demands import json_block
 from handrail.engine.text.byte_limits import MOST_FIX, cut
 from handrail.engine.text.marked_values import ForeignValue, mark_values
 from handrail.engine.text.untrusted_text import clean
@@ -23,7 +23,7 @@ MOST_ERROR = 2048
 """The maximum number of bytes of an error message."""
 
 
-def answered(answer: Answer) -> ToolResult:
+def render_answer(answer: Answer) -> ToolResult:
     """Build the result of a call that starts, continues or looks again."""
     before = (item.text for item in answer.before)
     after = (item.text for item in answer.after)
@@ -38,17 +38,17 @@ def _question(answer: Answer) -> Question | None:
     return Question(state.run, f"{state.run} asks you: {said}", answer.continue_token)
 
 
-def sendable(result: ToolResult) -> ToolResult:
+def make_sendable(result: ToolResult) -> ToolResult:
     """Return a result that every client can receive: no terminal control characters, no broken characters."""
     texts, data = tuple(clean(text) for text in result.texts), result.data
     try:
         json.dumps(data, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        data = _cleaned(data)
+        data = _replace_surrogates(data)
     return replace(result, texts=texts, data=data)
 
 
-def _cleaned(data: dict[str, Any]) -> dict[str, Any]:
+def _replace_surrogates(data: dict[str, Any]) -> dict[str, Any]:
     whole = json.loads(json.dumps(data, ensure_ascii=False).encode(errors="replace"))
     return cast("dict[str, Any]", whole)
 
@@ -58,7 +58,7 @@ def document(answer: Answer) -> dict[str, Any]:
     state = answer.state
     data: dict[str, Any] = {
         "kind": answer.kind,
-        "isComplete": answer.complete,
+        "isComplete": answer.is_complete,
         "status": state.status,
         "runId": state.run,
         "workflowId": state.workflow,
@@ -74,7 +74,7 @@ def document(answer: Answer) -> dict[str, Any]:
         "warnings": [{"code": each.code, "message": each.message, **each.data} for each in answer.warnings],
         "decisionTrace": [each.document() for each in answer.trace],
     }
-    return {**data, **_where_there_is_any(answer)}
+    return {**data, **_optional_fields(answer)}
 
 
 def _pending(answer: Answer) -> dict[str, Any] | None:
@@ -86,9 +86,9 @@ def _pending(answer: Answer) -> dict[str, Any] | None:
     return {**named, **role, "requireConfirmation": step.confirmation is not None}
 
 
-def _where_there_is_any(answer: Answer) -> dict[str, Any]:
+def _optional_fields(answer: Answer) -> dict[str, Any]:
     """Return the optional fields of an answer."""
-    gaps = open_gaps(answer.state) if answer.complete or answer.lifecycle == "rehydrate" else []
+    gaps = open_gaps(answer.state) if answer.is_complete or answer.lifecycle == "rehydrate" else []
     references = next((item.data for item in answer.after if item.kind == "references"), None)
     found = {
         "working": answer.working,
@@ -114,13 +114,13 @@ def blocker_data(blocker: Blocker) -> dict[str, Any]:
     return {**named, **more}
 
 
-def refused(error: PullRefused) -> ToolResult:
+def render_refusal(error: PullRefused) -> ToolResult:
     """Build the result of a call that cannot be answered."""
     retry = {"kind": "retryable_after_ms", "afterMs": 1000} if error.again else {"kind": "not_retryable"}
-    return failed(error.reason, error.message, error.next_step or "", retry)
+    return render_error(error.reason, error.message, error.next_step or "", retry)
 
 
-def troubled(error: HandrailError | OSError) -> ToolResult:
+def render_fault(error: HandrailError | OSError) -> ToolResult:
     """Build the result of a call that failed because of the machine or another process."""
     if isinstance(error, OSError):
         error = StorageFault(f"the machine refuses: {error}", next_step="see to what is named here")
@@ -128,10 +128,10 @@ def troubled(error: HandrailError | OSError) -> ToolResult:
     if isinstance(error, StorageFault) and not isinstance(error, StorageBusy):
         fix = f"this is for your user: {fix}. When that is done, make this very call again: no run is lost"
     retry = {"kind": "retryable_after_ms", "afterMs": 1000} if error.retryable else None
-    return failed(error.code.upper().replace("-", "_"), error.message, fix, retry)
+    return render_error(error.code.upper().replace("-", "_"), error.message, fix, retry)
 
 
-def failed(code: str, message: str, fix: str, retry: dict[str, Any] | None = None) -> ToolResult:
+def render_error(code: str, message: str, fix: str, retry: dict[str, Any] | None = None) -> ToolResult:
     """Build an error as text and data."""
     message, fix = cut(message, MOST_ERROR), cut(fix, MOST_FIX)
     data: dict[str, Any] = {
@@ -143,28 +143,28 @@ def failed(code: str, message: str, fix: str, retry: dict[str, Any] | None = Non
     return ToolResult((f"{code}: {message}\n\nNext: {fix}" if fix else f"{code}: {message}",), data, is_error=True)
 
 
-def kept_point(kept: Kept) -> ToolResult:
+def render_checkpoint(kept: Kept) -> ToolResult:
     """Build the result of a call that saves a point."""
     params: dict[str, Any] = {"continueToken": kept.resume_token, "intent": "rehydrate"}
     call = {"tool": "continue_workflow", "params": params}
     data = {"runId": kept.run, "stepId": kept.address, "resumeToken": kept.resume_token, "nextCall": call}
     text = f"Kept: {kept.run}, before step {kept.address} is handed in. To come back here later, call"
-    return ToolResult((f"{text} `continue_workflow`:\n\n{as_json(params)}",), data)
+    return ToolResult((f"{text} `continue_workflow`:\n\n{json_block(params)}",), data)
 
 
 def _text(answer: Answer) -> str:
     recap = [answer.recovery] if answer.recovery else []
-    return "\n\n".join((*recap, *_standing(answer), *_warned(answer.warnings), *_call(answer)))
+    return "\n\n".join((*recap, *_render_position(answer), *_render_warnings(answer.warnings), *_call(answer)))
 
 
-def _warned(warnings: tuple[Caution, ...]) -> list[str]:
+def _render_warnings(warnings: tuple[Caution, ...]) -> list[str]:
     return ["# Good to know\n\n" + "\n".join(f"- {each.message}." for each in warnings)] if warnings else []
 
 
-def _standing(answer: Answer) -> list[str]:
+def _render_position(answer: Answer) -> list[str]:
     state, step = answer.state, answer.step
-    if answer.complete:
-        return _over(answer)
+    if answer.is_complete:
+        return _render_end(answer)
     if answer.shortfalls and step is not None:
         return [refusal_text(answer.shortfalls), f"The step is still {step.title} ({step.address} of run {state.run})."]
     if step is not None:
@@ -172,23 +172,23 @@ def _standing(answer: Answer) -> list[str]:
         return [*said, f"# {step.title}\n\nStep {step.address} of run {state.run}.", step.prompt]
     if answer.working:
         return [f"Handrail is at work on {_current(answer)} of run {state.run}. Look again in a few seconds."]
-    return [_waiting(answer.blockers[0])] if answer.blockers else []
+    return [_render_blocker(answer.blockers[0])] if answer.blockers else []
 
 
-def _waiting(blocker: Blocker) -> str:
+def _render_blocker(blocker: Blocker) -> str:
     """Describe what the run waits for; its message may quote an agent, and must not look like one of our headings."""
     heading = "The run waits for a person" if blocker.code == "USER_ONLY_DEPENDENCY" else "The run cannot go on"
-    return f"# {heading}\n\n{_quoted(blocker.message)}\n\n{blocker.fix}"
+    return f"# {heading}\n\n{_quote_message(blocker.message)}\n\n{blocker.fix}"
 
 
-def _quoted(message: str) -> str:
+def _quote_message(message: str) -> str:
     return mark_values([ForeignValue("message", message)]).text.rstrip("\n")
 
 
-def _over(answer: Answer) -> list[str]:
+def _render_end(answer: Answer) -> list[str]:
     state = answer.state
     heading = "The workflow is complete" if state.status == "succeeded" else f"The workflow is over: {state.status}"
-    said = f"\n\n{_quoted(cut(state.message, MOST_ERROR))}" if state.message else ""
+    said = f"\n\n{_quote_message(cut(state.message, MOST_ERROR))}" if state.message else ""
     texts = [f"# {heading}\n\nRun {state.run} {state.status}. There is nothing more to call.{said}"]
     gaps = gap_lines(state)
     if gaps:
@@ -206,10 +206,10 @@ def _call(answer: Answer) -> list[str]:
     call = next_call(answer)
     if call is None:
         return []
-    return [f"---\n{_how(answer)} `{call['tool']}`:\n\n{as_json(call['params'])}"]
+    return [f"---\n{_call_introduction(answer)} `{call['tool']}`:\n\n{json_block(call['params'])}"]
 
 
-def _how(answer: Answer) -> str:
+def _call_introduction(answer: Answer) -> str:
     if answer.step is None:
         return "Then call"
     if answer.blockers:
@@ -224,7 +224,7 @@ def next_call(answer: Answer) -> dict[str, Any] | None:
         return None
     params: dict[str, Any] = {"continueToken": answer.continue_token}
     if answer.step is None:
-        intent = "advance" if answer.repairable else "rehydrate"
+        intent = "advance" if answer.is_repairable else "rehydrate"
         return {"tool": "continue_workflow", "params": {**params, "intent": intent}}
     params |= {"intent": "advance", "output": answer.step.example}
     lacking = {each.about: each.example for each in answer.blockers if each.code == "MISSING_CONTEXT_KEY"}

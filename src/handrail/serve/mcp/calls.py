@@ -17,14 +17,21 @@ from handrail.operations.pull.desk import Desk, PullRefused
 from handrail.operations.pull.rehydrate import checkpoint, rehydrate
 from handrail.operations.pull.start_workflow import StartWanted, start_pulled
 from handrail.operations.runs.lifecycle import answer
-from handrail.serve.mcp.answer_text import answered, failed, kept_point, refused, sendable, troubled
+from handrail.serve.mcp.answer_text import (
+    make_sendable,
+    render_answer,
+    render_checkpoint,
+    render_error,
+    render_fault,
+    render_refusal,
+)
 from handrail.serve.mcp.catalogue_calls import list_workflows
 from handrail.serve.mcp.elicitation import PersonsAnswer
 from handrail.serve.mcp.inspection_calls import inspect_workflow
 from handrail.serve.mcp.lazy_calls import Report, report_nothing
 from handrail.serve.mcp.resume_session_calls import resume_session
 from handrail.serve.mcp.tool_result import ToolResult
-from handrail.serve.mcp.tools import TOOLS, Tool, unwritable
+from handrail.serve.mcp.tools import TOOLS, Tool, find_unwritable
 
 PATIENCE = 25.0
 """Seconds that a call waits for a step of the engine before it answers that the engine is at work."""
@@ -44,27 +51,27 @@ class Calls:
 
     async def call(self, name: str, arguments: Arguments, report: Report = report_nothing) -> ToolResult:
         """Answer one call; whatever is wrong with it is part of the answer."""
-        result = sendable(await self._answer(name, arguments, report))
+        result = make_sendable(await self._answer(name, arguments, report))
         return result if self.desk.person is not None else replace(result, question=None)
 
     async def _answer(self, name: str, arguments: Arguments, report: Report) -> ToolResult:
         tool = _BY_NAME.get(name)
         if tool is None:
-            return failed("NOT_FOUND", f"there is no tool '{name}'", f"there are {', '.join(_BY_NAME)}")
+            return render_error("NOT_FOUND", f"there is no tool '{name}'", f"there are {', '.join(_BY_NAME)}")
         given = {tool.aliases.get(key, key): value for key, value in arguments.items()}
-        wrong = issues(tool.schema, given) or unwritable(given)
+        wrong = issues(tool.schema, given) or find_unwritable(given)
         if wrong:
-            return failed("VALIDATION_ERROR", "; ".join(wrong), f"call {name} with arguments that fit its schema")
+            return render_error("VALIDATION_ERROR", "; ".join(wrong), f"call {name} with arguments that fit its schema")
         try:
             return await _HANDLERS[name](self, given, report)
         except PullRefused as error:
-            return refused(error)
+            return render_refusal(error)
         except NotFound as error:
-            return failed("NOT_FOUND", error.message, error.next_step or "call list_workflows")
+            return render_error("NOT_FOUND", error.message, error.next_step or "call list_workflows")
         except InvalidWorkflow as error:
-            return failed("INVALID_WORKFLOW", _with_reasons(error), error.next_step or "")
+            return render_error("INVALID_WORKFLOW", _describe_invalid_workflow(error), error.next_step or "")
         except (HandrailError, OSError) as error:
-            return troubled(error)
+            return render_fault(error)
 
     async def start(self, given: Arguments, report: Report) -> ToolResult:
         """Start a workflow."""
@@ -77,17 +84,17 @@ class Calls:
         )
         begun = start_pulled(self.desk, wanted)
         again = begun.continue_token or ""
-        return answered(await self._settled(begun, lambda: self._first(again), report))
+        return render_answer(await self._wait_for_engine(begun, lambda: self._answer_first_step(again), report))
 
-    def _first(self, token: str) -> Answer:
+    def _answer_first_step(self, token: str) -> Answer:
         return rehydrate(self.desk, self.desk.read(token, "continue"), first=True)
 
-    async def go_on(self, given: Arguments, report: Report) -> ToolResult:
+    async def continue_workflow(self, given: Arguments, report: Report) -> ToolResult:
         """Complete a step, or look at it again."""
         if _intent(given) == "rehydrate":
             token = self.desk.read(given["continueToken"], "continue", "resume")
             looked = rehydrate(self.desk, token)
-            return answered(await self._settled(looked, lambda: rehydrate(self.desk, token), report))
+            return render_answer(await self._wait_for_engine(looked, lambda: rehydrate(self.desk, token), report))
         token = self.desk.read(given["continueToken"], "continue")
         output = cast("Arguments", given.get("output") or {})
         handed = Handed(
@@ -97,34 +104,42 @@ class Calls:
             result=output.get("result"),
         )
         done = advance_pulled(self.desk, token, handed)
-        return answered(await self._settled(done, lambda: advance_pulled(self.desk, token, handed), report))
+        return render_answer(
+            await self._wait_for_engine(done, lambda: advance_pulled(self.desk, token, handed), report)
+        )
 
     async def decide(self, said: PersonsAnswer) -> ToolResult:
         """Accept the answer of the person at the client, and return the state of the run after it."""
         desk, run = self.desk, said.question.run
         if desk.person is None or said.decision not in DECISIONS:
-            return failed("USER_ONLY_DEPENDENCY", f"{run} still waits for a person", f"handrail status {run}")
+            return render_error("USER_ONLY_DEPENDENCY", f"{run} still waits for a person", f"handrail status {run}")
         by = make_person(f"{desk.person.name}, asked through {said.client}")
         try:
             answer(desk.writer, run, cast("Decision", said.decision), str(by), said.feedback)
         except HandrailError as error:
-            return sendable(troubled(error))
+            return make_sendable(render_fault(error))
         desk.wake(run)
         token = desk.read(said.question.token, "continue")
-        return sendable(answered(await self._settled(self._after(token), lambda: self._after(token), report_nothing)))
+        return make_sendable(
+            render_answer(
+                await self._wait_for_engine(
+                    self._answer_after_inbox(token), lambda: self._answer_after_inbox(token), report_nothing
+                )
+            )
+        )
 
-    def _after(self, token: Token) -> Answer:
+    def _answer_after_inbox(self, token: Token) -> Answer:
         """Look at the state of a run once it has processed what was said."""
         on_its_way = bool(self.desk.log.inbox(token.run, limit=1))
         found = rehydrate(self.desk, token)
         return replace(found, working=True) if on_its_way else found
 
-    async def keep(self, given: Arguments, _: Report) -> ToolResult:
+    async def checkpoint_workflow(self, given: Arguments, _: Report) -> ToolResult:
         """Save a point."""
         kept = checkpoint(self.desk, self.desk.read(given["checkpointToken"], "checkpoint"))
-        return kept_point(kept)
+        return render_checkpoint(kept)
 
-    async def _settled(self, found: Answer, again: Callable[[], Answer], report: Report) -> Answer:
+    async def _wait_for_engine(self, found: Answer, again: Callable[[], Answer], report: Report) -> Answer:
         """Wait for the engine's own steps, as long as an agent can be expected to wait, and report that it waits."""
         loop = asyncio.get_running_loop()
         began = reported = loop.time()
@@ -144,7 +159,7 @@ def _intent(given: Arguments) -> str:
     return "advance" if given.get("output") is not None or given.get("context") else "rehydrate"
 
 
-def _with_reasons(error: InvalidWorkflow) -> str:
+def _describe_invalid_workflow(error: InvalidWorkflow) -> str:
     wrong = [each for each in error.diagnostics if each.is_error][:5]
     return "\n".join((error.message, *(f"- {each.file}:{each.line}: {each.message}" for each in wrong)))
 
@@ -152,7 +167,7 @@ def _with_reasons(error: InvalidWorkflow) -> str:
 Handler: TypeAlias = Callable[[Calls, Arguments, Report], Awaitable[ToolResult]]
 
 
-def _of_desk(answer: Callable[[Desk, Arguments], ToolResult]) -> Handler:
+def _make_desk_handler(answer: Callable[[Desk, Arguments], ToolResult]) -> Handler:
     """Return a handler that answers at once, from what the desk has."""
 
     async def handle(calls: Calls, given: Arguments, _: Report) -> ToolResult:
@@ -164,9 +179,9 @@ def _of_desk(answer: Callable[[Desk, Arguments], ToolResult]) -> Handler:
 _BY_NAME: dict[str, Tool] = {tool.name: tool for tool in TOOLS}
 _HANDLERS: dict[str, Handler] = {
     "start_workflow": Calls.start,
-    "continue_workflow": Calls.go_on,
-    "checkpoint_workflow": Calls.keep,
-    "list_workflows": _of_desk(list_workflows),
-    "inspect_workflow": _of_desk(inspect_workflow),
-    "resume_session": _of_desk(resume_session),
+    "continue_workflow": Calls.continue_workflow,
+    "checkpoint_workflow": Calls.checkpoint_workflow,
+    "list_workflows": _make_desk_handler(list_workflows),
+    "inspect_workflow": _make_desk_handler(inspect_workflow),
+    "resume_session": _make_desk_handler(resume_session),
 }

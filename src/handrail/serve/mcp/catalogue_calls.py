@@ -3,10 +3,10 @@
 from typing import Any
 
 from handrail.operations.pull.desk import Desk
-from handrail.operations.pull.list_workflows import Offers, offers
+from handrail.operations.pull.list_workflows import Offers, list_offers
 from handrail.operations.pull.workflow_offer import Offered
 from handrail.operations.workflows.list import Listed
-from handrail.serve.mcp.catalogue_rows import offered_row, said
+from handrail.serve.mcp.catalogue_rows import diagnostic_row, workflow_row
 from handrail.serve.mcp.tool_result import ToolResult
 
 Data = dict[str, Any]
@@ -17,26 +17,26 @@ _SHORT = 200
 def list_workflows(desk: Desk, given: Data) -> ToolResult:
     """List the workflows that can be started from a folder."""
     tags = tuple(given.get("tags") or ())
-    found = offers(desk, desk.place_of(given["workspacePath"]), tags)
+    found = list_offers(desk, desk.place_of(given["workspacePath"]), tags)
     warnings = [warning for each in found.broken for warning in _warnings(each)]
     data: Data = {
-        "workflows": [offered_row(each, sources=bool(given.get("includeSources"))) for each in found.workflows],
+        "workflows": [workflow_row(each, sources=bool(given.get("includeSources"))) for each in found.workflows],
         "tagSummary": [{"id": each.tag, "count": each.count, "examples": list(each.examples)} for each in found.tags],
         "validationWarnings": warnings,
-        "warnings": [said(each) for each in found.diagnostics],
+        "warnings": [diagnostic_row(each) for each in found.diagnostics],
     }
     if given.get("includeSources"):
         data["sources"] = list(found.sources)
-    return ToolResult((_listed(found, tags, warnings),), data)
+    return ToolResult((_render_list(found, tags, warnings),), data)
 
 
 def _warnings(broken: Listed) -> list[Data]:
     first = [each for each in broken.diagnostics if each.is_error] or list(broken.diagnostics)
     named = {"workflowId": broken.name, "tier": str(broken.tier)}
-    return [{**named, **said(each)} for each in first[:5]]
+    return [{**named, **diagnostic_row(each)} for each in first[:5]]
 
 
-def _listed(found: Offers, tags: tuple[str, ...], warnings: list[Data]) -> str:
+def _render_list(found: Offers, tags: tuple[str, ...], warnings: list[Data]) -> str:
     parts = [_heading(found, tags), *map(_line, found.workflows)]
     if not tags and found.tags:
         parts.append("\nTags (give `tags` to see only some): " + ", ".join(f"{t.tag} ({t.count})" for t in found.tags))

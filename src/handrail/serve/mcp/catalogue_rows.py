@@ -13,7 +13,7 @@ _STALE = {
 }
 
 
-def offered_row(each: Offered, *, sources: bool) -> Data:
+def workflow_row(each: Offered, *, sources: bool) -> Data:
     """Convert a workflow to data; with `sources`, also where it was found."""
     about = each.about
     row: Data = {
@@ -35,7 +35,7 @@ def offered_row(each: Offered, *, sources: bool) -> Data:
     return {**row, "path": about.path, "hides": list(about.shadows)} if sources else row
 
 
-def said(each: Diagnostic) -> Data:
+def diagnostic_row(each: Diagnostic) -> Data:
     """Convert a diagnostic to data."""
     return {
         "file": each.file,

@@ -15,7 +15,7 @@ from handrail.wiring.system import System
 def desk_of(system: System, place: Place) -> Desk:
     """Build the desk of a log."""
 
-    def seen_from(folder: Path) -> Place:
+    def find_place(folder: Path) -> Place:
         return here(folder, os.environ)
 
     over = make_handover(system, place.folders)
@@ -33,7 +33,7 @@ def desk_of(system: System, place: Place) -> Desk:
     return Desk(
         system.writer,
         keys(),
-        seen_from,
+        find_place,
         wake,
         system.machine,
         system.clock,

@@ -135,10 +135,10 @@ class LimitedProtocol(H11Protocol):
     @property
     def has_shown_token(self) -> bool:
         """Whether one of its requests was authorized."""
-        cycle = self._known_cycle()
+        cycle = self._current_cycle()
         return self._has_shown_token or (cycle is not None and bool(cycle.scope.get(SHOWN)))
 
-    def _known_cycle(self) -> RequestResponseCycle | None:
+    def _current_cycle(self) -> RequestResponseCycle | None:
         return self.cycle
 
     def _watch(self) -> None:
@@ -147,7 +147,7 @@ class LimitedProtocol(H11Protocol):
             self._enter(phase)
 
     def _current_phase(self) -> Phase:
-        cycle = self._known_cycle()
+        cycle = self._current_cycle()
         if self.conn.their_state is h11.SEND_BODY:
             return "body"
         if cycle is not None and not cycle.response_complete:

@@ -8,7 +8,7 @@ from handrail.model.workflow.values import JsonValue
 from handrail.operations.pull.desk import Desk
 from handrail.operations.pull.inspect_workflow import Inspected, PreviewStep, inspect
 from handrail.operations.workflows.condition_text import default_text, input_type
-from handrail.serve.mcp.catalogue_rows import offered_row, said
+from handrail.serve.mcp.catalogue_rows import diagnostic_row, workflow_row
 from handrail.serve.mcp.tool_result import ToolResult
 
 Data = dict[str, Any]
@@ -18,10 +18,10 @@ def inspect_workflow(desk: Desk, given: Data) -> ToolResult:
     """Show a workflow without starting it."""
     found = inspect(desk, given["workspacePath"], given["workflowId"], expand=bool(given.get("expand")))
     mode = given.get("mode") or "preview"
-    data: Data = {"mode": mode, **offered_row(found.about, sources=True), "valid": found.plan is not None}
-    data["validationWarnings"] = [said(each) for each in found.diagnostics]
+    data: Data = {"mode": mode, **workflow_row(found.about, sources=True), "valid": found.plan is not None}
+    data["validationWarnings"] = [diagnostic_row(each) for each in found.diagnostics]
     if found.plan is not None:
-        data |= _inputs(found.plan) | _declared(found)
+        data |= _inputs(found.plan) | _declaration_data(found)
         if mode == "preview":
             data["steps"] = [step_row(each) for each in found.steps]
     return ToolResult((_text(found, data),), data)
@@ -53,7 +53,7 @@ def _inputs(plan: Plan) -> Data:
     }
 
 
-def _declared(found: Inspected) -> Data:
+def _declaration_data(found: Inspected) -> Data:
     plan = found.plan
     if plan is None or (plan.guided is None and not plan.assessments):
         return {}

@@ -44,12 +44,12 @@ class LateCalls(Generic[AnyAnswers]):
     async def call(self, name: str, arguments: dict[str, Any], report: Report = report_nothing) -> ToolResult:
         """Answer one call."""
         try:
-            calls = await self.opened()
+            calls = await self.get_calls()
         except (HandrailError, OSError) as error:
             return self.refuse(error)
         return await calls.call(name, arguments, report)
 
-    async def opened(self) -> AnyAnswers:
+    async def get_calls(self) -> AnyAnswers:
         """Return what answers calls, opened when it is first needed."""
         await self.prepare()
         self._calls = self._calls or self.open()

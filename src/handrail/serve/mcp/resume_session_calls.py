@@ -24,7 +24,7 @@ def resume_session(desk: Desk, given: Data) -> ToolResult:
     data: Data = {
         "candidates": [_row(each) for each in found.candidates],
         "totalEligible": found.eligible,
-        "drivenByEngine": [{"runId": run, "userMust": _take(run)} for run in found.of_engine],
+        "drivenByEngine": [{"runId": run, "userMust": _take_command(run)} for run in found.of_engine],
     }
     return ToolResult((_text(sought, found),), data)
 
@@ -41,7 +41,7 @@ def _row(each: Candidate) -> Data:
         "pendingStepId": each.pending,
         "isComplete": each.complete,
         "status": each.status,
-        "lastActivity": _when(each.active),
+        "lastActivity": _format_time(each.active),
         "nextCall": {"tool": "continue_workflow", "params": _params(each)},
     }
 
@@ -50,11 +50,11 @@ def _params(each: Candidate) -> Data:
     return {"continueToken": each.resume_token, "intent": "rehydrate"}
 
 
-def _when(at: float) -> str:
+def _format_time(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def _take(run: str) -> str:
+def _take_command(run: str) -> str:
     return f"handrail take {run}"
 
 
@@ -62,7 +62,8 @@ def _text(sought: Sought, found: Finding) -> str:
     missing = sought.run and sought.run not in {*found.of_engine, *(each.run for each in found.candidates)}
     parts = [f"There is no run '{sought.run}' that a connected agent holds or has finished."] if missing else []
     parts += [
-        f"Handrail itself drives {run}. To get it, ask your user for: {_take(run)}; it prints the token to go on with."
+        f"Handrail itself drives {run}. To get it, ask your user for: {_take_command(run)}; it prints the token "
+        "to go on with."
         for run in found.of_engine
     ]
     if not found.candidates:
@@ -70,11 +71,11 @@ def _text(sought: Sought, found: Finding) -> str:
     shown = f"{len(found.candidates)} of {found.eligible}"
     parts.append(f"{shown} run{'' if found.eligible == 1 else 's'}, the best match first. To take one up, call")
     parts[-1] += " continue_workflow with its resumeToken as continueToken and intent rehydrate."
-    parts += [_described(number, each) for number, each in enumerate(found.candidates, 1)]
+    parts += [_describe_candidate(number, each) for number, each in enumerate(found.candidates, 1)]
     return "\n\n".join(parts)
 
 
-def _described(number: int, each: Candidate) -> str:
+def _describe_candidate(number: int, each: Candidate) -> str:
     stands = f"{each.status}" if each.complete else f"at {each.pending or 'its beginning'}"
     head = f"{number}. {each.run} ({each.workflow}, {stands}, {each.confidence} match by {', '.join(each.why)})"
     # Quoted: a note must not look like one of our lines, with a token of its own.

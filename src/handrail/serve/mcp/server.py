@@ -59,14 +59,14 @@ AGENT_INSTRUCTIONS = (
 )
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     pass
 
 
 def server_of(
     calls: Answers,
     tools: tuple[Tool, ...] = TOOLS,
-    listing: Callable[[], object] = _nothing,
+    listing: Callable[[], object] = _do_nothing,
     shelf: ShelfHandlers | None = None,
 ) -> "Server[dict[str, object]]":
     """Build a server that answers with these calls, and with a shelf if there is one.
@@ -75,15 +75,15 @@ def server_of(
     """
     levels: list[LoggingLevel] = []
 
-    async def listed(
+    async def list_tools(
         _: "ServerRequestContext[dict[str, object]]", __: PaginatedRequestParams | None
     ) -> ListToolsResult:
         listing()
-        return ListToolsResult(tools=[_offered(tool) for tool in tools])
+        return ListToolsResult(tools=[_convert_tool(tool) for tool in tools])
 
     elicitation = Elicitation()
 
-    async def called(
+    async def call_tool(
         context: "ServerRequestContext[dict[str, object]]", params: CallToolRequestParams
     ) -> CallToolResult:
         async def report(seconds: float, words: str) -> None:
@@ -98,7 +98,7 @@ def server_of(
         content = [TextContent(text=text) for text in result.texts]
         return CallToolResult(content=[*content], structured_content=result.data, is_error=result.is_error)
 
-    async def leveled(_: "ServerRequestContext[dict[str, object]]", params: SetLevelRequestParams) -> EmptyResult:
+    async def set_level(_: "ServerRequestContext[dict[str, object]]", params: SetLevelRequestParams) -> EmptyResult:
         levels[:] = [params.level]
         return EmptyResult()
 
@@ -106,12 +106,12 @@ def server_of(
         "handrail",
         version=__version__,
         instructions=INSTRUCTIONS if tools is TOOLS else AGENT_INSTRUCTIONS,
-        on_list_tools=listed,
-        on_call_tool=called,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
     )
     if shelf is not None:
         shelf.add_to(server)
-        server.add_request_handler("logging/setLevel", SetLevelRequestParams, leveled)
+        server.add_request_handler("logging/setLevel", SetLevelRequestParams, set_level)
     return server
 
 
@@ -142,7 +142,7 @@ async def decide_typed(calls: TakesAnswers, said: PersonsAnswer) -> ToolResult:
 
 def _defect(name: str, error: Exception) -> ToolResult:
     message = " ".join(f"{name} failed inside Handrail: {type(error).__name__}: {error}".split())
-    result = answer_text.sendable(answer_text.failed(DEFECT, message, _DEFECT))
+    result = answer_text.make_sendable(answer_text.render_error(DEFECT, message, _DEFECT))
     trace = traceback.format_exception(error) if os.environ.get("HANDRAIL_DEBUG") else ()
     with suppress(OSError):
         lines = "".join((*trace, f"handrail mcp: {result.data['message']}\n"))
@@ -171,7 +171,7 @@ async def _serve(calls: LateCalls[AnyAnswers], tools: tuple[Tool, ...], open_she
         group.cancel_scope.cancel()
 
 
-def _offered(tool: Tool) -> OfferedTool:
+def _convert_tool(tool: Tool) -> OfferedTool:
     hints = ToolAnnotations(read_only_hint=tool.reads_only, destructive_hint=False, idempotent_hint=tool.repeatable)
     return OfferedTool(
         name=tool.name, title=tool.title, description=tool.description, input_schema=tool.schema, annotations=hints

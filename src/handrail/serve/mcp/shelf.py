@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-from handrail.engine.text.untrusted_text import block, clean, mark_for, middle_cut
+from handrail.engine.text.untrusted_text import block, clean, cut_middle, mark_for
 from handrail.errors import HandrailError, NotFound
 from handrail.frozen import frozen
 from handrail.model.history.run_lines import Filter
@@ -17,15 +17,15 @@ from handrail.operations.pull.references import read_reference
 from handrail.operations.pull.workflow_prompts import (
     WorkflowPrompt,
     find_startable,
+    list_startable,
     place_seen_from,
     prompt_text,
-    startable,
     workflow_prompts,
 )
 from handrail.operations.runs.lifecycle import find
 from handrail.operations.views.run_document import LoggedRuns, run_document
 from handrail.operations.views.run_listing import Asked, list_runs
-from handrail.operations.views.step_addresses import shown_addresses
+from handrail.operations.views.step_addresses import list_addresses
 from handrail.operations.views.step_record import RecordPart, step_record
 from handrail.operations.views.transcript import Transcripts
 from handrail.sources.change_stamps import Stamp, stamp_of
@@ -93,7 +93,7 @@ class Shelf:
             yield Listed(f"{RUNS}/{quote(line.run, safe='')}", line.run, f"A run of a workflow ({line.section}).")
 
     def _references(self) -> Iterator[Listed]:
-        for workflow in startable(self.desk, self.workspace):
+        for workflow in list_startable(self.desk, self.workspace):
             for each in workflow.references:
                 uri = f"{WORKFLOWS}/{quote(workflow.about.name, safe='')}/{quote(each.id, safe='')}"
                 yield Listed(uri, clean(each.title), clean(each.purpose))
@@ -146,7 +146,7 @@ class Shelf:
 
     def _page(self, heading: str, parts: tuple[RecordPart, ...]) -> str:
         redact = self.desk.machine.redactor().text
-        texts = [(each.about, middle_cut(clean(redact(each.text)), MOST_TEXT)) for each in parts]
+        texts = [(each.about, cut_middle(clean(redact(each.text)), MOST_TEXT)) for each in parts]
         mark = mark_for(text for _, text in texts)
         return "\n\n".join((heading, _FOREIGN, *(block(mark, about, text) for about, text in texts)))
 
@@ -162,9 +162,9 @@ class Shelf:
         if of.startswith((f"{RUNS}/", f"{TRANSCRIPTS}/")):
             log = self.desk.log
             if argument == "step":
-                return shown_addresses(log, find(log, known["run"])) if known.get("run") else ()
+                return list_addresses(log, find(log, known["run"])) if known.get("run") else ()
             return log.keys(Filter(top=True, order="started", limit=MOST_COMPLETED))
-        offered = startable(self.desk, self.workspace)
+        offered = list_startable(self.desk, self.workspace)
         if of.startswith(f"{WORKFLOWS}/"):
             if argument == "workflow":
                 return tuple(each.about.name for each in offered if each.references)
@@ -176,4 +176,4 @@ class Shelf:
 
     def stamp(self) -> tuple[Stamp | None, int]:
         """Return a value that changes whenever a list may have changed."""
-        return stamp_of(place_seen_from(self.desk, self.workspace)), self.desk.log.changed()
+        return stamp_of(place_seen_from(self.desk, self.workspace)), self.desk.log.change_token()

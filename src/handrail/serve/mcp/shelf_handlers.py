@@ -133,7 +133,7 @@ class ShelfHandlers:
         """List the workflows that can be started."""
         found = await self._ask(lambda shelf: shelf.prompts())
         self._note(context, "prompts", found)
-        return ListPromptsResult(prompts=[_offered(each) for each in found])
+        return ListPromptsResult(prompts=[_convert_prompt(each) for each in found])
 
     async def get_prompt(self, _: Context, params: GetPromptRequestParams) -> GetPromptResult:
         """Return the text that starts a workflow."""
@@ -181,17 +181,17 @@ class ShelfHandlers:
             return question(await self.open_shelf())
         except HandrailError as error:
             words = "; ".join(part for part in (error.message, error.next_step) if part)
-            raise MCPError(INVALID_PARAMS, _sendable(words)) from error
+            raise MCPError(INVALID_PARAMS, _make_sendable(words)) from error
         except OSError as error:
-            raise MCPError(INTERNAL_ERROR, _sendable(f"this cannot be read now: {error}")) from error
+            raise MCPError(INTERNAL_ERROR, _make_sendable(f"this cannot be read now: {error}")) from error
 
 
-def _offered(each: "WorkflowPrompt") -> Prompt:
+def _convert_prompt(each: "WorkflowPrompt") -> Prompt:
     # No argument is required: a client would refuse the command, while the agent takes the goal from what was said
     # before, and asks for the rest.
     arguments = [PromptArgument(name=at.name, description=at.description, required=False) for at in each.arguments]
     return Prompt(name=each.name, title=each.title, description=each.description, arguments=arguments)
 
 
-def _sendable(text: str) -> str:
+def _make_sendable(text: str) -> str:
     return text.encode(errors="replace").decode()

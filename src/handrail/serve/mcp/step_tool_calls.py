@@ -10,11 +10,11 @@ from handrail.engine.contracts.schema import issues
 from handrail.errors import HandrailError, UsageError
 from handrail.operations.step_tools.call import AgentDesk, ToolAnswer
 from handrail.runtime.handlers.agents.step_tools import TOKEN
-from handrail.serve.mcp.answer_text import failed, sendable, troubled
+from handrail.serve.mcp.answer_text import make_sendable, render_error, render_fault
 from handrail.serve.mcp.lazy_calls import Report, report_nothing
 from handrail.serve.mcp.step_tools import AGENT_TOOLS
 from handrail.serve.mcp.tool_result import ToolResult
-from handrail.serve.mcp.tools import unwritable
+from handrail.serve.mcp.tools import find_unwritable
 from handrail.sources.tiers import Place, here
 from handrail.store.signing_keys import keys_in
 from handrail.wiring.system import System
@@ -31,18 +31,20 @@ class AgentCalls:
     async def call(self, name: str, arguments: dict[str, Any], _: Report = report_nothing) -> ToolResult:
         """Answer one call; whatever is wrong with it is part of the answer."""
         tool = _BY_NAME.get(name)
-        unreadable = unwritable(arguments)
+        unreadable = find_unwritable(arguments)
         if unreadable:
-            return failed("VALIDATION_ERROR", "; ".join(unreadable), f"call {name} with arguments that fit its schema")
+            return render_error(
+                "VALIDATION_ERROR", "; ".join(unreadable), f"call {name} with arguments that fit its schema"
+            )
         wrong = (f"there is no tool '{name}'",) if tool is None else issues(tool.schema, arguments)
         try:
             answer = await self.desk.call(name, arguments, "; ".join(wrong))
         except (HandrailError, OSError) as error:
-            return troubled(error)
-        return sendable(_typed(answer, "VALIDATION_ERROR" if wrong else "REFUSED"))
+            return render_fault(error)
+        return make_sendable(_make_result(answer, "VALIDATION_ERROR" if wrong else "REFUSED"))
 
 
-def _typed(answer: ToolAnswer, code: str) -> ToolResult:
+def _make_result(answer: ToolAnswer, code: str) -> ToolResult:
     """Convert an answer to a result; a refusal is marked in its data too."""
     if answer.good:
         return ToolResult((answer.text,), dict(answer.data))
@@ -57,8 +59,8 @@ def agent_desk(system: System, place: Place) -> AgentDesk:
         hint = "agents whose step has `handrail_tools` start this themselves; to connect one of yours: handrail mcp"
         raise UsageError(f"there is no {TOKEN} in the environment", next_step=hint)
 
-    def seen_from(folder: Path) -> Place:
+    def find_place(folder: Path) -> Place:
         return here(folder, os.environ)
 
     keys = partial(keys_in, place.folders.data)
-    return AgentDesk(system.writer, keys, token, seen_from, system.machine)
+    return AgentDesk(system.writer, keys, token, find_place, system.machine)

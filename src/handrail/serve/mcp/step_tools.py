@@ -1,11 +1,11 @@
 """The tools that an agent of the engine may be offered, as data: name, purpose, and arguments."""
 
-from handrail.serve.mcp.tools import Tool, text
+from handrail.serve.mcp.tools import Tool, text_schema
 
 LONGEST = 20_000
 """The maximum number of characters of a message to a run."""
 
-_RUN = text("The id of a run that you started, as create_child_run gave it.", 256)
+_RUN = text_schema("The id of a run that you started, as create_child_run gave it.", 256)
 
 AGENT_TOOLS: tuple[Tool, ...] = (
     Tool(
@@ -13,7 +13,7 @@ AGENT_TOOLS: tuple[Tool, ...] = (
         "Report progress",
         "Tell the people who watch how far you are. Call it at milestones, in a sentence.",
         {
-            "message": text("What you have reached, in one sentence.", 500),
+            "message": text_schema("What you have reached, in one sentence.", 500),
             "percent": {"type": "number", "minimum": 0, "maximum": 100, "description": "How much of the step is done."},
         },
         ("message",),
@@ -23,7 +23,7 @@ AGENT_TOOLS: tuple[Tool, ...] = (
         "Ask a person",
         "Ask a person something that you cannot find out yourself and cannot decide. The answer does not come at once:"
         " end your turn after the call, you are called again with the answer in the same conversation.",
-        {"question": text("The question, with what the person has to know to answer it.", 4000)},
+        {"question": text_schema("The question, with what the person has to know to answer it.", 4000)},
         ("question",),
     ),
     Tool(
@@ -32,8 +32,8 @@ AGENT_TOOLS: tuple[Tool, ...] = (
         "Start a workflow as a run of its own, in a work tree of its own, beside your step. It begins with the work as"
         " it stood before your step, and its result is not part of yours: look at it with list_runs.",
         {
-            "workflow": text("The name of a workflow that is known here.", 256),
-            "goal": text("What it is to achieve.", LONGEST),
+            "workflow": text_schema("The name of a workflow that is known here.", 256),
+            "goal": text_schema("What it is to achieve.", LONGEST),
             "inputs": {"type": "object", "description": "Values for its inputs, by their names."},
             "wait": {"type": "boolean", "description": "Wait for its end, for less than a minute; default false."},
         },
@@ -43,7 +43,7 @@ AGENT_TOOLS: tuple[Tool, ...] = (
         "give_feedback",
         "Give feedback",
         "Tell the agents of a run that you started something: the next call of one of them tells it.",
-        {"run": _RUN, "message": text("What you want to say.", LONGEST)},
+        {"run": _RUN, "message": text_schema("What you want to say.", LONGEST)},
         ("run", "message"),
     ),
     Tool(
@@ -57,7 +57,7 @@ AGENT_TOOLS: tuple[Tool, ...] = (
 """Only tools that exist have a row."""
 
 
-def offered(names: str) -> tuple[Tool, ...]:
+def select_tools(names: str) -> tuple[Tool, ...]:
     """Return the tools that a step offers, from their comma-separated names."""
     wanted = names.split(",")
     return tuple(tool for tool in AGENT_TOOLS if tool.name in wanted)

@@ -67,7 +67,7 @@ class TokenGuard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        if self._shown(scope):
+        if self._is_authorized(scope):
             scope[SHOWN] = True
             await self._pass_on(scope, receive, send)
             return
@@ -89,12 +89,12 @@ class TokenGuard:
             size += len(message.get("body", b""))
             is_whole = not message.get("more_body", False)
 
-        async def again() -> Message:
+        async def replay_messages() -> Message:
             return read.popleft() if read else await receive()
 
-        await self.app(scope, again, send)
+        await self.app(scope, replay_messages, send)
 
-    def _shown(self, scope: Scope) -> bool:
+    def _is_authorized(self, scope: Scope) -> bool:
         given = [value for name, value in scope["headers"] if name.lower() == b"authorization"]
         kind, _, token = (given[0] if len(given) == 1 else b"").partition(b" ")
         return kind.lower() == b"bearer" and secrets.compare_digest(token.strip(), self.token.encode())
@@ -113,7 +113,7 @@ def _security(host: str) -> TransportSecuritySettings:
     """Return the names by which the server may be addressed; one that listens everywhere has unknown names."""
     if _is_everywhere(host):
         return TransportSecuritySettings(enable_dns_rebinding_protection=False)
-    names = (*_NAMES, _written(host))
+    names = (*_NAMES, _format_host(host))
     return TransportSecuritySettings(
         allowed_hosts=[each for name in names for each in (name, f"{name}:*")],
         allowed_origins=[each for name in names for each in (f"http://{name}", f"http://{name}:*")],
@@ -130,24 +130,24 @@ def serve_http(
     """Serve until SIGINT or SIGTERM; `started` is called with the address as soon as clients can connect."""
     logging.getLogger("mcp").setLevel(logging.ERROR)
     host = address.host
-    with _bound(host, address.port) as listening:
+    with _bind_socket(host, address.port) as listening:
         app = app_of(offered, token, host)
         config = uvicorn.Config(app, log_level="warning", access_log=False, ws="none", timeout_graceful_shutdown=_GRACE)
-        url = f"http://{_written(host)}:{listening.getsockname()[1]}{PATH}"
+        url = f"http://{_format_host(host)}:{listening.getsockname()[1]}{PATH}"
         server = LimitedServer(config, limits)
 
-        def heard(_: int, __: FrameType | None) -> None:
+        def request_exit(_: int, __: FrameType | None) -> None:
             server.should_exit = True
 
         # The server shuts down cleanly and then passes the signal on to the previous handler; a signal that arrives
         # before it handles signals itself is remembered for it.
         for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, heard)
+            signal.signal(number, request_exit)
         started(Listening(url, open_to_others=not _is_loopback(host)))
         server.run(sockets=[listening])
 
 
-def _bound(host: str, port: int) -> socket.socket:
+def _bind_socket(host: str, port: int) -> socket.socket:
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except (OSError, UnicodeError) as error:
@@ -179,5 +179,5 @@ def _is_everywhere(host: str) -> bool:
         return not host
 
 
-def _written(host: str) -> str:
+def _format_host(host: str) -> str:
     return f"[{host}]" if ":" in host else host

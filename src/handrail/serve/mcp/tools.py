@@ -38,12 +38,12 @@ class Tool:
         }
 
 
-def text(description: str, most: int = 4096, least: int = 1) -> Schema:
+def text_schema(description: str, most: int = 4096, least: int = 1) -> Schema:
     """Build the schema of a text."""
     return {"type": "string", "minLength": least, "maxLength": most, "description": description}
 
 
-_WORKSPACE = text("Absolute path of the repository that you work in.")
+_WORKSPACE = text_schema("Absolute path of the repository that you work in.")
 _CONTEXT: Schema = {
     "type": "object",
     "description": "Values that conditions and prompts of the workflow read; a value of null removes one.",
@@ -78,7 +78,7 @@ TOOLS: tuple[Tool, ...] = (
         "Inspect a workflow",
         "Show one workflow without starting it: what it is for, its steps, references, preconditions.",
         {
-            "workflowId": text("The workflow's id.", 256),
+            "workflowId": text_schema("The workflow's id.", 256),
             "workspacePath": _WORKSPACE,
             "mode": {"enum": ["metadata", "preview"], "description": "metadata: without the steps."},
             "expand": {
@@ -96,11 +96,13 @@ TOOLS: tuple[Tool, ...] = (
         " the answer. Handrail remembers everything: if you lose your context, call resume_session. Every call starts a"
         " run of its own, unless it has the requestId of an earlier one.",
         {
-            "workflowId": text("The workflow's id.", 256),
+            "workflowId": text_schema("The workflow's id.", 256),
             "workspacePath": _WORKSPACE,
-            "goal": text("What your user wants to achieve, in a sentence or more.", 65_536),
+            "goal": text_schema("What your user wants to achieve, in a sentence or more.", 65_536),
             "context": _CONTEXT,
-            "requestId": text("Any text that you make up once for this start: repeated, it gives the same run.", 256),
+            "requestId": text_schema(
+                "Any text that you make up once for this start: repeated, it gives the same run.", 256
+            ),
         },
         ("workflowId", "workspacePath", "goal"),
         repeatable=False,
@@ -112,7 +114,7 @@ TOOLS: tuple[Tool, ...] = (
         " step again (intent rehydrate). The same token always gives the same answer, so a call may be repeated. An"
         " answer of kind blocked says what is missing and how to mend it.",
         {
-            "continueToken": text("The token of the last answer, copied exactly.", 1024),
+            "continueToken": text_schema("The token of the last answer, copied exactly.", 1024),
             "intent": {
                 "enum": ["advance", "rehydrate"],
                 "description": "advance: the step is done. rehydrate: show me again where I am. Without it: advance if"
@@ -130,7 +132,7 @@ TOOLS: tuple[Tool, ...] = (
         "Keep a point",
         "Keep the current point of a workflow so that it can be come back to, without completing the step. Gives a"
         " resumeToken. Keeping the same point twice keeps it once.",
-        {"checkpointToken": text("The checkpointToken of an answer, copied exactly.", 1024)},
+        {"checkpointToken": text_schema("The checkpointToken of an answer, copied exactly.", 1024)},
         ("checkpointToken",),
     ),
     Tool(
@@ -140,11 +142,11 @@ TOOLS: tuple[Tool, ...] = (
         " five candidates, each with a resumeToken: call continue_workflow with it and intent rehydrate.",
         {
             "workspacePath": _WORKSPACE,
-            "query": text("Words of the goal, the workflow or the notes.", 1024),
-            "runId": text("The id of a run.", 256),
-            "sessionId": text("Another word for runId.", 256),
-            "gitBranch": text("The branch it was begun on.", 512),
-            "gitHeadSha": text("The commit it was begun on.", 64),
+            "query": text_schema("Words of the goal, the workflow or the notes.", 1024),
+            "runId": text_schema("The id of a run.", 256),
+            "sessionId": text_schema("Another word for runId.", 256),
+            "gitBranch": text_schema("The branch it was begun on.", 512),
+            "gitHeadSha": text_schema("The commit it was begun on.", 64),
             "sameWorkspaceOnly": {"type": "boolean", "description": "Only runs of this workspace."},
         },
         (),
@@ -153,9 +155,9 @@ TOOLS: tuple[Tool, ...] = (
 )
 
 
-def unwritable(given: dict[str, Any]) -> list[str]:
+def find_unwritable(given: dict[str, Any]) -> list[str]:
     """List what no log should store, although some JSON writers send it."""
-    if _deeper(given, MOST_DEPTH):
+    if _is_deeper(given, MOST_DEPTH):
         return [f"the arguments are nested more than {MOST_DEPTH} levels deep"]
     try:
         json.dumps(given, allow_nan=False, check_circular=False)
@@ -164,10 +166,10 @@ def unwritable(given: dict[str, Any]) -> list[str]:
     return []
 
 
-def _deeper(value: object, levels: int) -> bool:
+def _is_deeper(value: object, levels: int) -> bool:
     inner: Iterable[object] = ()
     if isinstance(value, dict):
         inner = cast("dict[str, object]", value).values()
     elif isinstance(value, list):
         inner = cast("list[object]", value)
-    return levels == 0 or any(_deeper(each, levels - 1) for each in inner)
+    return levels == 0 or any(_is_deeper(each, levels - 1) for each in inner)

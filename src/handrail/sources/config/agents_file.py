@@ -57,14 +57,14 @@ def definitions_in(file: TomlFile, report: Report) -> tuple[Defined, ...]:
         if not isinstance(values, dict):
             report.error("config-value", f"'agents.{name}' is a table", file.place("agents", name), "[agents.NAME]")
             continue
-        found.append(_defined(Table(file, name, cast("dict[str, Any]", values), Report()), report))
+        found.append(_read_definition(Table(file, name, cast("dict[str, Any]", values), Report()), report))
     return tuple(found)
 
 
-def _defined(table: Table, report: Report) -> Defined:
+def _read_definition(table: Table, report: Report) -> Defined:
     """Read one definition; its errors are collected separately, so that those of another do not refuse it."""
     _check_names(table)
-    made = _override(table) if "program" in table.values else _whole(table)
+    made = _override(table) if "program" in table.values else _read_full_definition(table)
     for each in table.report:
         report.add(each)
     wrong = next((each for each in table.report if each.is_error), None)
@@ -91,8 +91,8 @@ def _override(table: Table) -> AgentDefinition:
     return AgentDefinition(name=table.name, program=program, env=_env(table))
 
 
-def _whole(table: Table) -> AgentDefinition:
-    protocol = cast("Protocol", _one_of(table, "protocol", get_args(Protocol)))
+def _read_full_definition(table: Table) -> AgentDefinition:
+    protocol = cast("Protocol", _read_choice(table, "protocol", get_args(Protocol)))
     if protocol == "acp":
         return AgentDefinition(
             name=table.name,
@@ -105,7 +105,7 @@ def _whole(table: Table) -> AgentDefinition:
             project_files=_project_files(table),
             without_project_files=_words(table, "without_project_files"),
         )
-    output = cast("Output", _one_of(table, "output", get_args(Output)))
+    output = cast("Output", _read_choice(table, "output", get_args(Output)))
     return AgentDefinition(
         name=table.name,
         command=_command(table, PLACES),
@@ -138,7 +138,7 @@ def _project_files(table: Table) -> Words:
     return found
 
 
-def _one_of(table: Table, key: str, known: tuple[str, ...]) -> str:
+def _read_choice(table: Table, key: str, known: tuple[str, ...]) -> str:
     value = table.values.get(key, known[0])
     if value in known:
         return cast("str", value)

@@ -18,10 +18,10 @@ class Table:
 
     def wrong(self, key: str, message: str, hint: str) -> None:
         """Report a value that cannot be used."""
-        place = self.file.inner_place("agents", self.name, key)
+        place = self.file.find_nested_place("agents", self.name, key)
         self.report.error("config-value", f"agent '{self.name}': {message}", place, hint)
 
     def unknown(self, key: str, message: str, hint: str) -> None:
         """Report a key that is ignored."""
-        place = self.file.inner_place("agents", self.name, key)
+        place = self.file.find_nested_place("agents", self.name, key)
         self.report.warning("config-key", f"agent '{self.name}': {message}", place, hint)

@@ -30,7 +30,7 @@ def read_mapped(table: Table, output: Output) -> tuple[Mapped, ...]:
         table.wrong("answer", "`answer` says where things stand in JSON", 'write output = "json" or output = "jsonl"')
     if output != "text" and "text" not in given:
         table.wrong("answer", "`answer` does not say where the text stands", _HINT)
-    return tuple(_each(table, cast("dict[str, Any]", given)))
+    return tuple(_read_mapped(table, cast("dict[str, Any]", given)))
 
 
 def read_final(table: Table, output: Output) -> Where | None:
@@ -40,10 +40,10 @@ def read_final(table: Table, output: Output) -> Where | None:
         return None
     if output != "jsonl":
         table.wrong("final", "`final` names a line of JSON lines", 'write output = "jsonl", or leave it out')
-    return _where(table, "final", given)
+    return _read_where(table, "final", given)
 
 
-def _each(table: Table, given: dict[str, Any]) -> Iterator[Mapped]:
+def _read_mapped(table: Table, given: dict[str, Any]) -> Iterator[Mapped]:
     for name, value in given.items():
         if name not in ANSWERS:
             known = ", ".join(ANSWERS)
@@ -55,7 +55,7 @@ def _each(table: Table, given: dict[str, Any]) -> Iterator[Mapped]:
         if path is None:
             table.wrong("answer", f"`{name}` is a path that begins with $", _HINT)
             continue
-        yield Mapped(name, path, _where(table, "answer", whole.get("where", {})), whole.get("add") is True)
+        yield Mapped(name, path, _read_where(table, "answer", whole.get("where", {})), whole.get("add") is True)
 
 
 def _check_keys(table: Table, name: str, whole: dict[str, Any]) -> None:
@@ -66,7 +66,7 @@ def _check_keys(table: Table, name: str, whole: dict[str, Any]) -> None:
             table.wrong("answer", message, f"known are {', '.join(known)}")
 
 
-def _where(table: Table, key: str, given: object) -> Where:
+def _read_where(table: Table, key: str, given: object) -> Where:
     pairs = cast("dict[str, object]", given) if isinstance(given, dict) else {"": None}
     found: list[tuple[JsonPath, str]] = []
     for path, text in pairs.items():

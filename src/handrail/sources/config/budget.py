@@ -19,7 +19,7 @@ def read_budget(file: TomlFile, report: Report) -> Budget | None:
         if key not in KEYS:
             message = f"unknown key '{key}' in [budget]{did_you_mean(key, KEYS)}"
             report.error("config-key", message, file.place("budget", key), f"known are {', '.join(KEYS)}")
-        elif _fits(key, value):
+        elif _is_valid(key, value):
             found[key] = value
         else:
             wanted = " or ".join(f'"{each}"' for each in _WORDS[key]) if key in _WORDS else "a number from 0"
@@ -29,7 +29,7 @@ def read_budget(file: TomlFile, report: Report) -> Budget | None:
     return Budget(**found) if found else None
 
 
-def _fits(key: str, value: object) -> bool:
+def _is_valid(key: str, value: object) -> bool:
     if key in _WORDS:
         return value in _WORDS[key]
     is_number = isinstance(value, int) or (isinstance(value, float) and key not in _WHOLE)

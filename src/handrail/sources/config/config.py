@@ -11,7 +11,7 @@ from handrail.model.workflow.settings import NO_PROJECT, NO_PULL, Budget, Limits
 from handrail.ports.agent_definitions import Defined
 from handrail.sources.config.toml_file import TomlFile, read_toml
 from handrail.sources.folders import Folders
-from handrail.sources.foreign_files import contained, stays_inside
+from handrail.sources.foreign_files import is_contained, is_inside
 
 if TYPE_CHECKING:
     from handrail.sources.config import agents_file, budget, project_file, pull
@@ -294,7 +294,7 @@ def _workflow_folders(file: TomlFile, root: Path, report: Report) -> tuple[Path,
     found: list[Path] = []
     for text in _texts(file, "workflows", "folders", table, report):
         folder = root / text
-        if not contained(text) or not stays_inside(folder, root):
+        if not is_contained(text) or not is_inside(folder, root):
             message = f"the folder '{text}' leads outside the repository"
             hint = "name a folder by its path from the repository's root"
             report.error("config-value", message, file.place("workflows", "folders"), hint)
@@ -318,7 +318,7 @@ def _checks(file: TomlFile, report: Report) -> tuple[tuple[str, str], ...]:
 
 def bindings_in(root: Path) -> Path | None:
     """Find the bindings file of a folder."""
-    return next((path for name in BINDINGS if (path := root / name).is_file() and stays_inside(path, root)), None)
+    return next((path for name in BINDINGS if (path := root / name).is_file() and is_inside(path, root)), None)
 
 
 def _absolute(file: TomlFile, text: str, report: Report) -> Path | None:

@@ -4,7 +4,7 @@ import re
 from typing import Any, cast
 
 from handrail.model.diagnostics import Report
-from handrail.model.names import escape
+from handrail.model.names import path_problem
 from handrail.model.suggest import did_you_mean
 from handrail.model.workflow.settings import FileCheck, Project
 from handrail.sources.config.toml_file import TomlFile
@@ -49,7 +49,7 @@ def _file_checks(file: TomlFile, report: Report) -> "list[FileCheck]":
         for key in table:
             if key not in CHECK_KEYS:
                 message = f"unknown key '{key}' in [checks.{name}]{did_you_mean(key, CHECK_KEYS)}"
-                place = file.inner_place("checks", name, key)
+                place = file.find_nested_place("checks", name, key)
                 report.warning("config-key", message, place, f"known are {', '.join(CHECK_KEYS)}")
         reader = _Reader(file, report, "checks", name)
         command = reader.text(table, "command")
@@ -57,7 +57,7 @@ def _file_checks(file: TomlFile, report: Report) -> "list[FileCheck]":
             if "command" not in table:
                 message = f"[checks.{name}] has no command"
                 hint = f"write {_EXAMPLES['command']}"
-                report.error("config-value", message, file.inner_place("checks", name), hint)
+                report.error("config-value", message, file.find_nested_place("checks", name), hint)
             continue
         check = FileCheck(name, command, reader.codes(table), reader.report_path(table), reader.pattern(table))
         found.append(check)
@@ -80,7 +80,7 @@ class _Reader:
         value = table.get("sources", [])
         listed = cast("list[object]", value) if isinstance(value, list) else [value]
         texts = tuple(each for each in listed if isinstance(each, str) and each.strip("! "))
-        outside = [each for each in texts if escape(each.removeprefix("!"))]
+        outside = [each for each in texts if path_problem(each.removeprefix("!"))]
         if len(texts) != len(listed) or outside:
             self._refuse("sources", "is a list of globs inside the repository")
             return ()
@@ -101,7 +101,7 @@ class _Reader:
     def report_path(self, table: dict[str, Any]) -> str:
         """Read the path of a report inside the worktree."""
         path = self.text(table, "report")
-        return self._refuse("report", "is a path inside the repository") if path and escape(path) else path
+        return self._refuse("report", "is a path inside the repository") if path and path_problem(path) else path
 
     def pattern(self, table: dict[str, Any]) -> str:
         """Read a pattern; whether it can be searched in bounded time is checked by the run that needs it."""
@@ -114,6 +114,6 @@ class _Reader:
 
     def _refuse(self, key: str, what: str) -> str:
         file, name = self._file, self._name
-        place = file.inner_place(self._table, name, key) if name else file.place(self._table, key)
+        place = file.find_nested_place(self._table, name, key) if name else file.place(self._table, key)
         self._report.error("config-value", f"'{key}' {what}", place, f"write {_EXAMPLES[key]}")
         return ""

@@ -17,10 +17,10 @@ def read_pull(file: TomlFile, report: Report) -> PullSetting:
         if key not in CHOICES:
             message = f"unknown key '{key}' in [pull]{did_you_mean(key, CHOICES)}"
             report.warning("config-key", message, file.place("pull", key), f"known are {', '.join(CHOICES)}")
-    return PullSetting(*(_chosen(file, name, table.get(name, ""), report) for name in CHOICES))
+    return PullSetting(*(_read_choice(file, name, table.get(name, ""), report) for name in CHOICES))
 
 
-def _chosen(file: TomlFile, key: str, said: object, report: Report) -> str:
+def _read_choice(file: TomlFile, key: str, said: object, report: Report) -> str:
     known = CHOICES[key]
     if said == "" or said in known:
         return str(said)

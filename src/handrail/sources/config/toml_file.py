@@ -40,7 +40,7 @@ class TomlFile:
             header = found or header
         return Span(self.source, header.start(1), header.end(1))
 
-    def inner_place(self, table: str, name: str, key: str = "") -> Span:
+    def find_nested_place(self, table: str, name: str, key: str = "") -> Span:
         """Find a table within a table or one of its keys by pattern; the outer table where none matches."""
         inner = rf"(?:{re.escape(name)}|\"{re.escape(name)}\"|'{re.escape(name)}')"
         headers = re.compile(rf"^[ \t]*\[[ \t]*{re.escape(table)}[ \t]*\.[ \t]*({inner})[ \t]*([.\]])", re.MULTILINE)
@@ -83,14 +83,14 @@ def _parse(source: SourceText, report: Report) -> dict[str, Any]:
     try:
         return tomllib.loads(source.text)
     except tomllib.TOMLDecodeError as error:
-        message, at = _explained(source, str(error))
+        message, at = _explain_error(source, str(error))
         report.error("config-syntax", f"the configuration is not valid TOML: {message}", Span(source, at, at + 1))
     except (ValueError, RecursionError):
         report.error("config-syntax", "the configuration holds a value that cannot be read", Span(source, 0, 0))
     return {}
 
 
-def _explained(source: SourceText, text: str) -> tuple[str, int]:
+def _explain_error(source: SourceText, text: str) -> tuple[str, int]:
     found = _AT.search(text)
     if found is None:
         return text.lower(), 0

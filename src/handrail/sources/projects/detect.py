@@ -47,16 +47,16 @@ class Project:
 def detect(root: Path, ignored: Iterable[str] = ()) -> Project:
     """Find the checks and the set-up of a repository; `ignored` are names such as `.venv` that git ignores."""
     look = Look(root, root, frozenset(ignored))
-    found = _joined(look)
+    found = _detect_folder(look)
     if found.checks:
-        return replace(found, notes=(*found.notes, *_others(look)))
-    packages = [(each, made) for each in _packages(look) if (made := _joined(each)).checks]
+        return replace(found, notes=(*found.notes, *_note_packages(look)))
+    packages = [(each, made) for each in _packages(look) if (made := _detect_folder(each)).checks]
     if not packages:
         return found
-    return _combined(look, packages, found)
+    return _combine_packages(look, packages, found)
 
 
-def _joined(look: Look) -> Project:
+def _detect_folder(look: Look) -> Project:
     """Combine the findings in one folder: a check's name goes to the first, a second of another kind gets a suffix."""
     findings = [finding for kind in KINDS if (finding := kind(look)) is not None]
     checks: dict[str, Check] = {}
@@ -91,16 +91,16 @@ def _packages(look: Look) -> list[Look]:
     return [*first, *second]
 
 
-def _others(look: Look) -> tuple[str, ...]:
+def _note_packages(look: Look) -> tuple[str, ...]:
     """Note that packages below the root are left to the root's own checks."""
     manifests = (node.FILE, rust.FILE, "go.mod", "pyproject.toml", "pom.xml", "Gemfile", "composer.json")
     names = [str(each.folder.relative_to(look.root)) for each in _packages(look) if each.has(*manifests)]
     if not names:
         return ()
-    return (f"the checks of the root are taken; it has packages too in {_listed(names)}",)
+    return (f"the checks of the root are taken; it has packages too in {_list_names(names)}",)
 
 
-def _combined(look: Look, packages: list[tuple[Look, Project]], root: Project) -> Project:
+def _combine_packages(look: Look, packages: list[tuple[Look, Project]], root: Project) -> Project:
     """Combine several packages where the root has nothing: each check runs in its folder."""
     taken: list[tuple[str, Project]] = []
     for each, made in packages:
@@ -112,35 +112,35 @@ def _combined(look: Look, packages: list[tuple[Look, Project]], root: Project) -
     for path, made in kept:
         for check in made.checks:
             name = _free(f"{check.name}-{re.sub(r'[^A-Za-z0-9_]+', '-', path).strip('-')}", checks)
-            checks[name] = Check(name, _inside(path, check.command), f"{path}/{check.evidence}")
-    setup = [_inside(path, command) for path, made in kept for command in made.setup]
-    notes = [f"nothing at the root; packages found in {_listed([path for path, _ in kept])}"]
-    notes += [f"left out, add them if you want them: {_listed(left)}"] if left else []
+            checks[name] = Check(name, _run_in_folder(path, check.command), f"{path}/{check.evidence}")
+    setup = [_run_in_folder(path, command) for path, made in kept for command in made.setup]
+    notes = [f"nothing at the root; packages found in {_list_names([path for path, _ in kept])}"]
+    notes += [f"left out, add them if you want them: {_list_names(left)}"] if left else []
     notes += [f"{path}: {note}" for path, made in kept for note in made.notes]
     ordered = tuple(sorted(checks.values(), key=_rank))
-    one = _one_of_all(kept)
+    one = _combine_file_checks(kept)
     if one is None:
         notes.append("the packages run their tests in different ways: write [checks.test_one] for the one you work on")
-    sources = tuple(_below(path, glob) for path, made in kept for glob in made.sources)
+    sources = tuple(_prefix_glob(path, glob) for path, made in kept for glob in made.sources)
     return Project(ordered, (*root.setup, *setup), (*root.notes, *notes), one, sources)
 
 
-def _one_of_all(packages: list[tuple[str, Project]]) -> FileCheck | None:
+def _combine_file_checks(packages: list[tuple[str, Project]]) -> FileCheck | None:
     """Build one file check for all packages, each in its folder; None where failing tests look different in them."""
     # The path is inside an expansion, where quotes do not help: only names without special characters are used.
     found = [(path, made.one) for path, made in packages if made.one is not None and _PLAIN.fullmatch(path)]
     if not found or len({(one.failed, one.failed_when) for _, one in found}) > 1:
         return None
-    cases = "".join(f" {path}/*) {_one_inside(path, one.command)};;" for path, one in found)
+    cases = "".join(f" {path}/*) {_run_file_check_in(path, one.command)};;" for path, one in found)
     return replace(found[0][1], command=f'case "$FILE" in{cases} *) echo "$FILE is in no package" >&2; exit 2;; esac')
 
 
-def _one_inside(path: str, command: str) -> str:
+def _run_file_check_in(path: str, command: str) -> str:
     placed = command if "$FILE" in command else f'{command} "$FILE"'
-    return _inside(path, f'FILE="${{FILE#{path}/}}" && {placed}')
+    return _run_in_folder(path, f'FILE="${{FILE#{path}/}}" && {placed}')
 
 
-def _below(path: str, glob: str) -> str:
+def _prefix_glob(path: str, glob: str) -> str:
     return f"!{path}/{glob[1:]}" if glob.startswith("!") else f"{path}/{glob}"
 
 
@@ -148,10 +148,10 @@ def _free(name: str, taken: dict[str, Check]) -> str:
     return next(each for each in (name, *(f"{name}-{n}" for n in range(2, 1000))) if each not in taken)
 
 
-def _inside(path: str, command: str) -> str:
+def _run_in_folder(path: str, command: str) -> str:
     folder = f"./{path}" if path.startswith("-") else path
     return f"cd {shlex.quote(folder)} && {command}"
 
 
-def _listed(names: list[str]) -> str:
+def _list_names(names: list[str]) -> str:
     return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")

@@ -1,6 +1,6 @@
 """A .NET solution or project."""
 
-from handrail.sources.projects.evidence import Check, Finding, Look, filtered, one_file_check
+from handrail.sources.projects.evidence import Check, Finding, Look, build_file_check, filter_command
 
 ONE = 'DOTNET_CLI_UI_LANGUAGE=en dotnet test --filter "FullyQualifiedName~$(basename "$FILE" .cs)"'
 """Tests are selected by the name of their class, which usually equals that of the file."""
@@ -15,9 +15,9 @@ def find(look: Look) -> Finding | None:
         "dotnet",
         (Check("test", "dotnet test", files[0]),),
         ("dotnet restore",),
-        one=one_file_check(ONE, 1, when="Failed: +[1-9]"),
+        one=build_file_check(ONE, 1, when="Failed: +[1-9]"),
         sources=("**/*.{cs,fs,vb}", "!**/*Test*/**", "!**/{test,tests}/**", "!**/*Tests.cs"),
-        outdated=filtered(
+        outdated=filter_command(
             "DOTNET_CLI_UI_LANGUAGE=en dotnet list package --outdated", "awk '$1 == \">\" {print $2, $4, $5}'"
         ),
         update='dotnet add package "$PACKAGE" --version "$VERSION"',

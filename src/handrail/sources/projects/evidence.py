@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from handrail.frozen import frozen
 from handrail.model.workflow.settings import FileCheck
-from handrail.sources.foreign_files import Refusal, contained, decode, read_bytes, scan, stays_inside
+from handrail.sources.foreign_files import Refusal, decode, is_contained, is_inside, read_bytes, scan
 
 NAMES = ("test", "lint", "types", "build")
 """The checks that are looked for, in the order in which they are written."""
@@ -68,7 +68,7 @@ class Look:
     def json(self, name: str) -> dict[str, Any]:
         """Read a JSON object; empty when there is none."""
         try:
-            return as_table(json.loads(self.text(name) or "{}"))
+            return ensure_table(json.loads(self.text(name) or "{}"))
         except (ValueError, RecursionError):
             return {}
 
@@ -95,38 +95,38 @@ class Look:
     def folders(self) -> "list[Look]":
         """List the folders inside, except links."""
         inside = (self.folder / name for name in self.entries())
-        return [self.into(path) for path in inside if path.is_dir() and not path.is_symlink()]
+        return [self.look_into(path) for path in inside if path.is_dir() and not path.is_symlink()]
 
-    def into(self, folder: Path) -> "Look":
+    def look_into(self, folder: Path) -> "Look":
         """Return the view of another folder of the repository."""
         return Look(self.root, folder, self.ignored)
 
-    def matching(self, pattern: str) -> "list[Look]":
+    def find_matching(self, pattern: str) -> "list[Look]":
         """List the folders that a member pattern such as `packages/*` matches."""
         plain = pattern.strip().removeprefix("./").rstrip("/")
-        if not contained(plain) or "**" in plain.removesuffix("/**"):
+        if not is_contained(plain) or "**" in plain.removesuffix("/**"):
             return []
         found = sorted(self.folder.glob(plain.replace("/**", "/*")))[:MOST_ENTRIES]
-        return [self.into(path) for path in found if path.is_dir() and stays_inside(path, self.root)]
+        return [self.look_into(path) for path in found if path.is_dir() and is_inside(path, self.root)]
 
 
-def as_table(value: object) -> dict[str, Any]:
+def ensure_table(value: object) -> dict[str, Any]:
     """Convert a value to a table with text keys; empty when it is not a table."""
     if not isinstance(value, dict):
         return {}
     return {str(key): each for key, each in cast("dict[object, Any]", value).items()}
 
 
-def as_texts(value: object) -> list[str]:
+def ensure_texts(value: object) -> list[str]:
     """Return the texts of a list; empty when it is not a list."""
     listed = cast("list[object]", value) if isinstance(value, list) else []
     return [each for each in listed if isinstance(each, str)]
 
 
-def below(table: dict[str, Any], *names: str) -> dict[str, Any]:
+def find_table(table: dict[str, Any], *names: str) -> dict[str, Any]:
     """Return a table inside a table; empty when it does not exist."""
     for name in names:
-        table = as_table(table.get(name))
+        table = ensure_table(table.get(name))
     return table
 
 
@@ -135,22 +135,22 @@ def checks_of(found: Iterable[Check | None]) -> tuple[Check, ...]:
     return tuple(check for check in found if check is not None)
 
 
-def one_file_check(command: str, *failed: int, when: str = "") -> FileCheck:
+def build_file_check(command: str, *failed: int, when: str = "") -> FileCheck:
     """Build the check of one file that workflows use by the name `test_one`."""
     return FileCheck("test_one", command, failed, failed_when=when)
 
 
-def filtered(listing: str, lines: str, most: int = 0) -> str:
+def filter_command(listing: str, lines: str, most: int = 0) -> str:
     """Build a command that does not lose a failure (a code above `most`) in the pipe that formats its output."""
     judged = f'|| [ $? -le {most} ] || {{ printf "%s\\n" "$list" >&2; exit 1; }}'
     return f'list=$({listing}) {judged}; printf "%s\\n" "$list" | {lines}'
 
 
-def existing(look: "Look", *folders: str) -> tuple[str, ...]:
+def find_globs(look: "Look", *folders: str) -> tuple[str, ...]:
     """Return the globs of those folders that exist."""
     return tuple(f"{name}/**" for name in folders if (look.folder / name).is_dir())
 
 
-def mentions(text: str, word: str) -> bool:
+def has_word(text: str, word: str) -> bool:
     """Whether a text contains something as a word of its own."""
     return re.search(rf"(?<![\w.-]){re.escape(word)}(?![\w-])", text) is not None

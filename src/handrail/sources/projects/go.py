@@ -3,8 +3,8 @@
 import re
 import shlex
 
-from handrail.sources.foreign_files import contained
-from handrail.sources.projects.evidence import Check, Finding, Look, filtered, one_file_check
+from handrail.sources.foreign_files import is_contained
+from handrail.sources.projects.evidence import Check, Finding, Look, build_file_check, filter_command
 
 LINTER = (".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json")
 ONE = (
@@ -31,9 +31,9 @@ def find(look: Look) -> Finding | None:
     return Finding(
         "go",
         checks,
-        one=one_file_check(ONE, 1, when="^ *--- FAIL:"),
+        one=build_file_check(ONE, 1, when="^ *--- FAIL:"),
         sources=("**/*.go", "!**/*_test.go"),
-        outdated=filtered(f"go list -m -u -f '{_UPDATES}' all", "sed '/^$/d'"),
+        outdated=filter_command(f"go list -m -u -f '{_UPDATES}' all", "sed '/^$/d'"),
         update='go get "$PACKAGE@$VERSION" && go mod tidy',
     )
 
@@ -43,5 +43,5 @@ def _modules(look: Look) -> str:
     uses = _USE.findall(re.sub(r"//.*", "", look.text("go.work")))
     words = [word.strip('"') for many, one in uses for word in (many or one).split()]
     named = [word.removeprefix("./").rstrip("/") or "." for word in words]
-    paths = ["./..." if name == "." else f"./{name}/..." for name in named if contained(name) and name.isprintable()]
+    paths = ["./..." if name == "." else f"./{name}/..." for name in named if is_contained(name) and name.isprintable()]
     return " ".join(map(shlex.quote, paths))

@@ -1,6 +1,6 @@
 """A Maven or Gradle project."""
 
-from handrail.sources.projects.evidence import Check, Finding, Look, filtered, one_file_check
+from handrail.sources.projects.evidence import Check, Finding, Look, build_file_check, filter_command
 
 GRADLE = ("build.gradle.kts", "build.gradle", "settings.gradle.kts", "settings.gradle")
 CLASS = '"$(basename "$FILE" | sed \'s/[.][a-z]*$//\')"'
@@ -21,7 +21,7 @@ def find(look: Look) -> Finding | None:
     return Finding(
         "gradle",
         (Check("test", f"{gradle} test", file),),
-        one=one_file_check(f"{gradle} test --tests {CLASS}", 1, when="There were failing tests"),
+        one=build_file_check(f"{gradle} test --tests {CLASS}", 1, when="There were failing tests"),
         sources=("**/src/main/**",),
     )
 
@@ -32,8 +32,8 @@ def _maven(look: Look) -> Finding:
     return Finding(
         "maven",
         (Check("test", f"{maven} -B test", "pom.xml"),),
-        one=one_file_check(one, 1, when=MAVEN_FAILED),
+        one=build_file_check(one, 1, when=MAVEN_FAILED),
         sources=("**/src/main/**",),
-        outdated=filtered(f"{maven} -B versions:display-dependency-updates", _UPDATES),
+        outdated=filter_command(f"{maven} -B versions:display-dependency-updates", _UPDATES),
         update=f'{maven} -B versions:use-dep-version -Dincludes="$PACKAGE" -DdepVersion="$VERSION" {_VERSIONS}',
     )

@@ -2,7 +2,7 @@
 
 import re
 
-from handrail.sources.projects.evidence import Check, Finding, Look, checks_of, existing, one_file_check
+from handrail.sources.projects.evidence import Check, Finding, Look, build_file_check, checks_of, find_globs
 
 FILES = ("GNUmakefile", "makefile", "Makefile")
 TARGETS = {
@@ -25,8 +25,8 @@ def find(look: Look) -> Finding | None:
     found = checks_of(_check(check, wanted, names, file) for check, wanted in TARGETS.items())
     setup = [f"make {name}" for name in SETUP if name in names][:1]
     test = next((each.command for each in found if each.name == "test"), "")
-    one = one_file_check(f'{test} FILE="$FILE"', 2) if test else None
-    return Finding("make", found, tuple(setup), one=one, sources=existing(look, "src", "lib", "app", "include"))
+    one = build_file_check(f'{test} FILE="$FILE"', 2) if test else None
+    return Finding("make", found, tuple(setup), one=one, sources=find_globs(look, "src", "lib", "app", "include"))
 
 
 def targets(text: str) -> set[str]:

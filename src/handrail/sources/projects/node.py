@@ -9,12 +9,12 @@ from handrail.sources.projects.evidence import (
     Check,
     Finding,
     Look,
-    as_table,
-    as_texts,
-    below,
+    build_file_check,
     checks_of,
-    existing,
-    one_file_check,
+    ensure_table,
+    ensure_texts,
+    find_globs,
+    find_table,
 )
 
 FILE = "package.json"
@@ -111,7 +111,7 @@ def find(look: Look) -> Finding | None:
     if not package:
         return Finding("node", notes=(f"{FILE} is not valid JSON, so nothing was taken from it",))
     manager = _manager(look, package)
-    scripts, members = below(package, "scripts"), _members(look, package)
+    scripts, members = find_table(package, "scripts"), _members(look, package)
     found = [_check(manager, scripts, name) or _everywhere(look, manager, members, name) for name in SCRIPTS]
     checks = checks_of([*found[:2], found[2] or _compiler(look, manager, package), found[3]])
     watching = [f"the script test of {FILE} watches files and never ends" for _ in (1,) if _watches(scripts)]
@@ -121,35 +121,35 @@ def find(look: Look) -> Finding | None:
         checks,
         _setup(look, manager, package, members),
         tuple(watching),
-        one=_one(manager, package),
+        one=_detect_file_check(manager, package),
         sources=_sources(look, members),
         outdated=outdated,
         update=update,
     )
 
 
-def _one(manager: Manager, package: dict[str, Any]) -> FileCheck | None:
+def _detect_file_check(manager: Manager, package: dict[str, Any]) -> FileCheck | None:
     """Build the check of one file: with the test runner of the script `test`, else with one among the dependencies."""
-    script = str(below(package, "scripts").get("test", ""))
-    needs = {**below(package, "dependencies"), **below(package, "devDependencies")}
+    script = str(find_table(package, "scripts").get("test", ""))
+    needs = {**find_table(package, "dependencies"), **find_table(package, "devDependencies")}
     for runner, (command, pattern) in RUNNERS.items():
         if re.search(rf"(^|[\s/]){runner}($|\s)", script):
-            return one_file_check(command.replace("RUN", manager.execute), when=pattern)
+            return build_file_check(command.replace("RUN", manager.execute), when=pattern)
     if re.search(r"\bnode\b.*--test\b", script):
         flags = " ".join(_FLAGS.findall(script))
-        return one_file_check(" ".join(f"node {flags} --test-reporter=tap".split()), 1, when="^ *not ok ")
+        return build_file_check(" ".join(f"node {flags} --test-reporter=tap".split()), 1, when="^ *not ok ")
     if re.search(r"\bbun test\b", script) or (manager.name == "bun" and not script):
-        return one_file_check('bun test "./$FILE"', 1, when=r"^\(fail\) ")
+        return build_file_check('bun test "./$FILE"', 1, when=r"^\(fail\) ")
     known = next((each for runner, each in RUNNERS.items() if runner in needs), None)
-    return None if known is None else one_file_check(known[0].replace("RUN", manager.execute), when=known[1])
+    return None if known is None else build_file_check(known[0].replace("RUN", manager.execute), when=known[1])
 
 
 def _sources(look: Look, members: list[Look]) -> tuple[str, ...]:
     """Return the usual folders of code, or those of the packages of a workspace, without tests beside the code."""
-    found = existing(look, *FOLDERS)
+    found = find_globs(look, *FOLDERS)
     for each in members[:20]:
         path = str(each.folder.relative_to(look.folder))
-        found += tuple(f"{path}/{inner}" for inner in existing(each, *FOLDERS)) or (f"{path}/**",)
+        found += tuple(f"{path}/{inner}" for inner in find_globs(each, *FOLDERS)) or (f"{path}/**",)
     return (*(found or ("**/*.{js,jsx,ts,tsx,mjs,cjs}", "!**/node_modules/**")), *TESTS)
 
 
@@ -182,7 +182,7 @@ def _watches(scripts: dict[str, Any]) -> bool:
 
 
 def _compiler(look: Look, manager: Manager, package: dict[str, Any]) -> Check | None:
-    known = {**below(package, "dependencies"), **below(package, "devDependencies")}
+    known = {**find_table(package, "dependencies"), **find_table(package, "devDependencies")}
     if "typescript" not in known or not look.has("tsconfig.json"):
         return None
     return Check("types", f"{manager.execute} tsc --noEmit", "tsconfig.json")
@@ -191,17 +191,17 @@ def _compiler(look: Look, manager: Manager, package: dict[str, Any]) -> Check | 
 def _members(look: Look, package: dict[str, Any]) -> list[Look]:
     """List the packages of a workspace, whichever way it is written."""
     listed = package.get("workspaces")
-    patterns = as_texts(listed) or as_texts(as_table(listed).get("packages"))
+    patterns = ensure_texts(listed) or ensure_texts(ensure_table(listed).get("packages"))
     patterns += re.findall(r"^[ \t]*-[ \t]*['\"]?([^'\"#\s]+)['\"]?", look.text("pnpm-workspace.yaml"), re.MULTILINE)
-    found = [member for pattern in patterns if not pattern.startswith("!") for member in look.matching(pattern)]
+    found = [member for pattern in patterns if not pattern.startswith("!") for member in look.find_matching(pattern)]
     return [member for member in found if member.has(FILE)]
 
 
 def _everywhere(look: Look, manager: Manager, members: list[Look], check: str) -> Check | None:
     """Find a script that only the packages of a workspace have."""
     for name in SCRIPTS[check]:
-        having = [one for one in members if _check(manager, below(one.json(FILE), "scripts"), check)]
-        if any(name in below(one.json(FILE), "scripts") for one in having):
+        having = [one for one in members if _check(manager, find_table(one.json(FILE), "scripts"), check)]
+        if any(name in find_table(one.json(FILE), "scripts") for one in having):
             where = ", ".join(str(one.folder.relative_to(look.folder)) for one in having[:3])
             return Check(check, manager.everywhere.format(name), f"{FILE} of {where}")
     return None
@@ -210,7 +210,7 @@ def _everywhere(look: Look, manager: Manager, members: list[Look], check: str) -
 def _setup(look: Look, manager: Manager, package: dict[str, Any], members: list[Look]) -> tuple[str, ...]:
     if look.has(*manager.locks):
         return (manager.install,)
-    needs = any(below(one, kind) for one in (package, *(each.json(FILE) for each in members)) for kind in _NEEDS)
+    needs = any(find_table(one, kind) for one in (package, *(each.json(FILE) for each in members)) for kind in _NEEDS)
     return (manager.without_lock,) if needs else ()
 
 

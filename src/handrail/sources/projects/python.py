@@ -9,13 +9,13 @@ from handrail.sources.projects.evidence import (
     Check,
     Finding,
     Look,
-    as_texts,
-    below,
+    build_file_check,
     checks_of,
-    existing,
-    filtered,
-    mentions,
-    one_file_check,
+    ensure_texts,
+    filter_command,
+    find_globs,
+    find_table,
+    has_word,
 )
 
 MANIFESTS = ("pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "pytest.ini", "Pipfile", "requirements.txt")
@@ -60,12 +60,12 @@ class _Project:
 
     def evidence(self, tool: str) -> str:
         """Return the file that shows that a tool is used; empty when nothing does."""
-        if below(self.pyproject, "tool").get(tool) is not None:
+        if find_table(self.pyproject, "tool").get(tool) is not None:
             return "pyproject.toml"
         for file in ("setup.cfg", "tox.ini"):
             if any(section in self.look.text(file) for section in SECTIONS.get(tool, ())):
                 return file
-        return self.look.has(*CONFIGURED[tool]) or ("the dependencies" if mentions(self.needs, tool) else "")
+        return self.look.has(*CONFIGURED[tool]) or ("the dependencies" if has_word(self.needs, tool) else "")
 
 
 def find(look: Look) -> Finding | None:
@@ -87,20 +87,20 @@ def find(look: Look) -> Finding | None:
         checks_of((test, lint, types)),
         setup,
         _notes(look, setup),
-        one=_one(test, before),
+        one=_detect_file_check(test, before),
         sources=_sources(look),
         outdated=outdated,
         update=update,
     )
 
 
-def _one(test: Check | None, before: str) -> FileCheck | None:
+def _detect_file_check(test: Check | None, before: str) -> FileCheck | None:
     """Build the check of one file; pytest has a separate exit code for what cannot be collected."""
     if test is None:
         return None
     if "unittest" in test.command:
-        return one_file_check("python3 -m unittest", 1, when=UNITTEST_FAILED)
-    return one_file_check(f"{before}tox -q --" if "pytest" not in test.command else f"{test.command} -q", 1)
+        return build_file_check("python3 -m unittest", 1, when=UNITTEST_FAILED)
+    return build_file_check(f"{before}tox -q --" if "pytest" not in test.command else f"{test.command} -q", 1)
 
 
 def _sources(look: Look) -> tuple[str, ...]:
@@ -108,7 +108,7 @@ def _sources(look: Look) -> tuple[str, ...]:
     packages = [each.folder.name for each in look.folders() if each.has("__init__.py")]
     own = [name for name in packages if name not in ("tests", "test", "docs")]
     modules = [name for name in look.files(".py") if not _NO_PRODUCT.fullmatch(name)]
-    found = existing(look, "src") or (*(f"{name}/**" for name in own), *modules[:20])
+    found = find_globs(look, "src") or (*(f"{name}/**" for name in own), *modules[:20])
     return (*found, *TESTS) if found else ()
 
 
@@ -119,7 +119,7 @@ def _updates(project: _Project, before: str) -> tuple[str, str]:
         return listing, 'uv lock --upgrade-package "$PACKAGE==$VERSION" && uv sync'
     if before == "poetry run ":
         lines = "awk 'NF >= 3 {print $1, $2, $3}'"
-        listing = filtered("poetry show --outdated --top-level --no-ansi", lines)
+        listing = filter_command("poetry show --outdated --top-level --no-ansi", lines)
         return listing, 'poetry add "$PACKAGE@^$VERSION"'
     if before != ".venv/bin/" or not project.look.has("requirements.txt"):
         return "", ""
@@ -134,7 +134,7 @@ def _tool(project: _Project, tool: str, check: str, command: str) -> Check | Non
 
 
 def _mypy(project: _Project) -> str:
-    settings = below(project.pyproject, "tool", "mypy")
+    settings = find_table(project.pyproject, "tool", "mypy")
     named = "files" in settings or "packages" in settings or re.search(r"^files\s*=", _ini(project), re.MULTILINE)
     return "mypy" if named else "mypy ."
 
@@ -146,7 +146,7 @@ def _ini(project: _Project) -> str:
 def _unittests(look: Look) -> Check | None:
     """Find tests that need nothing but Python itself."""
     for folder, command in (("tests", "python3 -m unittest discover -s tests"), (".", "python3 -m unittest")):
-        inside = look.into(look.folder / folder)
+        inside = look.look_into(look.folder / folder)
         files = [name for name in inside.files(".py") if name.startswith("test")]
         if any(_UNITTEST.search(inside.text(name)) for name in files[:50]):
             packaged = folder != "." and inside.has("__init__.py")
@@ -185,21 +185,23 @@ def _extras(project: _Project, lock: str) -> str:
     """Return options for the extras that contain the tools: uv and poetry leave them out unless they are named."""
     if lock not in ("uv.lock", "poetry.lock"):
         return ""
-    extras = below(project.pyproject, "project", "optional-dependencies")
-    used = [name for name, needs in extras.items() if any(mentions("\n".join(as_texts(needs)), t) for t in CONFIGURED)]
+    extras = find_table(project.pyproject, "project", "optional-dependencies")
+    used = [
+        name for name, needs in extras.items() if any(has_word("\n".join(ensure_texts(needs)), t) for t in CONFIGURED)
+    ]
     return "".join(f" --extra {name}" for name in used if re.fullmatch(r"[\w.-]+", name))
 
 
 def _needs(look: Look) -> str:
     pyproject = look.toml("pyproject.toml")
-    project = below(pyproject, "project")
-    lists = [project.get("dependencies"), *below(project, "optional-dependencies").values()]
-    lists += below(pyproject, "dependency-groups").values()
-    lists += [below(pyproject, "tool", "uv").get("dev-dependencies")]
-    poetry = below(pyproject, "tool", "poetry")
-    groups = [below(poetry, "group", name, "dependencies") for name in below(poetry, "group")]
-    tables = [below(poetry, "dependencies"), below(poetry, "dev-dependencies"), *groups]
-    lines = [text for each in lists for text in as_texts(each)] + [name for table in tables for name in table]
+    project = find_table(pyproject, "project")
+    lists = [project.get("dependencies"), *find_table(project, "optional-dependencies").values()]
+    lists += find_table(pyproject, "dependency-groups").values()
+    lists += [find_table(pyproject, "tool", "uv").get("dev-dependencies")]
+    poetry = find_table(pyproject, "tool", "poetry")
+    groups = [find_table(poetry, "group", name, "dependencies") for name in find_table(poetry, "group")]
+    tables = [find_table(poetry, "dependencies"), find_table(poetry, "dev-dependencies"), *groups]
+    lines = [text for each in lists for text in ensure_texts(each)] + [name for table in tables for name in table]
     return "\n".join([*lines, *map(look.text, (*_requirement_files(look), "Pipfile"))])
 
 

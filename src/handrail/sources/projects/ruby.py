@@ -1,6 +1,14 @@
 """A Ruby project with a Gemfile or a gemspec, tested with RSpec or Minitest."""
 
-from handrail.sources.projects.evidence import Check, Finding, Look, existing, filtered, mentions, one_file_check
+from handrail.sources.projects.evidence import (
+    Check,
+    Finding,
+    Look,
+    build_file_check,
+    filter_command,
+    find_globs,
+    has_word,
+)
 
 _UPDATES = r"sed -n 's/^\([^ ]*\) (newest \([^,]*\), installed \([^,)]*\).*/\1 \3 \2/p'"
 
@@ -13,24 +21,24 @@ def find(look: Look) -> Finding | None:
         return None
     bundle = "bundle exec " if look.has("Gemfile") else ""
     needs = "\n".join(map(look.text, ("Gemfile", "Gemfile.lock", *specs[:1])))
-    rspec = look.has(".rspec") or ((look.folder / "spec").is_dir() and mentions(needs, "rspec"))
+    rspec = look.has(".rspec") or ((look.folder / "spec").is_dir() and has_word(needs, "rspec"))
     minitest = (look.folder / "test").is_dir()
     rails = look.has("bin/rails")
     checks, one = (), None
     if rspec:
         checks = (Check("test", f"{bundle}rspec", file),)
-        one = one_file_check(f"{bundle}rspec", 1, when="[1-9][0-9]* failures?")
+        one = build_file_check(f"{bundle}rspec", 1, when="[1-9][0-9]* failures?")
     elif minitest:
         runs = "bin/rails test" if rails else f"{bundle}rake test"
         checks = (Check("test", runs, look.has("Rakefile") or file),)
         single = "bin/rails test" if rails else f"{bundle}ruby -Ilib -Itest"
-        one = one_file_check(single, 1, when="[1-9][0-9]* runs, .*([1-9][0-9]* failures|[1-9][0-9]* errors)")
+        one = build_file_check(single, 1, when="[1-9][0-9]* runs, .*([1-9][0-9]* failures|[1-9][0-9]* errors)")
     return Finding(
         "ruby",
         checks,
         ("bundle install",) if bundle else (),
         one=one,
-        sources=existing(look, "lib", "app", "src"),
-        outdated=filtered("bundle outdated --parseable --only-explicit", _UPDATES, 1) if bundle else "",
+        sources=find_globs(look, "lib", "app", "src"),
+        outdated=filter_command("bundle outdated --parseable --only-explicit", _UPDATES, 1) if bundle else "",
         update='bundle update --conservative "$PACKAGE"' if bundle else "",
     )

@@ -1,6 +1,14 @@
 """A Cargo package or workspace."""
 
-from handrail.sources.projects.evidence import Check, Finding, Look, below, checks_of, filtered, one_file_check
+from handrail.sources.projects.evidence import (
+    Check,
+    Finding,
+    Look,
+    build_file_check,
+    checks_of,
+    filter_command,
+    find_table,
+)
 
 FILE = "Cargo.toml"
 ONE = (
@@ -20,16 +28,16 @@ def find(look: Look) -> Finding | None:
     manifest = look.toml(FILE)
     every = " --workspace" if "workspace" in manifest else ""
     evidence = _clippy(
-        look, bool(below(manifest, "lints", "clippy") or below(manifest, "workspace", "lints", "clippy"))
+        look, bool(find_table(manifest, "lints", "clippy") or find_table(manifest, "workspace", "lints", "clippy"))
     )
     clippy = Check("lint", f"cargo clippy{every} --all-targets -- -D warnings", evidence) if evidence else None
     return Finding(
         "rust",
         checks_of((Check("test", f"cargo test{every}", FILE), clippy)),
         notes=(NOTE,),
-        one=one_file_check(ONE.replace("EVERY", every), 101, when="^test result: FAILED"),
+        one=build_file_check(ONE.replace("EVERY", every), 101, when="^test result: FAILED"),
         sources=("**/src/**",) if every else ("src/**",),
-        outdated=filtered("cargo update --dry-run 2>&1", _UPDATES),
+        outdated=filter_command("cargo update --dry-run 2>&1", _UPDATES),
         update='cargo update -p "$PACKAGE" --precise "$VERSION"',
     )
 
@@ -37,6 +45,6 @@ def find(look: Look) -> Finding | None:
 def _clippy(look: Look, configured: bool) -> str:
     if configured:
         return FILE
-    pipelines = look.into(look.folder / ".github" / "workflows")
+    pipelines = look.look_into(look.folder / ".github" / "workflows")
     named = [name for name in pipelines.entries() if "cargo clippy" in pipelines.text(name)]
     return look.has(*CLIPPY) or (f".github/workflows/{named[0]}" if named else "")

@@ -51,21 +51,21 @@ class Host:
     def go_on(self, told: Mapping[str, Any]) -> dict[str, object]:
         """Pass it what it was waiting for, let it run to its next call, and return that."""
         try:
-            asked = self._told(told)
+            asked = self._resume_coroutine(told)
         except StopIteration as over:
-            return self._returned(over.value)
+            return self._encode_result(over.value)
         except BaseException as error:  # noqa: BLE001 - a workflow may raise anything
             return {"raised": _words(fault_of(error, Path(self.file)), self.file)}
-        return self._asked(asked) if isinstance(asked, Ask) else self._refused()
+        return self._encode_call(asked) if isinstance(asked, Ask) else self._describe_bad_await()
 
-    def _asked(self, asked: Ask) -> dict[str, object]:
+    def _encode_call(self, asked: Ask) -> dict[str, object]:
         try:
             step, values = json.loads(_json([asked.step, asked.values], "a call holds"))
         except FlowError as error:
             return self.go_on({"refused": str(error)})
         return {"step": step, "values": values}
 
-    def _told(self, told: Mapping[str, Any]) -> object:
+    def _resume_coroutine(self, told: Mapping[str, Any]) -> object:
         self._context.now = told.get("now") or self._context.now
         match told:
             case {"refused": str(why)}:
@@ -79,13 +79,13 @@ class Host:
             case _:
                 return self._coroutine.send(None)
 
-    def _returned(self, value: object) -> dict[str, object]:
+    def _encode_result(self, value: object) -> dict[str, object]:
         try:
             return {"returned": json.loads(_json(value, "run() returned"))}
         except FlowError as error:
             return {"raised": str(error)}
 
-    def _refused(self) -> dict[str, object]:
+    def _describe_bad_await(self) -> dict[str, object]:
         frame = self._coroutine.cr_frame
         line = frame.f_lineno if frame is not None else 1
         hint = "await only what ctx offers, such as ctx.run_step and ctx.approve"

@@ -21,7 +21,7 @@ def evaluate(
     snapshot: Snapshot, bundle: Bundle, context: "ResolveContext | None", shown: Callable[[Path], str], report: Report
 ) -> Document | None:
     """Run the bytes of the snapshot and read what they return; only for trusted content."""
-    from handrail.authoring.python.objects import ResolveContext, to_document  # noqa: PLC0415 (few workflows are Python)
+    from handrail.authoring.python.objects import ResolveContext, build_document  # noqa: PLC0415 (few workflows are Python)
 
     try:
         made = load_python(snapshot.main, snapshot.files[snapshot.main.name], context or ResolveContext())
@@ -32,9 +32,9 @@ def evaluate(
         return None
     if isinstance(made, Dynamic):
         _take_all_versions(bundle, snapshot, shown)
-        document = to_document(_head(made, snapshot), bundle, report)
+        document = build_document(_head(made, snapshot), bundle, report)
         return None if document is None else replace(document, dynamic=True)
-    document = to_document(made, bundle, report)
+    document = build_document(made, bundle, report)
     if document is not None:
         _take_versions(document, snapshot, shown)
     return document

@@ -43,8 +43,8 @@ def load_python(main: Path, source: bytes, context: object) -> object:
     """Execute the source in a fresh module and return what its `resolve(context)` returns; only for trusted sources."""
     with _module(main) as module, redirect_stdout(sys.stderr):
         try:
-            exec(_compiled(main, source), module.__dict__)  # noqa: S102 (this is what the user trusted)
-            return _dynamic(module) or _awaited(_resolve_of(module)(context))
+            exec(_compile_source(main, source), module.__dict__)  # noqa: S102 (this is what the user trusted)
+            return _dynamic(module) or _await_value(_resolve_of(module)(context))
         except (KeyboardInterrupt, PythonFault):
             raise
         except BaseException as error:
@@ -57,7 +57,7 @@ def load_run(file: str, source: str) -> "Callable[[object], CoroutineType[Any, A
     main = Path(file)
     with _module(main) as module, redirect_stdout(sys.stderr):
         try:
-            exec(_compiled(main, source.encode()), module.__dict__)  # noqa: S102 (this is what the user trusted)
+            exec(_compile_source(main, source.encode()), module.__dict__)  # noqa: S102 (this is what the user trusted)
             return module.__dict__["run"]
         except KeyboardInterrupt:
             raise
@@ -71,7 +71,7 @@ def _dynamic(module: ModuleType) -> Dynamic | None:
     return Dynamic(inspect.getdoc(module) or "", getattr(module, "inputs", None), getattr(module, "budget", None))
 
 
-def _compiled(main: Path, source: bytes) -> CodeType:
+def _compile_source(main: Path, source: bytes) -> CodeType:
     # Decoded here and not by Python: a coding comment could make it run a different text than was shown.
     text = decode(source)
     if isinstance(text, Refusal):
@@ -100,7 +100,7 @@ def _resolve_of(module: ModuleType) -> Callable[[object], object]:
     raise PythonFault("there is no function resolve", hint="write `def resolve(context)` that returns the workflow")
 
 
-def _awaited(value: object) -> object:
+def _await_value(value: object) -> object:
     if not inspect.isawaitable(value):
         return value
 

@@ -53,7 +53,7 @@ class Record:
                 del self.repositories[root]
         return any(gone)
 
-    def every_digest(self) -> set[str]:
+    def list_digests(self) -> set[str]:
         """Return all digests that are trusted anywhere."""
         tables = (self.files, *self.repositories.values())
         return {digest for table in tables for digests in table.values() for digest in digests}
@@ -83,16 +83,16 @@ class TrustFile:
         except (FileNotFoundError, NotADirectoryError):
             return Record()
         except (OSError, ValueError) as error:
-            raise self._damaged(reason(error)) from error
+            raise self._damage_error(reason(error)) from error
         try:
             return _record(json.loads(text))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise self._damaged("it is not what Handrail wrote") from error
+            raise self._damage_error("it is not what Handrail wrote") from error
 
     @contextmanager
     def change(self) -> Generator[Record]:
         """Yield the record for changes, and write it back; other processes wait meanwhile."""
-        with self._locked():
+        with self._hold_lock():
             record = self.read()
             yield record
             self._write(record)
@@ -106,7 +106,7 @@ class TrustFile:
             _replace(blob, data)
         return digest
 
-    def kept(self, digest: str) -> bytes | None:
+    def read_kept(self, digest: str) -> bytes | None:
         """Return a stored content; None when it is gone or damaged."""
         try:
             data = (self._blobs / digest).read_bytes()
@@ -115,18 +115,18 @@ class TrustFile:
         return data if sha256(data).hexdigest() == digest else None
 
     @contextmanager
-    def _locked(self) -> Generator[None]:
+    def _hold_lock(self) -> Generator[None]:
         try:
             for folder in (self.path.parent, self._blobs):
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             handle = os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError as error:
-            raise self._refused(error) from error
+            raise self._write_error(error) from error
         try:
             fcntl.flock(handle, fcntl.LOCK_EX)
             yield
         except OSError as error:
-            raise self._refused(error) from error
+            raise self._write_error(error) from error
         finally:
             os.close(handle)
 
@@ -136,16 +136,16 @@ class TrustFile:
 
     def _sweep(self, record: Record) -> None:
         """Remove contents that the record no longer mentions."""
-        named = record.every_digest()
+        named = record.list_digests()
         for blob in self._blobs.iterdir():
             if blob.name not in named:
                 blob.unlink(missing_ok=True)
 
-    def _damaged(self, why: str) -> EnvironmentFault:
+    def _damage_error(self, why: str) -> EnvironmentFault:
         step = f"look at {self.path} and move it away; each workflow then has to be trusted again"
         return EnvironmentFault(f"the record of trusted workflows cannot be used: {why}", next_step=step)
 
-    def _refused(self, error: OSError) -> EnvironmentFault:
+    def _write_error(self, error: OSError) -> EnvironmentFault:
         step = f"check the permissions of {self.path.parent} and the space on its disk"
         return EnvironmentFault(f"trust cannot be recorded: {reason(error)}", next_step=step)
 
@@ -167,14 +167,14 @@ def _replace(path: Path, data: bytes) -> None:
 
 def _record(parsed: Any) -> Record:
     if parsed["version"] == 1:
-        return _carried_over(parsed["trusted"])
+        return _migrate_first_version(parsed["trusted"])
     if parsed["version"] != VERSION:
         raise ValueError(parsed["version"])
     repositories = cast("dict[str, Any]", parsed["repositories"])
     return Record({root: _digests(table) for root, table in repositories.items()}, _digests(parsed["files"]))
 
 
-def _carried_over(trusted: dict[str, Any]) -> Record:
+def _migrate_first_version(trusted: dict[str, Any]) -> Record:
     """Read the first version, which listed the files of each workflow by the path of its main file."""
     record = Record()
     for main, entry in trusted.items():

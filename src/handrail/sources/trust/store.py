@@ -28,7 +28,7 @@ from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
 from handrail.sources.config.config import read_user_config
 from handrail.sources.folders import Folders
-from handrail.sources.foreign_files import FileContent, Refusal, contained, decode, printable, real
+from handrail.sources.foreign_files import FileContent, Refusal, decode, is_contained, printable, real
 from handrail.sources.library import library_root
 from handrail.sources.trust.file import Record, TrustFile
 from handrail.sources.workflow_snapshot import Snapshot
@@ -57,7 +57,7 @@ class Trust:
     """The files that are not trusted as they are."""
 
     @property
-    def granted(self) -> bool:
+    def is_granted(self) -> bool:
         """Whether they may run."""
         return not self.missing
 
@@ -88,14 +88,14 @@ class TrustStore:
     def covers(self, repository: str, path: str, digest: str) -> bool:
         """Whether this very content at this path of a repository was trusted."""
         inside = real(Path(repository)) / path
-        return contained(path) and bool(_Rights(self._folders, self._file).right_to(inside, digest))
+        return is_contained(path) and bool(_Rights(self._folders, self._file).right_to(inside, digest))
 
     def trust(self, contents: Iterable[FileContent]) -> None:
         """Trust contents that were read, such as those that were shown to the user."""
         with self._file.change() as record:
             for each in contents:
                 record.add(each.path, each.digest)
-                if not isinstance(each.data, Refusal) and not may_hold_secrets(each.path):
+                if not isinstance(each.data, Refusal) and not can_hold_secrets(each.path):
                     self._file.keep(each.data)
 
     def trust_snapshot(self, snapshot: Snapshot) -> None:
@@ -123,9 +123,9 @@ class TrustStore:
         if isinstance(content.data, Refusal):
             return [f"not used: {name}, {content.data}"]
         digests = record.digests(content.path)
-        if may_hold_secrets(content.path):
+        if can_hold_secrets(content.path):
             return [f"{'changed' if digests else 'new'}: {name}, which is not shown as it may hold secrets"]
-        return _file_difference(name, self._file.kept(digests[-1]) if digests else b"", content.data)
+        return _file_difference(name, self._file.read_kept(digests[-1]) if digests else b"", content.data)
 
 
 class _Rights:
@@ -152,18 +152,18 @@ class _Rights:
             return "built-in"
         if path.is_relative_to(self._own):
             return "own"
-        repository = next((each for each in self._repositories if _belongs(path, each)), None)
+        repository = next((each for each in self._repositories if _is_part_of(path, each)), None)
         if repository is not None:
             return printable(str(repository))
         return "recorded" if digest in self.record.digests(path) else ""
 
 
-def may_hold_secrets(path: Path) -> bool:
+def can_hold_secrets(path: Path) -> bool:
     """Whether a file may contain secrets, by its name."""
     return any(fnmatch(path.name.lower(), pattern) for pattern in SECRET_FILES)
 
 
-def _belongs(path: Path, repository: Path) -> bool:
+def _is_part_of(path: Path, repository: Path) -> bool:
     """Whether a file is part of a repository, and not of another one inside it."""
     for folder in path.parents:
         if folder == repository:

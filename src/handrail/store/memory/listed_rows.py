@@ -6,7 +6,7 @@ from itertools import islice
 from handrail.model.history.run_lines import Filter, Row, is_run, read_line
 
 
-def wanted_rows(rows: Iterable[Row], wanted: Filter) -> tuple[Row, ...]:
+def select_rows(rows: Iterable[Row], wanted: Filter) -> tuple[Row, ...]:
     """Filter and sort rows, which are given in the order in which their streams were created."""
     found = [row for row in rows if _is_named(row.key, wanted) and _fits(row, wanted)]
     if wanted.order == "started":

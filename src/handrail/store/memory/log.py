@@ -14,7 +14,7 @@ from handrail.model.history.run_lines import Filter, Row
 from handrail.ports.hash_chain import START, digest_of, intact
 from handrail.ports.log import Append, Checkpoint, Head, Holder, Lease, Message, OnPoint, StoredEvent, Timer
 from handrail.ports.log_care import Cut, Finding, Report, Salvage
-from handrail.store.memory.listed_rows import wanted_rows
+from handrail.store.memory.listed_rows import select_rows
 from handrail.store.memory.state import Held, Letter, State, apply_append, check_leases, cut_stream
 
 T = TypeVar("T")
@@ -66,7 +66,7 @@ class MemoryLog:
         with self._state.lock:
             return tuple(sorted(self._state.by_stream))
 
-    def changed(self) -> int:
+    def change_token(self) -> int:
         """Return a token that differs whenever anything was written since."""
         return self._state.writes
 
@@ -161,7 +161,7 @@ class MemoryLog:
     def summaries(self, wanted: Filter | None = None) -> tuple[Row, ...]:
         """List the summaries by stream, newest first."""
         with self._state.lock:
-            return wanted_rows(self._state.summaries.values(), wanted or Filter())
+            return select_rows(self._state.summaries.values(), wanted or Filter())
 
     def keys(self, wanted: Filter) -> tuple[str, ...]:
         """List the streams of the wanted summaries."""

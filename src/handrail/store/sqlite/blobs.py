@@ -21,7 +21,7 @@ class SqliteBlobs:
         """Store a content and return its digest."""
         digest = digest_of(data)
         with self._db.reading() as session:
-            known = session.one("has_blob", digest) is not None
+            known = session.fetch_one("has_blob", digest) is not None
         if not known:
             with self._db.writing("put_blob") as session:
                 write_blob(session, data)
@@ -30,7 +30,7 @@ class SqliteBlobs:
     def get_blob(self, digest: str) -> bytes:
         """Read a content and verify it."""
         with self._db.reading() as session:
-            row = session.one("get_blob", digest)
+            row = session.fetch_one("get_blob", digest)
         if row is None:
             raise NotFound(f"no content with digest {digest} was ever kept")
         packed, stored = row

@@ -50,17 +50,17 @@ class Session:
         self.perform(self._sql[name], values)
         return self.raw.changes()
 
-    def all(self, name: str, *values: Value) -> list[Fields]:
+    def fetch_all(self, name: str, *values: Value) -> list[Fields]:
         """Return all rows of a statement."""
         return self.execute(self._sql[name], values).fetchall()
 
-    def one(self, name: str, *values: Value) -> Fields | None:
+    def fetch_one(self, name: str, *values: Value) -> Fields | None:
         """Return the first row of a statement."""
         return self.execute(self._sql[name], values).fetchone()
 
-    def number(self, name: str, *values: Value) -> int:
+    def fetch_number(self, name: str, *values: Value) -> int:
         """Return the single number that a statement selects."""
-        return int(self.all(name, *values)[0][0])
+        return int(self.fetch_all(name, *values)[0][0])
 
 
 def open_checked(path: Path, busy_ms: int, flags: int = apsw.SQLITE_OPEN_READWRITE) -> Session:

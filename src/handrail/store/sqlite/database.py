@@ -15,7 +15,7 @@ from handrail.late_import import late_import
 from handrail.ports.log import OnPoint
 from handrail.store.doorbells import Doorbell, Doorbells
 from handrail.store.sqlite.connection import DURABLE, FILE, Session
-from handrail.store.sqlite.faults import of_sqlite, of_text
+from handrail.store.sqlite.faults import translate_sqlite_error, translate_text_error
 from handrail.store.sqlite.statements import migrations
 
 if TYPE_CHECKING:
@@ -31,12 +31,12 @@ _forks = 0
 """How many forks lie between the first process and this one; cheaper than a system call at every step."""
 
 
-def _forked() -> None:
+def _count_fork() -> None:
     global _forks  # noqa: PLW0603 - one number for the process
     _forks += 1
 
 
-os.register_at_fork(after_in_child=_forked)
+os.register_at_fork(after_in_child=_count_fork)
 
 
 def sqlite_version() -> str:
@@ -82,13 +82,13 @@ class Database:
         """Run a transaction; it is durable when this returns, and leaves nothing behind when anything raises."""
         return _Writing(self, name)
 
-    def changed(self) -> int:
+    def change_token(self) -> int:
         """Return a number that differs once any connection of any process has written."""
         with self.reading(), self._watch_lock:
             # A separate connection that never writes also sees what the other connections of this process write.
             if self._watch is None:
                 self._watch = self._connect()
-            return self._watch.number("changed")
+            return self._watch.fetch_number("changed")
 
     def hang_bell(self) -> Doorbell | None:
         """Give a bell that is rung after each transaction of any process; None where nothing can be written."""
@@ -178,7 +178,7 @@ class _Reading:
         try:
             self._opened = self._database.session()
         except apsw.Error as error:
-            raise of_sqlite(error, self._database.path, 0) from error
+            raise translate_sqlite_error(error, self._database.path, 0) from error
         return self._opened
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
@@ -187,9 +187,11 @@ class _Reading:
 
     def _name(self, error: BaseException) -> None:
         if isinstance(error, apsw.Error):
-            raise of_sqlite(error, self._database.path, self._opened.raw.system_errno if self._opened else 0) from error
+            raise translate_sqlite_error(
+                error, self._database.path, self._opened.raw.system_errno if self._opened else 0
+            ) from error
         if isinstance(error, UnicodeDecodeError):
-            raise of_text(error, self._database.path) from error
+            raise translate_text_error(error, self._database.path) from error
         if isinstance(error, UnicodeEncodeError | OverflowError):
             raise UsageError(
                 f"the log keeps no such value: {error}", next_step="give a valid text or number"

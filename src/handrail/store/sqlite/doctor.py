@@ -10,7 +10,7 @@ from handrail.ports.log_care import Cut, Finding, Report, Salvage
 from handrail.store.sqlite.compression import unpack
 from handrail.store.sqlite.connection import Session
 from handrail.store.sqlite.database import Database
-from handrail.store.sqlite.streams import check_leases, head_at, head_of, rows_of, sound
+from handrail.store.sqlite.streams import check_leases, head_at, head_of, rows_of, unpack_checkpoint
 
 BATCH = 1000
 NO_END = 2**62
@@ -30,7 +30,7 @@ def check(database: Database) -> Report:
 def file_problems(session: Session) -> list[Finding]:
     """Let SQLite check the file; if it is broken, nothing else in it can be verified."""
     try:
-        lines = [str(row[0]).removeprefix("*** in database main ***\n") for row in session.all("integrity")]
+        lines = [str(row[0]).removeprefix("*** in database main ***\n") for row in session.fetch_all("integrity")]
     except (apsw.CorruptError, apsw.NotADBError) as error:
         lines = [str(error)]
     return [Finding("database", "main", line) for line in lines if line != "ok"]
@@ -45,7 +45,7 @@ def cut_damage(database: Database) -> Salvage:
             if finding is not None:
                 session.run("forget_checkpoint", *key)
         left = tuple(_blob_problems(session))
-        cuts += _lost_whole(session)
+        cuts += _forget_lost_streams(session)
     return Salvage(cuts, None, left)
 
 
@@ -60,7 +60,7 @@ def _cut(session: Session, finding: Finding) -> Cut:
     stream, kept = finding.name, finding.intact
     before = head_of(session, stream)
     end = head_at(session, stream, kept)
-    highest = session.number("highest_position")
+    highest = session.fetch_number("highest_position")
     session.run("move_damaged", stream, kept)
     moved = session.run("cut_events", stream, kept)
     session.run("keep_position", highest)
@@ -76,9 +76,9 @@ def _cut(session: Session, finding: Finding) -> Cut:
     return Cut(stream, kept, moved, max(before.seq - kept - moved, 0))
 
 
-def _lost_whole(session: Session) -> tuple[Cut, ...]:
+def _forget_lost_streams(session: Session) -> tuple[Cut, ...]:
     """List the streams of which no event is left, and remove what refers to them."""
-    gone = [str(row[0]) for row in session.all("lost_streams")]
+    gone = [str(row[0]) for row in session.fetch_all("lost_streams")]
     for statement in ("forget_timers_alone", "forget_checkpoints_alone", "forget_consumed_alone"):
         session.run(statement)
     return tuple(Cut(stream, 0, 0) for stream in gone)
@@ -86,7 +86,7 @@ def _lost_whole(session: Session) -> tuple[Cut, ...]:
 
 def _stream_problems(session: Session) -> list[Finding]:
     found: list[Finding] = []
-    for (stream,) in session.all("all_streams"):
+    for (stream,) in session.fetch_all("all_streams"):
         reached, end = _reach(session, stream), head_of(session, stream)
         beyond = rows_of(session, stream, reached.seq, NO_END, limit=1)
         if reached != end or beyond:
@@ -108,8 +108,8 @@ def _reach(session: Session, stream: str) -> Head:
 def _blob_problems(session: Session) -> list[Finding]:
     found: list[Finding] = []
     # Row by row: all blobs together may be larger than the memory.
-    for (digest,) in session.all("blob_digests"):
-        row = session.one("get_blob", digest)
+    for (digest,) in session.fetch_all("blob_digests"):
+        row = session.fetch_one("get_blob", digest)
         data = None if row is None or row[1] is None else unpack(row[0], row[1])
         if data is None or digest_of(data) != digest:
             found.append(Finding("blob", digest, "the content is not what was written"))
@@ -121,7 +121,7 @@ def _checkpoint_problems(session: Session) -> list[Finding]:
 
 
 def _checkpoints(session: Session) -> Iterator[tuple[Finding | None, tuple[str, int, int]]]:
-    for stream, seq, reducer, packed, state, sealed, event_hash in session.all("all_checkpoints"):
-        good = sound(Checkpoint(stream, seq, reducer, state), packed, sealed, event_hash)
+    for stream, seq, reducer, packed, state, sealed, event_hash in session.fetch_all("all_checkpoints"):
+        good = unpack_checkpoint(Checkpoint(stream, seq, reducer, state), packed, sealed, event_hash)
         problem = Finding("checkpoint", stream, f"the checkpoint after event {seq} is not what was written")
         yield (None if good else problem), (stream, seq, reducer)

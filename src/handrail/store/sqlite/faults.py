@@ -23,25 +23,25 @@ LOOK_AT_DISK = "look at the disk (`dmesg`, free space, permissions), then resume
 
 
 @contextmanager
-def named_faults(path: Path, what: str = LOG) -> Generator[None]:
+def translate_faults(path: Path, what: str = LOG) -> Generator[None]:
     """Turn what SQLite or the system raises inside into a `StorageFault` about this file."""
     try:
         yield
     except apsw.Error as error:
-        raise of_sqlite(error, path) from error
+        raise translate_sqlite_error(error, path) from error
     except OSError as error:
-        raise of_system(error, path, what) from error
+        raise translate_system_error(error, path, what) from error
 
 
-def of_sqlite(error: apsw.Error, path: Path, system: int = 0) -> StorageFault:
+def translate_sqlite_error(error: apsw.Error, path: Path, system: int = 0) -> StorageFault:
     """Convert an error of SQLite; `system` is the error number of the system call that failed, if any."""
     match error:
         case apsw.FullError():
-            return _full(path)
+            return _no_room_error(path)
         case apsw.IOError() | apsw.CantOpenError() if system in NO_ROOM or _is_full(path):
-            return _full(path)
+            return _no_room_error(path)
         case apsw.ReadOnlyError() | apsw.CantOpenError() | apsw.PermissionsError():
-            return _refused(path, str(error))
+            return _access_error(path, str(error))
         case apsw.CorruptError() | apsw.NotADBError():
             return StorageDamaged(f"the log in {path} is damaged: {error}", next_step=REPAIR)
         case apsw.BusyError() | apsw.LockedError():
@@ -50,16 +50,16 @@ def of_sqlite(error: apsw.Error, path: Path, system: int = 0) -> StorageFault:
             return StorageFault(f"the log in {path} cannot be used: {error}", next_step=LOOK_AT_DISK)
 
 
-def of_text(error: ValueError, path: Path) -> StorageDamaged:
+def translate_text_error(error: ValueError, path: Path) -> StorageDamaged:
     """Convert the error of a text that is not what was written."""
     return StorageDamaged(f"the log in {path} is damaged: {error}", next_step=REPAIR)
 
 
-def of_system(error: OSError, path: Path, what: str = LOG) -> StorageFault:
+def translate_system_error(error: OSError, path: Path, what: str = LOG) -> StorageFault:
     """Convert an error of the file system."""
     if error.errno in NO_ROOM:
-        return _full(path, what)
-    return _refused(path, error.strerror or str(error), what)
+        return _no_room_error(path, what)
+    return _access_error(path, error.strerror or str(error), what)
 
 
 def _is_full(path: Path) -> bool:
@@ -71,9 +71,9 @@ def _is_full(path: Path) -> bool:
     return not found.f_flag & os.ST_RDONLY and found.f_bavail * found.f_frsize < LEAST_BYTES
 
 
-def _full(path: Path, what: str = LOG) -> StorageFull:
+def _no_room_error(path: Path, what: str = LOG) -> StorageFull:
     return StorageFull(f"there is no room left for {what} in {path}", next_step=MAKE_ROOM)
 
 
-def _refused(path: Path, why: str, what: str = LOG) -> StorageRefused:
+def _access_error(path: Path, why: str, what: str = LOG) -> StorageRefused:
     return StorageRefused(f"{what} in {path} cannot be written: {why}", next_step=GET_ACCESS)

@@ -9,7 +9,7 @@ from handrail.errors import StorageFault
 from handrail.ports.log import Holder, Lease
 from handrail.store.kernel_locks import KernelLocks
 from handrail.store.sqlite.database import Database
-from handrail.store.sqlite.faults import named_faults
+from handrail.store.sqlite.faults import translate_faults
 
 
 class SqliteLeases:
@@ -24,14 +24,14 @@ class SqliteLeases:
     def acquire(self, stream: str, holder: str) -> Lease | Holder:
         """Acquire the lease, or return who has it."""
         me = Holder(holder, os.getpid(), socket.gethostname(), self._clock())
-        with named_faults(self._db.path):
+        with translate_faults(self._db.path):
             other = self._locks.take(stream, me)
         if other is not None:
             return other
         try:
             # Only whoever has the lock may raise the epoch, so the lock comes first.
             with self._db.passing("acquire") as session:
-                epoch = session.number("raise_epoch", stream)
+                epoch = session.fetch_number("raise_epoch", stream)
         except BaseException:
             self._locks.free(stream)
             raise
@@ -48,7 +48,7 @@ class SqliteLeases:
         finally:
             # On a full disk the database cannot record it, but the next one to acquire raises the epoch anyway.
             del self._leases[lease.stream]
-            with named_faults(self._db.path):
+            with translate_faults(self._db.path):
                 self._locks.free(lease.stream)
 
     def release_all(self) -> None:
@@ -59,5 +59,5 @@ class SqliteLeases:
 
     def holder(self, stream: str) -> Holder | None:
         """Return who holds the lease now."""
-        with named_faults(self._db.path):
+        with translate_faults(self._db.path):
             return self._locks.holder(stream)

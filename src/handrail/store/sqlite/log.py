@@ -13,7 +13,7 @@ from handrail.ports.log import Lease, OnPoint
 from handrail.store.kernel_locks import KernelLocks
 from handrail.store.sqlite.blobs import SqliteBlobs
 from handrail.store.sqlite.database import BUSY_MS, FILE, Database, schema_version
-from handrail.store.sqlite.faults import named_faults
+from handrail.store.sqlite.faults import translate_faults
 from handrail.store.sqlite.leases import SqliteLeases
 from handrail.store.sqlite.statements import migrations
 from handrail.store.sqlite.streams import SqliteInbox, SqliteStreams
@@ -127,7 +127,7 @@ def salvage_folder(folder: Path) -> "Salvage":
 
 def _prepare(folder: Path, on_point: OnPoint | None, busy_ms: int) -> tuple[Database, KernelLocks]:
     path = folder / FILE
-    with named_faults(path):
+    with translate_faults(path):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         (folder / "locks").mkdir(mode=0o700, exist_ok=True)
         # SQLite creates the files beside it with the same mode. It is only created here, never opened: closing a file
@@ -144,5 +144,5 @@ def _prepare(folder: Path, on_point: OnPoint | None, busy_ms: int) -> tuple[Data
 
 def _rebuilt(database: Database, locks: KernelLocks) -> str:
     database.close()
-    with named_faults(database.path), locks.gate():
+    with translate_faults(database.path), locks.gate():
         return str(rebuild.rebuild(database.path))

@@ -30,10 +30,10 @@ def open_read_only(path: Path) -> Session:
     try:
         return open_checked(path, BUSY_MS, apsw.SQLITE_OPEN_READONLY)
     except (apsw.CantOpenError, apsw.IOError, apsw.ReadOnlyError, apsw.FullError):
-        return _in_memory(_content(path))
+        return _load_into_memory(_content(path))
 
 
-def _in_memory(content: bytes) -> Session:
+def _load_into_memory(content: bytes) -> Session:
     session = Session(Path(":memory:"), BUSY_MS)
     # A database in memory has no file beside it for a write-ahead log.
     plain = content[:MODE] + ROLLBACK + content[MODE + len(ROLLBACK) :]
@@ -48,13 +48,13 @@ def _content(path: Path) -> bytes:
     # Nothing locks the files, so a copy counts only if neither changed while it was read.
     for _ in range(_TRIES):
         before = _stamps(path)
-        content = _merged(path) if _wal(path).exists() and _wal(path).stat().st_size else path.read_bytes()
+        content = _merge_wal(path) if _wal(path).exists() and _wal(path).stat().st_size else path.read_bytes()
         if _stamps(path) == before:
             return content
     raise apsw.BusyError(f"{path} changes all the time")
 
 
-def _merged(path: Path) -> bytes:
+def _merge_wal(path: Path) -> bytes:
     with tempfile.TemporaryDirectory(dir=IN_MEMORY if IN_MEMORY.is_dir() else None) as folder:
         copy = Path(folder) / path.name
         shutil.copyfile(path, copy)

@@ -27,7 +27,7 @@ FIRST_PAGE = 4096
 
 def rebuild(path: Path) -> Path:
     """Replace a damaged database with a sound one, and return the copy of what was found."""
-    copy, scratch, fresh = _free_name(path), _named(path, ".scratch"), _named(path, ".rebuilt")
+    copy, scratch, fresh = _free_name(path), _add_suffix(path, ".scratch"), _add_suffix(path, ".rebuilt")
     _remove(scratch, fresh)
     try:
         # Two copies: SQLite may change the one it reads, and the other stays as it was found.
@@ -44,26 +44,26 @@ def rebuild(path: Path) -> Path:
 
 def _free_name(path: Path) -> Path:
     number = 1
-    while (free := _named(path, f".damaged-{number}")).exists():
+    while (free := _add_suffix(path, f".damaged-{number}")).exists():
         number += 1
     return free
 
 
-def _named(path: Path, suffix: str) -> Path:
+def _add_suffix(path: Path, suffix: str) -> Path:
     return path.with_name(path.name + suffix)
 
 
 def _copy(path: Path, target: Path) -> None:
     # Not the -shm file: it is only an index of the -wal file, and SQLite creates it again.
     for suffix in ("", "-wal"):
-        if _named(path, suffix).exists():
-            shutil.copy2(_named(path, suffix), _named(target, suffix))
+        if _add_suffix(path, suffix).exists():
+            shutil.copy2(_add_suffix(path, suffix), _add_suffix(target, suffix))
 
 
 def _remove(*paths: Path) -> None:
     for path in paths:
         for suffix in ("", "-wal", "-shm"):
-            _named(path, suffix).unlink(missing_ok=True)
+            _add_suffix(path, suffix).unlink(missing_ok=True)
 
 
 def _recover(scratch: Path, fresh: Path) -> None:
@@ -90,7 +90,7 @@ def _keep_positions(old: Session, new: Session) -> None:
         (highest,) = old.execute("SELECT max(seq) FROM sqlite_sequence WHERE name = 'events'").fetchall()[0]
         new.execute("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'events'", (highest,))
     else:
-        new.run("keep_position", new.number("highest_position"))
+        new.run("keep_position", new.fetch_number("highest_position"))
 
 
 def _readable(scratch: Path, fresh: Path) -> Session:

@@ -42,7 +42,7 @@ class SqliteRunList:
 
     def content(self, digest: str) -> bytes | None:
         """Read a content by its digest, without verifying it."""
-        row = self._session.one("get_blob", digest)
+        row = self._session.fetch_one("get_blob", digest)
         return None if row is None or row[1] is None else unpack(row[0], row[1])
 
 

@@ -19,7 +19,7 @@ def statements() -> dict[str, str]:
     found: dict[str, str] = {}
     for file in _folder().iterdir():
         if file.name.endswith(".sql"):
-            found.update(_named(file.read_text("utf-8")))
+            found.update(_parse_statements(file.read_text("utf-8")))
     return found
 
 
@@ -28,7 +28,7 @@ def _folder() -> Path:
     return Path(__file__).parent / "sql"
 
 
-def _named(text: str) -> dict[str, str]:
+def _parse_statements(text: str) -> dict[str, str]:
     blocks = [block.partition("\n") for block in text.split(NAME)[1:]]
     return {name.strip(): _code(body) for name, _, body in blocks}
 

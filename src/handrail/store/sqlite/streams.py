@@ -25,7 +25,7 @@ from handrail.store.sqlite.compression import pack, unpack
 from handrail.store.sqlite.connection import Session, text_of
 from handrail.store.sqlite.database import Database
 from handrail.store.sqlite.faults import REPAIR
-from handrail.store.sqlite.summaries import as_row, write_summary
+from handrail.store.sqlite.summaries import encode_row, write_summary
 
 MOST_ENDS = 1_000
 _Row: TypeAlias = tuple[str, int, str, int, bytes, str]
@@ -41,7 +41,7 @@ class SqliteInbox:
     def send(self, stream: str, key: str, payload: bytes) -> bool:
         """Leave a message; False if the stream was ever sent one with this key."""
         with self._db.reading() as session:
-            if session.one("was_sent", stream, key) is not None:
+            if session.fetch_one("was_sent", stream, key) is not None:
                 return False
         with self._db.writing("send") as session:
             return session.run("send", stream, key, payload) == 1
@@ -49,13 +49,13 @@ class SqliteInbox:
     def inbox(self, stream: str, limit: int | None = None) -> tuple[Message, ...]:
         """List the messages that were not consumed."""
         with self._db.reading() as session:
-            rows = session.all("pending", stream, -1 if limit is None else limit)
+            rows = session.fetch_all("pending", stream, -1 if limit is None else limit)
         return tuple(Message(number, text_of(key), payload) for number, key, payload in rows)
 
     def pending_streams(self) -> tuple[str, ...]:
         """List the streams that have messages to consume."""
         with self._db.reading() as session:
-            return tuple(text_of(row[0]) for row in session.all("pending_streams"))
+            return tuple(text_of(row[0]) for row in session.fetch_all("pending_streams"))
 
 
 class _Unusual(Exception):
@@ -73,13 +73,13 @@ class SqliteStreams:
     def append(self, appends: Sequence[Append], leases: Sequence[Lease]) -> tuple[StoredEvent, ...]:
         """Record all appends or none, in one transaction."""
         try:
-            stored = self._go_on(appends, leases)
+            stored = self._append_next(appends, leases)
         except _Unusual:
-            stored = self._looked_at(appends, leases)
+            stored = self._append_checked(appends, leases)
         self._remember(stored)
         return tuple(stored)
 
-    def _go_on(self, appends: Sequence[Append], leases: Sequence[Lease]) -> list[StoredEvent]:
+    def _append_next(self, appends: Sequence[Append], leases: Sequence[Lease]) -> list[StoredEvent]:
         """Append what a driver records step by step: it follows the last append, and a single check allows it."""
         append = appends[0] if len(appends) == 1 == len(leases) else _NOTHING
         end = self._ends.get(append.stream)
@@ -87,8 +87,8 @@ class SqliteStreams:
             raise _Unusual
         if append.summary is None or append.timers or append.blobs or leases[0].stream != append.stream:
             raise _Unusual
-        rows, after = _chained(append, end)
-        status, line = as_row(append.summary)
+        rows, after = _chain_events(append, end)
+        status, line = encode_row(append.summary)
         place = facts_of(append.stream, append.summary).repository
         with self._db.writing("append") as session:
             try:
@@ -104,7 +104,7 @@ class SqliteStreams:
                 _put_checkpoint(session, append.stream, append.checkpoint)
         return stored
 
-    def _looked_at(self, appends: Sequence[Append], leases: Sequence[Lease]) -> list[StoredEvent]:
+    def _append_checked(self, appends: Sequence[Append], leases: Sequence[Lease]) -> list[StoredEvent]:
         """Append anything, after checking everything that may forbid it."""
         stored: list[StoredEvent] = []
         with self._db.writing("append") as session:
@@ -129,13 +129,13 @@ class SqliteStreams:
         wanted = end.seq - before.seq if limit is None else min(limit, end.seq - before.seq)
         at_end = reached.seq == end.seq
         if reached.seq - before.seq < wanted or (at_end and reached.hash != end.hash and wanted > 0):
-            raise _damaged(stream, reached.seq)
+            raise _damage_error(stream, reached.seq)
         return events
 
     def read_all(self, after: int = 0, limit: int | None = None) -> tuple[StoredEvent, ...]:
         """Read the events of all streams after a position."""
         with self._db.reading() as session:
-            rows = session.all("read_all", after, _rows(limit))
+            rows = session.fetch_all("read_all", after, _rows(limit))
         return tuple(StoredEvent(*row) for row in rows)
 
     def last(self, stream: str) -> Head:
@@ -146,11 +146,11 @@ class SqliteStreams:
     def streams(self) -> tuple[str, ...]:
         """List all streams."""
         with self._db.reading() as session:
-            return tuple(text_of(row[0]) for row in session.all("streams"))
+            return tuple(text_of(row[0]) for row in session.fetch_all("streams"))
 
-    def changed(self) -> int:
+    def change_token(self) -> int:
         """Return a token that differs whenever anything was written since."""
-        return self._db.changed()
+        return self._db.change_token()
 
     def doorbell(self) -> Doorbell | None:
         """Give what is rung after each change by any process."""
@@ -159,9 +159,9 @@ class SqliteStreams:
     def checkpoint(self, stream: str, reducer: int) -> Checkpoint | None:
         """Return the newest sound checkpoint of this reducer."""
         with self._db.reading() as session:
-            rows = session.all("checkpoints", stream, reducer)
+            rows = session.fetch_all("checkpoints", stream, reducer)
         for seq, packed, state, sealed, event_hash in rows:
-            found = sound(Checkpoint(stream, seq, reducer, state), packed, sealed, event_hash)
+            found = unpack_checkpoint(Checkpoint(stream, seq, reducer, state), packed, sealed, event_hash)
             if found is not None:
                 return found
         return None
@@ -169,13 +169,13 @@ class SqliteStreams:
     def due(self, now: float, limit: int | None = None) -> tuple[Timer, ...]:
         """List the timers that are due."""
         with self._db.reading() as session:
-            rows = session.all("due_timers", now, _rows(limit))
+            rows = session.fetch_all("due_timers", now, _rows(limit))
         return tuple(Timer(text_of(stream), text_of(key), due) for stream, key, due in rows)
 
 
 def head_of(session: Session, stream: str) -> Head:
     """Return the end of a stream."""
-    row = session.one("head", stream)
+    row = session.fetch_one("head", stream)
     return START if row is None else Head(*row)
 
 
@@ -183,18 +183,18 @@ def rows_of(session: Session, stream: str, after: int, upto: int, limit: int | N
     """Read events of a stream as they are stored, unverified."""
     wanted = (stream, after, upto, _rows(limit))
     try:
-        return tuple(StoredEvent(*row) for row in session.all("read_stream", *wanted))
+        return tuple(StoredEvent(*row) for row in session.fetch_all("read_stream", *wanted))
     except UnicodeDecodeError:
         # The hash chain shows which of them is damaged.
-        return tuple(_from_bytes(*row) for row in session.all("read_stream_as_bytes", *wanted))
+        return tuple(_decode_row(*row) for row in session.fetch_all("read_stream_as_bytes", *wanted))
 
 
-def _from_bytes(*row: Any) -> StoredEvent:
+def _decode_row(*row: Any) -> StoredEvent:
     stream, seq, position, kind, version, payload, event_hash = row
     return StoredEvent(text_of(stream), seq, position, text_of(kind), version, payload, text_of(event_hash))
 
 
-def sound(stored: Checkpoint, packed: int, sealed: str, event_hash: str) -> Checkpoint | None:
+def unpack_checkpoint(stored: Checkpoint, packed: int, sealed: str, event_hash: str) -> Checkpoint | None:
     """Return a stored checkpoint with its state unpacked, or None if it is not what was written."""
     state = unpack(packed, stored.state)
     if state is None:
@@ -211,11 +211,11 @@ def head_at(session: Session, stream: str, seq: int) -> Head:
     """Return the end of a stream as it was after an event."""
     if seq <= 0:
         return START
-    row = session.one("event_hash", stream, seq)
+    row = session.fetch_one("event_hash", stream, seq)
     return Head(seq, str(row[0]) if row is not None else "")
 
 
-def _damaged(stream: str, reached: int) -> StorageDamaged:
+def _damage_error(stream: str, reached: int) -> StorageDamaged:
     message = f"stream {stream} is damaged after event {reached}: what is stored is not what was written"
     return StorageDamaged(message, next_step=REPAIR, stream=stream, intact=reached)
 
@@ -223,7 +223,7 @@ def _damaged(stream: str, reached: int) -> StorageDamaged:
 def check_leases(session: Session, appends: Sequence[Append], leases: Sequence[Lease]) -> None:
     """Refuse leases that were lost or released, and appends without one."""
     for lease in leases:
-        if session.one("lease_is_newest", lease.stream, lease.epoch) is None:
+        if session.fetch_one("lease_is_newest", lease.stream, lease.epoch) is None:
             raise LeaseLost(f"{lease.holder} no longer holds {lease.stream}: another process drives it now")
     held = {lease.stream for lease in leases}
     for append in appends:
@@ -235,19 +235,19 @@ def _append(session: Session, append: Append) -> list[StoredEvent]:
     head = head_of(session, append.stream)
     if head.seq != append.expected:
         raise VersionConflict(f"{append.stream} is at event {head.seq}, not at {append.expected}")
-    rows, end = _chained(append, head)
+    rows, end = _chain_events(append, head)
     stored = _insert(session, rows)
     if stored:
         session.run("set_head", append.stream, end.seq, end.hash, stored[-1].position)
     for message in append.consumed:
         _consume(session, append.stream, message, end.seq)
-    if append.if_quiet and session.one("has_message", append.stream) is not None:
+    if append.if_quiet and session.fetch_one("has_message", append.stream) is not None:
         raise MessagesWaiting(f"{append.stream} has a message that the writer did not read")
-    _beside(session, append, stored)
+    _write_side_records(session, append, stored)
     return stored
 
 
-def _beside(session: Session, append: Append, stored: list[StoredEvent]) -> None:
+def _write_side_records(session: Session, append: Append, stored: list[StoredEvent]) -> None:
     """Write what an append contains beside its events."""
     if append.checkpoint is not None:
         _put_checkpoint(session, append.stream, append.checkpoint)
@@ -259,7 +259,7 @@ def _beside(session: Session, append: Append, stored: list[StoredEvent]) -> None
         write_blob(session, blob)
 
 
-def _chained(append: Append, head: Head) -> tuple[list[_Row], Head]:
+def _chain_events(append: Append, head: Head) -> tuple[list[_Row], Head]:
     rows: list[_Row] = []
     stream = append.stream
     for event in append.events:

@@ -28,7 +28,9 @@ _SORT: dict[str, Callable[[_Found], Any]] = {
 
 def select_rows(session: Session, wanted: Filter) -> tuple[Row, ...]:
     """Return the wanted rows; several statuses are read one by one, each with its index and up to the limit."""
-    found = [_read(*fields) for each in _by_status(wanted) for fields in _run(session, "list_rows", wanted, each)]
+    found = [
+        _read(*fields) for each in _statuses_to_query(wanted) for fields in _run(session, "list_rows", wanted, each)
+    ]
     if len(wanted.statuses) > 1:
         if wanted.order == "started":
             found.sort(key=lambda each: (each[1].facts.started, each[1].key), reverse=True)
@@ -41,17 +43,17 @@ def select_keys(session: Session, wanted: Filter) -> tuple[str, ...]:
     """List the streams of the wanted rows."""
     if len(wanted.statuses) > 1:
         return tuple(row.key for row in select_rows(session, wanted))
-    found = (fields for each in _by_status(wanted) for fields in _run(session, "list_keys", wanted, each))
+    found = (fields for each in _statuses_to_query(wanted) for fields in _run(session, "list_keys", wanted, each))
     return tuple(text_of(fields[0]) for fields in found)
 
 
 def count_rows(session: Session, wanted: Filter) -> int:
     """Count the wanted rows."""
     whole = wanted._replace(limit=None)
-    return sum(_run(session, "count_rows", whole, each)[0][0] for each in _by_status(wanted))
+    return sum(_run(session, "count_rows", whole, each)[0][0] for each in _statuses_to_query(wanted))
 
 
-def _by_status(wanted: Filter) -> tuple[str | None, ...]:
+def _statuses_to_query(wanted: Filter) -> tuple[str | None, ...]:
     return tuple(dict.fromkeys(wanted.statuses)) or (wanted.status,)
 
 
@@ -122,13 +124,13 @@ class SqliteSummaries:
 
 def write_summary(session: Session, stream: str, summary: "Document", stored: "Sequence[StoredEvent]") -> None:
     """Write the summary of a stream inside the transaction of its append."""
-    position = stored[-1].position if stored else session.number("latest_position")
-    status, text = as_row(summary)
+    position = stored[-1].position if stored else session.fetch_number("latest_position")
+    status, text = encode_row(summary)
     session.run("put_summary", stream, status, position, text)
     session.run("put_facts", stream, *facts_of(stream, summary))
 
 
-def as_row(document: "Document") -> tuple[str | None, str]:
+def encode_row(document: "Document") -> tuple[str | None, str]:
     """Return the status of a document and its JSON text."""
     status = document.get("status")
     return (status if status is None else str(status)), _text(document)

@@ -53,11 +53,11 @@ class LaunchConformance:
         folder = tmp_path / "call"
         folder.mkdir()
         before = _files(tmp_path, folder)
-        agent.launch(_allowed(agent, call), str(folder))
+        agent.launch(_grant_access(agent, call), str(folder))
         assert _files(tmp_path, folder) == before
 
     def test_its_prompt_is_seen_in_no_list_of_processes(self, agent: Agent, call: AgentCall, tmp_path: Path) -> None:
-        launch = agent.launch(_allowed(agent, call), str(tmp_path / "call"))
+        launch = agent.launch(_grant_access(agent, call), str(tmp_path / "call"))
         assert launch.argv
         assert not any("\0" in word for word in (*launch.argv, *(text for pair in launch.env for text in pair)))
         if not self.prompt_as_argument:
@@ -65,12 +65,12 @@ class LaunchConformance:
             assert not any(SHOWN in value for _, value in launch.env)
 
     def test_its_folder_need_not_exist(self, agent: Agent, call: AgentCall, tmp_path: Path) -> None:
-        agent.launch(_allowed(agent, call), str(tmp_path / "new" / "call"))
+        agent.launch(_grant_access(agent, call), str(tmp_path / "new" / "call"))
 
     def test_it_can_be_launched_again_in_the_folder_of_a_call_that_was_lost(
         self, agent: Agent, call: AgentCall, tmp_path: Path
     ) -> None:
-        allowed = _allowed(agent, call)
+        allowed = _grant_access(agent, call)
         first = agent.launch(allowed, str(tmp_path / "call"))
         again = agent.launch(allowed, str(tmp_path / "call"))
         assert (again.argv[0], again.stdin) == (first.argv[0], first.stdin)
@@ -78,7 +78,7 @@ class LaunchConformance:
     def test_what_may_only_read_is_started_otherwise(self, agent: Agent, call: AgentCall, tmp_path: Path) -> None:
         levels: tuple[Access, ...] = () if self.replays else ("read", "edit", "full")
         started = {
-            level: _started(agent, replace(call, access=level), tmp_path / level)
+            level: _record_launch(agent, replace(call, access=level), tmp_path / level)
             for level in levels
             if level in agent.can.access
         }
@@ -91,9 +91,9 @@ class LaunchConformance:
         if not agent.can.follow_up:
             return
         assert isinstance(agent, Listening)
-        listening = agent.launch(replace(_allowed(agent, call), listens=True), str(tmp_path / "call"))
+        listening = agent.launch(replace(_grant_access(agent, call), listens=True), str(tmp_path / "call"))
         assert listening.until
-        for told in (listening.stdin, agent.said(PROMPT, "5e551011-0000-4000-8000-000000000001")):
+        for told in (listening.stdin, agent.encode_message(PROMPT, "5e551011-0000-4000-8000-000000000001")):
             assert told.endswith(b"\n")
             assert told.count(b"\n") == 1
         assert not any(SHOWN in word for word in listening.argv)
@@ -107,13 +107,13 @@ class LaunchConformance:
         assert all(text.startswith(f"{agent.name}: ") for text in said)
 
 
-def _allowed(agent: Agent, call: AgentCall) -> AgentCall:
+def _grant_access(agent: Agent, call: AgentCall) -> AgentCall:
     """Return the call with an access level that the agent supports."""
     order: tuple[Access, ...] = (call.access, "read", "edit", "full")
     return replace(call, access=next(level for level in order if level in agent.can.access))
 
 
-def _started(agent: Agent, call: AgentCall, folder: Path) -> tuple[object, ...]:
+def _record_launch(agent: Agent, call: AgentCall, folder: Path) -> tuple[object, ...]:
     """Describe how a call is started: its arguments, its variables and the files written for it."""
     launch = agent.launch(call, str(folder))
     told = [text.replace(str(folder), "FOLDER") for text in (*launch.argv, *(f"{n}={v}" for n, v in launch.env))]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from handrail.ports.agents import Agent, AgentOutcome, OutcomeStatus, so_far
+from handrail.ports.agents import Agent, AgentOutcome, OutcomeStatus, progress_of
 from handrail.ports.processes import Ended, Gone
 from handrail.testing.conformance.agent_streams import ENDINGS, Harm, Stream, harmed, harms, junk, outcome
 
@@ -42,14 +42,14 @@ class LinesConformance:
             found = outcome(agent, (), ended)
             assert found.status != "ok", ended
             assert found.message, ended
-            assert found.status == "crashed" or _may_say_more(ended) or not self.tells_its_end, ended
+            assert found.status == "crashed" or _can_say_more(ended) or not self.tells_its_end, ended
 
     @CALMLY
     @given(lines=st.lists(junk(), max_size=8), ended=st.sampled_from(ENDINGS))
     def test_junk_breaks_nothing_and_is_no_success(self, agent: Agent, lines: list[bytes], ended: Ended | Gone) -> None:
         found = outcome(agent, lines, ended)
         assert sound(found)
-        assert found.status == "crashed" or _may_say_more(ended) or not self.tells_its_end
+        assert found.status == "crashed" or _can_say_more(ended) or not self.tells_its_end
         assert found.status != "ok" or not self.tells_its_end
 
     @CALMLY
@@ -60,18 +60,18 @@ class LinesConformance:
         lines = harmed(streams, told)
         assert sound(outcome(agent, lines, ended))
         for line in lines:
-            assert one_line(agent.glimpse(line))
+            assert one_line(agent.describe_line(line))
 
     @CALMLY
     @given(line=junk())
     def test_a_glimpse_of_junk_is_one_short_line_or_nothing(self, agent: Agent, line: bytes) -> None:
-        assert one_line(agent.glimpse(line))
+        assert one_line(agent.describe_line(line))
 
     def test_a_glimpse_of_what_was_recorded_is_one_short_line_or_nothing(
         self, agent: Agent, streams: Sequence[Stream]
     ) -> None:
         for stream in streams:
-            assert all(one_line(agent.glimpse(line)) for line in stream.lines), stream.name
+            assert all(one_line(agent.describe_line(line)) for line in stream.lines), stream.name
 
     @pytest.mark.parametrize("begins", [b"", b"x", b'{"type":"', b'{"type":"x","text":"', b"[" * 5000, b"\xff\xfe"])
     def test_lines_of_megabytes_break_nothing(self, agent: Agent, begins: bytes) -> None:
@@ -80,7 +80,7 @@ class LinesConformance:
             found = outcome(agent, (each,))
             assert sound(found)
             assert found.status == "crashed" or not self.tells_its_end
-            assert one_line(agent.glimpse(each))
+            assert one_line(agent.describe_line(each))
 
     def test_lines_of_megabytes_between_the_recorded_ones_change_nothing(
         self, agent: Agent, streams: Sequence[Stream]
@@ -117,7 +117,7 @@ class LinesConformance:
             reader, tokens = agent.lines(), [0]
             for line in stream.lines:
                 reader.feed(line)
-                tokens.append(so_far(reader).usage.tokens)
+                tokens.append(progress_of(reader).usage.tokens)
             assert tokens == sorted(tokens), stream.name
             assert tokens[-1] <= reader.outcome(ENDINGS[0]).usage.tokens, stream.name
 
@@ -126,7 +126,7 @@ class LinesConformance:
             reader = agent.lines()
             for line in stream.lines:
                 reader.feed(line)
-            assert reader.outcome(ENDINGS[0]).status != "ok" or not so_far(reader).at_work, stream.name
+            assert reader.outcome(ENDINGS[0]).status != "ok" or not progress_of(reader).at_work, stream.name
 
     @CALMLY
     @given(told=harms())
@@ -136,7 +136,7 @@ class LinesConformance:
         reader = agent.lines()
         for line in harmed(streams, told):
             reader.feed(line)
-            found = so_far(reader)
+            found = progress_of(reader)
             assert found.usage.tokens >= 0
             assert found.cost is None or found.cost >= 0
 
@@ -148,7 +148,7 @@ class LinesConformance:
             assert timeless(reader.outcome(ENDINGS[0])) == timeless(reader.outcome(ENDINGS[0])), stream.name
 
 
-def _may_say_more(ended: Ended | Gone) -> bool:
+def _can_say_more(ended: Ended | Gone) -> bool:
     """Whether an ending may explain the failure: by an exit code for a missing login, or because it was cancelled."""
     return isinstance(ended, Ended) and (ended.exit_code not in (0, None) or ended.signal in (2, 15))
 

@@ -46,7 +46,7 @@ _REST: st.SearchStrategy[dict[str, object]] = st.dictionaries(st.text(max_size=8
 def junk() -> st.SearchStrategy[bytes]:
     """Generate lines that are not events of any agent: bytes, broken text, other JSON, unknown events."""
     events = st.builds(_unknown, st.text(max_size=10), _REST)
-    return st.binary(max_size=60) | st.text(max_size=40).map(_broken) | _JSON.map(_dumped) | events
+    return st.binary(max_size=60) | st.text(max_size=40).map(_encode_utf16) | _JSON.map(_dump) | events
 
 
 @frozen
@@ -64,7 +64,7 @@ class Harm:
         lines = [line for stream in streams for line in stream.lines if line] or [b"{}"]
         line = lines[self.line % len(lines)]
         event = _event(line) if self.retypes else None
-        return _spoiled(line, self.at, self.put) if event is None else _retyped(event, self.at, self.value)
+        return _spoil(line, self.at, self.put) if event is None else _retype(event, self.at, self.value)
 
 
 def harmed(streams: Sequence[Stream], told: Iterable[bytes | Harm]) -> list[bytes]:
@@ -81,14 +81,14 @@ def harms() -> st.SearchStrategy[list[bytes | Harm]]:
 
 
 def _unknown(kind: str, rest: dict[str, object]) -> bytes:
-    return _dumped({**rest, "type": f"x-{kind}"})
+    return _dump({**rest, "type": f"x-{kind}"})
 
 
-def _broken(text: str) -> bytes:
+def _encode_utf16(text: str) -> bytes:
     return text.encode("utf-16", errors="replace")
 
 
-def _dumped(value: object) -> bytes:
+def _dump(value: object) -> bytes:
     return json.dumps(value).encode()
 
 
@@ -100,11 +100,11 @@ def _event(line: bytes) -> dict[str, object] | None:
     return cast("dict[str, object]", found) if isinstance(found, dict) else None
 
 
-def _spoiled(line: bytes, at: int, put: bytes) -> bytes:
+def _spoil(line: bytes, at: int, put: bytes) -> bytes:
     place = at % len(line)
     return line[:place] if at % 2 else line[:place] + put + line[place + 1 :]
 
 
-def _retyped(event: dict[str, object], at: int, value: object) -> bytes:
+def _retype(event: dict[str, object], at: int, value: object) -> bytes:
     names = [name for name in event if name != "type"]
-    return _dumped({**event, names[at % len(names)]: value} if names else event)
+    return _dump({**event, names[at % len(names)]: value} if names else event)

@@ -35,7 +35,7 @@ class BlobConformance:
             assert not log.erase_blob(digest)
             with refusing(NotFound):
                 log.get_blob(digest)
-            assert log.check().healthy
+            assert log.check().is_healthy
             assert log.read("a")[0].payload == digest.encode()
 
     def test_an_erased_content_that_is_kept_again_is_there_again(self, world: LogWorld) -> None:

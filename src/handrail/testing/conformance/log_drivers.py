@@ -18,7 +18,7 @@ class DrivingConformance:
             stored = log.read("a")
             assert [each.payload for each in stored] == [b"0", b"1", b"2", b"3", b"4"]
             assert [(row.key, row.position) for row in log.summaries()] == [("a", stored[-1].position)]
-            assert log.check().healthy
+            assert log.check().is_healthy
 
     def test_a_message_stops_the_next_append_until_it_was_read(self, world: LogWorld) -> None:
         with handle(world) as log, handle(world) as other:
@@ -56,7 +56,7 @@ class DrivingConformance:
             with refusing(VersionConflict):
                 log.append([Append("a", 1, (event("1"),), summary={"status": "running"}, if_quiet=True)], [lease])
             assert _step(log, lease, 2)[0].seq == 3
-            assert log.check().healthy
+            assert log.check().is_healthy
 
     def test_a_line_is_found_by_its_newest_status(self, world: LogWorld) -> None:
         with handle(world) as log:

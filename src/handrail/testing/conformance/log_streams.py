@@ -47,7 +47,7 @@ class StreamConformance:
         with handle(world) as log:
             record(log, leased(log, "a"), "1", "2", "3")
             assert intact("a", START, log.read("a")) == log.last("a")
-            assert log.check().healthy
+            assert log.check().is_healthy
 
     def test_an_append_at_another_version_is_refused_as_a_whole(self, world: LogWorld) -> None:
         with handle(world) as log:
@@ -91,13 +91,13 @@ class StreamConformance:
 
     def test_the_change_token_differs_after_every_write_of_any_process(self, world: LogWorld) -> None:
         with handle(world) as one, handle(world) as two:
-            seen = [(one.changed(), two.changed())]
+            seen = [(one.change_token(), two.change_token())]
             one.send("a", "1", b"")
-            seen.append((one.changed(), two.changed()))
+            seen.append((one.change_token(), two.change_token()))
             two.put_blob(b"x")
-            seen.append((one.changed(), two.changed()))
+            seen.append((one.change_token(), two.change_token()))
             assert len({token for token, _ in seen}) == len({token for _, token in seen}) == 3
-            assert (one.changed(), two.changed()) == seen[-1]
+            assert (one.change_token(), two.change_token()) == seen[-1]
 
     def test_a_checkpoint_is_given_only_to_the_reducer_that_wrote_it(self, world: LogWorld) -> None:
         with handle(world) as log:
@@ -164,7 +164,7 @@ class StreamConformance:
             assert len(log.read("b")) == 1
             (again,) = log.append([Append("a", 1, (event("4"),))], [lease])
             assert again.position == 5
-            assert log.check().healthy
+            assert log.check().is_healthy
             assert log.cut(lease, 0).moved == 2
             assert (log.last("a"), log.streams()) == (START, ("b",))
 

@@ -102,11 +102,11 @@ class ProcessesSuite(ABC):
     def test_a_running_command_is_found_by_its_mark_until_it_has_ended(self, tmp_path: Path) -> None:
         processes, spec = self.make(), self.spec(tmp_path, FOREVER)
         assert isinstance(processes.start(spec), Running)
-        assert processes.escaped(spec.mark)
-        assert processes.escaped(spec.key)
-        assert not processes.escaped(spec.key + "0")
+        assert processes.find_by_marker(spec.mark)
+        assert processes.find_by_marker(spec.key)
+        assert not processes.find_by_marker(spec.key + "0")
         asyncio.run(processes.end(spec.folder, SHORT))
-        assert not processes.escaped(spec.mark)
+        assert not processes.find_by_marker(spec.mark)
 
     def test_ending_what_has_ended_tells_how_it_ended(self, tmp_path: Path) -> None:
         processes, spec = self.make(), self.spec(tmp_path, Scripted(exit_code=4))
@@ -117,10 +117,10 @@ class ProcessesSuite(ABC):
     def test_many_wait_for_one_command(self, tmp_path: Path) -> None:
         processes, spec = self.make(), self.spec(tmp_path, FOREVER)
 
-        async def all_of_them() -> list[Ended | Gone | TimedOut]:
+        async def wait_for_all() -> list[Ended | Gone | TimedOut]:
             processes.start(spec)
             waiting = [asyncio.create_task(processes.wait(spec.folder, None)) for _ in range(3)]
             ended = await processes.end(spec.folder, (20, 20))
             return [ended, *[await one for one in waiting]]
 
-        assert len(set(asyncio.run(all_of_them()))) == 1
+        assert len(set(asyncio.run(wait_for_all()))) == 1

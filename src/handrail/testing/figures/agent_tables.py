@@ -30,10 +30,10 @@ def _rows(known: KnownAgents, names: list[str]) -> Iterator[tuple[str, list[str]
     for level in ORDER:
         yield f"`access: {level}`", ["yes" if level in can.access else "refused" for can in abilities]
     for field, words in KEPT:
-        yield words, [_said(can, field) for can in abilities]
+        yield words, [_describe_ability(can, field) for can in abilities]
 
 
-def _said(can: Abilities, field: str) -> str:
+def _describe_ability(can: Abilities, field: str) -> str:
     if getattr(can, field):
         return "yes"
     return "refused" if field in REFUSED else OTHERWISE[field]

@@ -45,7 +45,7 @@ def kind_of(event: type[Any]) -> str:
 
 def event_table() -> str:
     """Render all events as a Markdown table, with optional fields in brackets."""
-    rows = [f"| `{kind_of(each)}` | {_sentence(each)} | {_carried(each)} |" for each in events()]
+    rows = [f"| `{kind_of(each)}` | {_sentence(each)} | {_list_fields(each)} |" for each in events()]
     return "\n".join(["| event | what happened | what it carries |", "|---|---|---|", *rows])
 
 
@@ -53,7 +53,7 @@ def _sentence(event: type[Any]) -> str:
     return (event.__doc__ or "").strip().partition("\n")[0]
 
 
-def _carried(event: type[Any]) -> str:
+def _list_fields(event: type[Any]) -> str:
     shown = [_name(each) for each in fields(event) if each.name not in ("kind", "at")]
     return ", ".join(shown) or "only its time"
 

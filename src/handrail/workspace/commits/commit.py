@@ -9,10 +9,10 @@ from handrail.frozen import frozen
 from handrail.model.history.trees import Tree
 from handrail.workspace.commits.merge_trees import is_ancestor
 from handrail.workspace.commits.unused_filters import refuse_unfiltered
-from handrail.workspace.git.command import Git, shown, split
+from handrail.workspace.git.command import Git, decode_path, split
 from handrail.workspace.git.data_places import Places
 from handrail.workspace.git.folder_users import clear_stale_locks
-from handrail.workspace.snapshots.heads import attach, elsewhere, end_progress, incoming, move
+from handrail.workspace.snapshots.heads import attach, end_progress, find_other_worktree, move, read_merge_heads
 from handrail.workspace.snapshots.private_index import PrivateIndex
 from handrail.workspace.snapshots.restore import put_index
 from handrail.workspace.snapshots.state import State
@@ -28,30 +28,30 @@ class Desk:
     tree: Tree
 
 
-def desk(places: Places, tree: Tree, lock: int) -> Desk:
+def open_desk(places: Places, tree: Tree, lock: int) -> Desk:
     """Open an owned worktree whose lock is held."""
     if not tree.owned:
         message = f"{tree.path} is the user's own checkout, where nothing is committed"
         raise WorkspaceFault(message, next_step="commit there yourself")
     path = Path(tree.path)
-    git = places.git(path).holding(lock)
+    git = places.git(path).with_locks(lock)
     clear_stale_locks(path, tree.branch)
-    return Desk(git, PrivateIndex(git, places.private(path)), tree)
+    return Desk(git, PrivateIndex(git, places.private_folder(path)), tree)
 
 
-def come_home(at: Desk) -> str:
+def return_to_branch(at: Desk) -> str:
     """Make sure that HEAD is the run's branch, including what an agent committed elsewhere; return the commit."""
     git, branch = at.git, at.tree.branch
-    head = git.asks("rev-parse", "--verify", "-q", "HEAD") or ""
-    ref = git.asks("symbolic-ref", "-q", "HEAD") or ""
+    head = git.query("rev-parse", "--verify", "-q", "HEAD") or ""
+    ref = git.query("symbolic-ref", "-q", "HEAD") or ""
     if head and ref == f"refs/heads/{branch}":
         return head
-    tip = git.asks("rev-parse", "--verify", "-q", f"refs/heads/{branch}") or ""
+    tip = git.query("rev-parse", "--verify", "-q", f"refs/heads/{branch}") or ""
     place = ref.removeprefix("refs/heads/") or "no branch"
     if not head or (tip and not is_ancestor(git, tip, head)):
         message = f"{at.tree.path} is on {place}, which does not contain the run's branch {branch}"
         raise WorkspaceFault(message, next_step=f"bring the work to {branch} there, or go back to an earlier step")
-    if elsewhere(git, at.tree, branch) or tip != head:
+    if find_other_worktree(git, at.tree, branch) or tip != head:
         move(git, at.tree, branch, head)
     attach(git, branch)
     return head
@@ -59,19 +59,19 @@ def come_home(at: Desk) -> str:
 
 def commit(places: Places, tree: Tree, message: str, paths: Sequence[str] | None) -> str:
     """Commit what changed, or the part of it that lies in `paths`; return the commit of HEAD."""
-    with places.locked(Path(tree.path)) as lock:
-        return commit_at(desk(places, tree, lock), message, paths)
+    with places.lock(Path(tree.path)) as lock:
+        return commit_at(open_desk(places, tree, lock), message, paths)
 
 
 def commit_at(at: Desk, message: str, paths: Sequence[str] | None) -> str:
     """Do the same for a worktree whose lock is held already."""
-    head = come_home(at)
-    merging = brought(at, head)
+    head = return_to_branch(at)
+    merging = find_merge_parents(at, head)
     if merging and paths is not None:
         raise WorkspaceFault("a merge is in progress, so a part cannot be committed", next_step="commit all of it")
     state = capture(at.private, at.tree, "")
     if state.unmerged:
-        raise _unmerged(at, state.unmerged)
+        raise _conflict_error(at, state.unmerged)
     if paths is None:
         return commit_all(at, state, message, (head, *merging))
     return _commit_part(at, message, head, paths)
@@ -79,16 +79,16 @@ def commit_at(at: Desk, message: str, paths: Sequence[str] | None) -> str:
 
 def commit_all(at: Desk, state: State, message: str, parents: tuple[str, ...]) -> str:
     """Commit all files as they are, if that differs from the first parent or brings in another one."""
-    new = _written(at, state.work, message, parents)
+    new = _commit_tree(at, state.work, message, parents)
     put_index(at.git, at.private, replace(state, index=state.work, unmerged=""))
-    if incoming(at.git):
+    if read_merge_heads(at.git):
         end_progress(at.git)
     return new
 
 
-def brought(at: Desk, head: str) -> tuple[str, ...]:
+def find_merge_parents(at: Desk, head: str) -> tuple[str, ...]:
     """Return the commits that a merge in progress brings in, except those that a killed process committed already."""
-    return tuple(commit for commit in incoming(at.git) if not is_ancestor(at.git, commit, head))
+    return tuple(commit for commit in read_merge_heads(at.git) if not is_ancestor(at.git, commit, head))
 
 
 def _commit_part(at: Desk, message: str, head: str, paths: Sequence[str]) -> str:
@@ -101,7 +101,7 @@ def _commit_part(at: Desk, message: str, head: str, paths: Sequence[str]) -> str
     with_draft = at.git.with_index(draft)
     with_draft.out("read-tree", "--reset", head)
     with_draft.out("update-index", "-z", "--index-info", stdin=lines)
-    new = _written(at, with_draft.line("write-tree"), message, (head,))
+    new = _commit_tree(at, with_draft.line("write-tree"), message, (head,))
     at.git.out("update-index", "-z", "--index-info", stdin=lines)
     draft.unlink()
     return new
@@ -116,7 +116,7 @@ def _mode(mode: bytes) -> bytes:
     return b"0" if mode == b"000000" else mode
 
 
-def _written(at: Desk, tree: str, message: str, parents: tuple[str, ...]) -> str:
+def _commit_tree(at: Desk, tree: str, message: str, parents: tuple[str, ...]) -> str:
     head = parents[0]
     if len(parents) == 1 and at.git.line("rev-parse", f"{head}^{{tree}}") == tree:
         return head
@@ -136,11 +136,11 @@ def _new_in(git: Git, tree: str, parents: tuple[str, ...]) -> list[bytes]:
 def write_commit(git: Git, tree: str, message: str, parents: tuple[str, ...]) -> str:
     """Write a commit in the user's name; no branch is moved."""
     words = [word for parent in dict.fromkeys(parents) for word in ("-p", parent)]
-    return git.as_user().line("commit-tree", tree, *words, stdin=message.rstrip("\n").encode() + b"\n")
+    return git.with_user_identity().line("commit-tree", tree, *words, stdin=message.rstrip("\n").encode() + b"\n")
 
 
-def _unmerged(at: Desk, blob: str) -> WorkspaceFault:
+def _conflict_error(at: Desk, blob: str) -> WorkspaceFault:
     entries = split(at.git.out("cat-file", "blob", blob))
-    files = tuple(dict.fromkeys(shown(entry.partition(b"\t")[2]) for entry in entries))
+    files = tuple(dict.fromkeys(decode_path(entry.partition(b"\t")[2]) for entry in entries))
     message = f"a merge in {at.tree.path} has conflicts that nobody resolved: {', '.join(files)}"
     return WorkspaceFault(message, next_step="resolve them and `git add` the files, or go back", files=files)

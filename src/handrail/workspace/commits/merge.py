@@ -9,12 +9,20 @@ from handrail.errors import WorkspaceFault
 from handrail.frozen import frozen
 from handrail.model.history.trees import Tree
 from handrail.ports.workspaces import Conflict, Merged, MergeResult
-from handrail.workspace.commits.commit import Desk, brought, come_home, commit_all, commit_at, desk, write_commit
+from handrail.workspace.commits.commit import (
+    Desk,
+    commit_all,
+    commit_at,
+    find_merge_parents,
+    open_desk,
+    return_to_branch,
+    write_commit,
+)
 from handrail.workspace.commits.merge_trees import is_ancestor, merge_trees
-from handrail.workspace.git.command import Git, shown, split
+from handrail.workspace.git.command import Git, decode_path, split
 from handrail.workspace.git.data_places import Places, read_json, write_json
-from handrail.workspace.git.repositories import commit_of, uncommitted
-from handrail.workspace.snapshots.heads import incoming, remember_merge
+from handrail.workspace.git.repositories import commit_of, list_uncommitted
+from handrail.workspace.snapshots.heads import read_merge_heads, remember_merge
 from handrail.workspace.snapshots.restore import MERGE_JOURNAL, stage_lines
 from handrail.workspace.snapshots.take import capture
 
@@ -36,22 +44,22 @@ class _Plan:
 
 def commit_before(places: Places, tree: Tree, message: str) -> str:
     """Commit what is left before a merge; an interrupted merge is completed first, and never committed half-done."""
-    with places.locked(Path(tree.path)) as lock:
-        at = desk(places, tree, lock)
+    with places.lock(Path(tree.path)) as lock:
+        at = open_desk(places, tree, lock)
         finish(at)
-        return come_home(at) if incoming(at.git) else commit_at(at, message, None)
+        return return_to_branch(at) if read_merge_heads(at.git) else commit_at(at, message, None)
 
 
 def merge(places: Places, tree: Tree, commit: str, message: str, *, markers: bool) -> MergeResult:
     """Merge a commit into the run's branch."""
-    with places.locked(Path(tree.path)) as lock:
-        at = desk(places, tree, lock)
+    with places.lock(Path(tree.path)) as lock:
+        at = open_desk(places, tree, lock)
         finish(at)
-        head, theirs = come_home(at), commit_of(at.git, commit)
+        head, theirs = return_to_branch(at), commit_of(at.git, commit)
         if is_ancestor(at.git, theirs, head):
             return Merged(head, already=True)
         found = merge_trees(at.git, head, theirs)
-        if found.files and theirs in incoming(at.git):
+        if found.files and theirs in read_merge_heads(at.git):
             return Conflict(found.files, found.message)
         _refuse_dirt(at)
         if found.files and not markers:
@@ -66,11 +74,11 @@ def merge(places: Places, tree: Tree, commit: str, message: str, *, markers: boo
 
 def conclude(places: Places, tree: Tree, message: str) -> MergeResult:
     """Commit a merge whose markers somebody resolved; while markers are left it is still a conflict."""
-    with places.locked(Path(tree.path)) as lock:
-        at = desk(places, tree, lock)
+    with places.lock(Path(tree.path)) as lock:
+        at = open_desk(places, tree, lock)
         finish(at)
-        head = come_home(at)
-        theirs = brought(at, head)
+        head = return_to_branch(at)
+        theirs = find_merge_parents(at, head)
         sides = (head, *theirs) if theirs else _parents(at.git, head)
         files = merge_trees(at.git, sides[0], sides[1]).files if len(sides) == 2 else ()
         left = tuple(name for name in files if _has_markers(at.git.where / name))
@@ -83,7 +91,7 @@ def conclude(places: Places, tree: Tree, message: str) -> MergeResult:
 def finish(at: Desk) -> None:
     """Complete a merge that was decided, even by a process that was killed."""
     plan = _read_plan(at)
-    head = at.git.asks("rev-parse", "--verify", "-q", "HEAD")
+    head = at.git.query("rev-parse", "--verify", "-q", "HEAD")
     if plan and head in (plan.old, plan.new):
         at.private.forget()
         at.git.out("read-tree", "--reset", "-u", plan.tree)
@@ -106,8 +114,8 @@ def _read_plan(at: Desk) -> _Plan | None:
 
 
 def _refuse_dirt(at: Desk) -> None:
-    dirt = uncommitted(at.git)
-    if dirt or incoming(at.git):
+    dirt = list_uncommitted(at.git)
+    if dirt or read_merge_heads(at.git):
         names = ", ".join(dirt[:_SHOWN]) + (f" and {len(dirt) - _SHOWN} more" if len(dirt) > _SHOWN else "")
         message = f"{at.tree.path} has changes that are not committed, so nothing can be merged: {names}"
         raise WorkspaceFault(message, next_step="commit them with a step of type `commit` first", files=dirt)
@@ -115,7 +123,7 @@ def _refuse_dirt(at: Desk) -> None:
 
 def _refuse_overwriting(git: Git, head: str, tree: str) -> None:
     added = split(git.out("diff-tree", "-r", "-z", "--name-only", "--diff-filter=A", head, tree))
-    there = tuple(shown(path) for path in added if os.path.lexists(os.fsencode(git.where) + b"/" + path))
+    there = tuple(decode_path(path) for path in added if os.path.lexists(os.fsencode(git.where) + b"/" + path))
     there = tuple(name for name in there if not (git.where / name).is_dir())
     if there:
         message = f"ignored files in {git.where} stand where the merge brings others: {', '.join(there)}"

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from handrail.errors import WorkspaceFault
-from handrail.workspace.git.command import Git, shown, split
+from handrail.workspace.git.command import Git, decode_path, split
 from handrail.workspace.git.data_places import replace_file
 from handrail.workspace.git.repository_view import OWN_ATTRIBUTES, Setting, read_settings
 
@@ -21,16 +21,16 @@ _SHOWN = 5
 _INFO = "info/attributes"
 
 
-def unused_filters(git: Git) -> frozenset[str]:
+def find_unused_filters(git: Git) -> frozenset[str]:
     """Return the names of the filters that the repository configures and our git does not run."""
-    view = git.through
+    view = git.active_view
     settings = read_settings(git.where, view.own)
     ours = git.run("config", "-z", "--get-regexp", r"^filter\.", ok=(0, 1)).out
-    known = {found[1] for entry in split(ours) if (found := _CLEANS.fullmatch(shown(entry.partition(b"\n")[0])))}
-    return frozenset(_cleaning(settings)) - known
+    known = {found[1] for entry in split(ours) if (found := _CLEANS.fullmatch(decode_path(entry.partition(b"\n")[0])))}
+    return frozenset(_find_clean_filters(settings)) - known
 
 
-def _cleaning(settings: Iterable[Setting]) -> Iterator[str]:
+def _find_clean_filters(settings: Iterable[Setting]) -> Iterator[str]:
     for each in settings:
         found = _CLEANS.fullmatch(each.key)
         if found and each.scope in _REPOSITORYS and each.value:
@@ -39,22 +39,22 @@ def _cleaning(settings: Iterable[Setting]) -> Iterator[str]:
 
 def describe_unused(git: Git) -> tuple[str, ...]:
     """Describe the filters that apply to files of the worktree, by the patterns that name them, and what to do."""
-    unused = unused_filters(git)
+    unused = find_unused_filters(git)
     patterns = _patterns(git, unused) if unused else {}
     return tuple(
         f"the filter '{name}' ({', '.join(found[:_SHOWN])}) is configured in the repository alone, so Handrail does "
-        f"not run it: new or changed files of that kind cannot be committed, merged or applied. {_ways(name)}"
+        f"not run it: new or changed files of that kind cannot be committed, merged or applied. {_advise(name)}"
         for name, found in sorted(patterns.items())
     )
 
 
 def refuse_unfiltered(git: Git, paths: Sequence[bytes], tree: Path) -> None:
     """Refuse to commit or deliver files of a run's worktree that a filter would have converted."""
-    unused = unused_filters(git) if paths else frozenset[str]()
-    found = _matching(git, paths, unused) if unused else {}
+    unused = find_unused_filters(git) if paths else frozenset[str]()
+    found = _find_filtered_files(git, paths, unused) if unused else {}
     if not found:
         return
-    names = tuple(map(shown, found))
+    names = tuple(map(decode_path, found))
     filters = sorted(set(found.values()))
     patterns = ", ".join(dict.fromkeys(each for name in filters for each in _patterns(git, {name}).get(name, ())))
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
@@ -62,10 +62,10 @@ def refuse_unfiltered(git: Git, paths: Sequence[bytes], tree: Path) -> None:
         f"{', '.join(names[:_SHOWN])}{more} in {tree} would be stored unfiltered: the filter "
         f"'{', '.join(filters)}' ({patterns}) is configured in the repository alone, and Handrail does not run it"
     )
-    raise WorkspaceFault(message, next_step=_ways(filters[0], tree), files=names)
+    raise WorkspaceFault(message, next_step=_advise(filters[0], tree), files=names)
 
 
-def _ways(name: str, where: Path | None = None) -> str:
+def _advise(name: str, where: Path | None = None) -> str:
     there = "leave such files alone" if where is None else f"copy these files from {where} and put them back there"
     return (
         f"configure it in your own configuration (git config --global filter.{name}.clean ..., and smudge) before the "
@@ -73,25 +73,25 @@ def _ways(name: str, where: Path | None = None) -> str:
     )
 
 
-def _matching(git: Git, paths: Sequence[bytes], unused: Collection[str]) -> dict[bytes, str]:
+def _find_filtered_files(git: Git, paths: Sequence[bytes], unused: Collection[str]) -> dict[bytes, str]:
     """Return the files to which such a filter applies, by the rules in force or by those on disk."""
-    rules = git.through.folder / _INFO
+    rules = git.active_view.folder / _INFO
     in_force = rules.read_bytes()
-    found = _filtered(git, paths, unused)
-    own = (git.through.folder / OWN_ATTRIBUTES).read_bytes()
+    found = _match_filters(git, paths, unused)
+    own = (git.active_view.folder / OWN_ATTRIBUTES).read_bytes()
     if own == in_force:
         return found
     try:
         replace_file(rules, own)
-        return found | _filtered(git, paths, unused)
+        return found | _match_filters(git, paths, unused)
     finally:
         replace_file(rules, in_force)
 
 
-def _filtered(git: Git, paths: Sequence[bytes], unused: Collection[str]) -> dict[bytes, str]:
+def _match_filters(git: Git, paths: Sequence[bytes], unused: Collection[str]) -> dict[bytes, str]:
     fields = split(git.out("check-attr", "-z", "--stdin", "filter", stdin=b"".join(path + b"\0" for path in paths)))
     rows = zip(fields[::3], fields[2::3], strict=True)
-    return {path: shown(value) for path, value in rows if shown(value) in unused}
+    return {path: decode_path(value) for path, value in rows if decode_path(value) in unused}
 
 
 def _patterns(git: Git, unused: Collection[str]) -> dict[str, list[str]]:
@@ -99,9 +99,9 @@ def _patterns(git: Git, unused: Collection[str]) -> dict[str, list[str]]:
     listing = git.out("ls-files", "-z", "--cached", "--others", "--", ":(glob)**/.gitattributes")
     files = [git.where / path.decode(errors="surrogateescape") for path in split(listing)]
     found: dict[str, list[str]] = {}
-    for path in (*dict.fromkeys(files), git.through.folder / OWN_ATTRIBUTES):
+    for path in (*dict.fromkeys(files), git.active_view.folder / OWN_ATTRIBUTES):
         for line in path.read_bytes().splitlines() if path.is_file() else ():
             named = _NAMED.search(line)
-            if named and shown(named[1]) in unused and not line.startswith(b"#"):
-                found.setdefault(shown(named[1]), []).append(shown(line.split()[0]))
+            if named and decode_path(named[1]) in unused and not line.startswith(b"#"):
+                found.setdefault(decode_path(named[1]), []).append(decode_path(line.split()[0]))
     return found

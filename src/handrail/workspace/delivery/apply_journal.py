@@ -15,9 +15,9 @@ from typing import Any, Literal, cast
 from handrail.errors import WorkspaceFault
 from handrail.frozen import frozen
 from handrail.workspace.delivery.checkout_files import Look, draft_of, is_below_folders, is_blocked, look, put, remove
-from handrail.workspace.delivery.staged_files import changed_files, stage, unstage
-from handrail.workspace.git.command import Git, shown
-from handrail.workspace.git.data_places import Places, read_json, short, write_json
+from handrail.workspace.delivery.staged_files import list_changed_files, stage, unstage
+from handrail.workspace.git.command import Git, decode_path
+from handrail.workspace.git.data_places import Places, hash_path, read_json, write_json
 
 _FOLDER = "applying"
 
@@ -62,19 +62,19 @@ class Checkout:
     @property
     def journal(self) -> Path:
         """The file that describes the change under way."""
-        return _folder(self.places) / f"{short(self.root, 24)}.json"
+        return _folder(self.places) / f"{hash_path(self.root, 24)}.json"
 
     @property
-    def staged(self) -> Path:
+    def staging_folder(self) -> Path:
         """The folder of prepared contents."""
-        return _folder(self.places) / f"{short(self.root, 24)}.files"
+        return _folder(self.places) / f"{hash_path(self.root, 24)}.files"
 
-    def looks(self, change: FileChange) -> Look:
+    def look_at(self, change: FileChange) -> Look:
         """Return what is at the path of a file."""
         return look(self.root, change.path)
 
 
-def unfinished(places: Places) -> tuple[Journal, ...]:
+def list_unfinished(places: Places) -> tuple[Journal, ...]:
     """List the interrupted changes of checkouts."""
     found = (_read(path) for path in sorted(_folder(places).glob("*.json")))
     return tuple(each for each in found if each is not None)
@@ -90,9 +90,9 @@ def read_journal(at: Checkout) -> Journal | None:
 
 def begin(at: Checkout, journal: Journal) -> Journal:
     """Prepare a change and write its journal; return it with the old and new state of each file."""
-    paths = changed_files(at.git, journal.old, journal.new)
-    stage(at.git, at.staged, journal.new, paths)
-    files = [FileChange(path, look(at.root, path), look(at.staged, path)) for path in paths]
+    paths = list_changed_files(at.git, journal.old, journal.new)
+    stage(at.git, at.staging_folder, journal.new, paths)
+    files = [FileChange(path, look(at.root, path), look(at.staging_folder, path)) for path in paths]
     begun = replace(journal, files=tuple(each for each in files if each.old != each.new))
     _refuse_obstacles(at, begun)
     at.journal.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -104,16 +104,16 @@ def carry_out(at: Checkout, journal: Journal) -> None:
     """Bring every file to its new state; files that have it already are left alone."""
     _refuse_edited(at, journal)
     _remove_drafts(at, journal)
-    if not at.staged.is_dir():
-        stage(at.git, at.staged, journal.new, [each.path for each in journal.files])
-    left = [each for each in journal.files if at.looks(each) != each.new]
+    if not at.staging_folder.is_dir():
+        stage(at.git, at.staging_folder, journal.new, [each.path for each in journal.files])
+    left = [each for each in journal.files if at.look_at(each) != each.new]
     try:
         for each in sorted(left, key=lambda one: one.path, reverse=True):
             if not each.new:
                 remove(at.root, each.path)
         for each in left:
             if each.new:
-                put(at.root, each.path, at.staged / each.path)
+                put(at.root, each.path, at.staging_folder / each.path)
     except OSError as error:
         message = f"{error.filename or at.root} cannot be changed: {error.strerror}"
         step = f"handrail apply {journal.run} finishes it, handrail apply {journal.run} --undo takes it back"
@@ -124,9 +124,9 @@ def turn_back(at: Checkout, journal: Journal) -> Journal:
     """Convert an interrupted change into the one that undoes what it did."""
     _refuse_edited(at, journal)
     _remove_drafts(at, journal)
-    done = [each for each in journal.files if at.looks(each) == each.new]
-    stage(at.git, at.staged, journal.old, [each.path for each in done])
-    files = tuple(FileChange(each.path, each.new, look(at.staged, each.path)) for each in done)
+    done = [each for each in journal.files if at.look_at(each) == each.new]
+    stage(at.git, at.staging_folder, journal.old, [each.path for each in done])
+    files = tuple(FileChange(each.path, each.new, look(at.staging_folder, each.path)) for each in done)
     back = replace(journal, way="undo", old=journal.new, new=journal.old, files=files)
     write_json(at.journal, asdict(back))
     return back
@@ -136,7 +136,7 @@ def finish(at: Checkout) -> None:
     """Remove the journal and the prepared files of a complete change."""
     for left in (at.journal, at.journal.with_name(f".{at.journal.name}.draft")):
         left.unlink(missing_ok=True)
-    unstage(at.staged)
+    unstage(at.staging_folder)
 
 
 def _remove_drafts(at: Checkout, journal: Journal) -> None:
@@ -150,15 +150,15 @@ def _refuse_obstacles(at: Checkout, journal: Journal) -> None:
     going = {each.path for each in journal.files if not each.new}
     found = [each.path for each in journal.files if each.new and is_blocked(at.root, each.path, going)]
     if found:
-        names = tuple(shown(os.fsencode(path)) for path in found)
+        names = tuple(decode_path(os.fsencode(path)) for path in found)
         message = f"ignored files in the checkout stand where the run has files of its own: {', '.join(names)}"
         raise WorkspaceFault(message, next_step="move them away, then apply again", files=names)
 
 
 def _refuse_edited(at: Checkout, journal: Journal) -> None:
-    edited = [each.path for each in journal.files if at.looks(each) not in (each.old, each.new)]
+    edited = [each.path for each in journal.files if at.look_at(each) not in (each.old, each.new)]
     if edited:
-        names = tuple(shown(os.fsencode(path)) for path in edited)
+        names = tuple(decode_path(os.fsencode(path)) for path in edited)
         what = "applying" if journal.way == "apply" else "taking back"
         message = f"{what} the changes of {journal.run} was cut off, and files were edited since: {', '.join(names)}"
         step = "put these edits aside (git stash, or move the files away), then again; nothing was changed"

@@ -7,10 +7,10 @@ file: each one that the run changed must be in a branch as the run left it, or h
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
-from handrail.workspace.delivery.apply import applied_changes
+from handrail.workspace.delivery.apply import find_applied_changes
 from handrail.workspace.git.command import Git
 from handrail.workspace.git.data_places import Places
-from handrail.workspace.snapshots.changes import files_of, standing_files
+from handrail.workspace.snapshots.changes import current_tree, files_of
 
 Entry: TypeAlias = tuple[bytes, bytes]
 """Mode and object of a file."""
@@ -27,7 +27,7 @@ def has_arrived_in_branch(git: Git, since: str, files: str, start: str, base: st
 
 def has_arrived_applied(places: Places, git: Git, run: str, files: str, start: str) -> bool:
     """Whether the files of a run were applied to the checkout, and are still there or in its branch."""
-    found = applied_changes(git, run)
+    found = find_applied_changes(git, run)
     if found is None or found.brought != files:
         return False
     changes: Entries = {}
@@ -35,19 +35,19 @@ def has_arrived_applied(places: Places, git: Git, run: str, files: str, start: s
         changes |= _entries(git, before, after)
     if any(_has_all(git, changes, start, branch) for branch in _branches(git, "")):
         return True
-    standing = standing_files(places, git.where)
-    return not _missing(git, changes, standing)
+    standing = current_tree(places, git.where)
+    return not _find_missing(git, changes, standing)
 
 
 def _branches(git: Git, base: str) -> Iterator[str]:
-    head = git.asks("symbolic-ref", "-q", "HEAD") or ""
+    head = git.query("symbolic-ref", "-q", "HEAD") or ""
     for ref in dict.fromkeys((f"refs/heads/{base}" if base else "", head)):
-        if ref and git.asks("rev-parse", "--verify", "-q", ref) is not None:
+        if ref and git.query("rev-parse", "--verify", "-q", ref) is not None:
             yield ref
 
 
 def _has_all(git: Git, changes: Mapping[bytes, Entry], start: str, branch: str) -> bool:
-    missing = _missing(git, changes, f"{branch}^{{tree}}")
+    missing = _find_missing(git, changes, f"{branch}^{{tree}}")
     if not missing:
         return True
     for path, entry in _history(git, start, branch):
@@ -56,7 +56,7 @@ def _has_all(git: Git, changes: Mapping[bytes, Entry], start: str, branch: str) 
     return not missing
 
 
-def _missing(git: Git, changes: Mapping[bytes, Entry], tree: str) -> Entries:
+def _find_missing(git: Git, changes: Mapping[bytes, Entry], tree: str) -> Entries:
     """Return the entries that a tree does not have."""
     listed = git.out("ls-tree", "-r", "-z", "--full-tree", tree).split(b"\0")
     there = {path: tuple(what.split(b" ")[::2]) for what, _, path in (row.partition(b"\t") for row in listed)}
@@ -65,17 +65,17 @@ def _missing(git: Git, changes: Mapping[bytes, Entry], tree: str) -> Entries:
 
 def _entries(git: Git, old: str, new: str) -> Entries:
     listing = git.out("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", old, new)
-    return dict(_raw(listing))
+    return dict(_parse_raw_diff(listing))
 
 
 def _history(git: Git, start: str, branch: str) -> Iterator[tuple[bytes, Entry]]:
     """Yield every file that the commits of a branch changed since a run began, as each of them left it."""
     words = ("--raw", "-z", "--no-renames", "--no-abbrev", "-m", f"--max-count={_MOST_COMMITS}", "--format=")
     known = not git.run("cat-file", "-e", f"{start}^{{commit}}", ok=(0, 1, 128)).code
-    yield from _raw(git.out("log", *words, branch, *((f"^{start}",) if known else ()), "--"))
+    yield from _parse_raw_diff(git.out("log", *words, branch, *((f"^{start}",) if known else ()), "--"))
 
 
-def _raw(listing: bytes) -> Iterator[tuple[bytes, Entry]]:
+def _parse_raw_diff(listing: bytes) -> Iterator[tuple[bytes, Entry]]:
     fields = iter(listing.split(b"\0"))
     for field in fields:
         if field.lstrip(b"\n").startswith(b":"):

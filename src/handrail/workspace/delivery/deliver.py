@@ -18,8 +18,8 @@ from handrail.workspace.snapshots.changes import require_true_objects
 def merge_into_base(places: Places, tree: Tree, message: str) -> MergeResult:
     """Merge the run's branch into its base."""
     root = find_root(Path(tree.repository))
-    with places.locked(common_dir(root)) as lock:
-        git = places.git(root).holding(lock)
+    with places.lock(common_dir(root)) as lock:
+        git = places.git(root).with_locks(lock)
         known = {one.name: one for one in branches(git, f"refs/heads/{tree.base}", f"refs/heads/{tree.branch}")}
         _refuse_missing(tree, known)
         base, branch = known[tree.base], known[tree.branch]

@@ -11,19 +11,19 @@ from handrail.errors import WorkspaceFault
 from handrail.model.history.trees import Tree
 from handrail.workspace.delivery.retention import Removed, remember_removed
 from handrail.workspace.git.command import Git, split
-from handrail.workspace.git.data_places import Places, plain
+from handrail.workspace.git.data_places import Places, safe_name
 from handrail.workspace.git.repositories import branches, common_dir, find_root
-from handrail.workspace.snapshots.omitted import cannot_be_kept
+from handrail.workspace.snapshots.omitted import find_losses
 from handrail.workspace.snapshots.private_index import PrivateIndex
 from handrail.workspace.snapshots.state import REFS, State, run_ref
-from handrail.workspace.snapshots.take import capture, keep, keep_commit, kept_refs
+from handrail.workspace.snapshots.take import capture, keep, keep_commit, list_kept_refs
 from handrail.workspace.worktrees.records import WorktreeRecord, admin_folders, is_whole, record_of, require_own
 from handrail.workspace.worktrees.remove import delete_branch, forget_record, remove_worktree, set_aside, tear_down
 
 
 def require_discardable(places: Places, tree: Tree, run: str) -> None:
     """Refuse what `discard` would refuse, and say what to do; changes nothing but the repository's object store."""
-    record = _own_record(places, tree, run)
+    record = _find_own_record(places, tree, run)
     root, path = _repository(tree, run), Path(tree.path)
     if record is None:
         return
@@ -33,14 +33,14 @@ def require_discardable(places: Places, tree: Tree, run: str) -> None:
     if not os.access(path.parent, os.W_OK | os.X_OK):
         raise WorkspaceFault(f"{path.parent} cannot be written to", next_step="look at its permissions")
     if is_whole(path, common):
-        with places.locked(path) as lock:
+        with places.lock(path) as lock:
             _capture(places, tree, run, lock)
 
 
 def discard(places: Places, tree: Tree, run: str) -> str:
     """Remove a run's worktree and branch; return the ref that preserves both."""
     require_discardable(places, tree, run)
-    record = _own_record(places, tree, run)
+    record = _find_own_record(places, tree, run)
     root, path = find_root(Path(tree.repository)), Path(tree.path)
     if record is None:
         return _newest_ref(places.git(root), run)
@@ -50,13 +50,13 @@ def discard(places: Places, tree: Tree, run: str) -> str:
         # No lock is held while the commands run, so that nobody else has to wait.
         tear_down(places, record)
         ref = _keep(places, tree, run, common)
-    with places.locked(path), places.locked(common) as lock:
-        git = places.git(root).holding(lock)
+    with places.lock(path), places.lock(common) as lock:
+        git = places.git(root).with_locks(lock)
         remove_worktree(places, record, common)
-        tip = git.asks("rev-parse", "--verify", "-q", f"refs/heads/{record.branch}")
+        tip = git.query("rev-parse", "--verify", "-q", f"refs/heads/{record.branch}")
         ref = (keep_commit(git, run, tip) if tip else "") or ref
         delete_branch(git, record)
-        remember_removed(places, common, _removed(git, record))
+        remember_removed(places, common, _collect_refs(git, record))
         forget_record(record)
         return ref
 
@@ -65,13 +65,13 @@ def set_files_aside(places: Places, tree: Tree, run: str) -> str:
     """Give up a run's worktree without its repository; return the plain folder in which its files stay."""
     path = Path(tree.path)
     record = require_own(places, path, run)
-    with places.locked(path):
+    with places.lock(path):
         aside = set_aside(path)
         forget_record(record)
     return str(aside or "")
 
 
-def _own_record(places: Places, tree: Tree, run: str) -> WorktreeRecord | None:
+def _find_own_record(places: Places, tree: Tree, run: str) -> WorktreeRecord | None:
     """Return the record of a run's worktree; None once it was discarded."""
     if not tree.owned:
         message = f"{tree.path} is the user's own checkout, which is never removed"
@@ -116,15 +116,15 @@ def _keep(places: Places, tree: Tree, run: str, common: Path) -> str:
     path = Path(tree.path)
     if not is_whole(path, common):
         return _newest_ref(places.git(find_root(Path(tree.repository))), run)
-    with places.locked(path) as lock:
-        return keep(places.git(path).holding(lock), _capture(places, tree, run, lock))
+    with places.lock(path) as lock:
+        return keep(places.git(path).with_locks(lock), _capture(places, tree, run, lock))
 
 
 def _capture(places: Places, tree: Tree, run: str, lock: int) -> State:
     path = Path(tree.path)
-    git = places.git(path).holding(lock)
-    state = capture(PrivateIndex(git, places.private(path)), tree, run)
-    lost = cannot_be_kept(state.omitted)
+    git = places.git(path).with_locks(lock)
+    state = capture(PrivateIndex(git, places.private_folder(path)), tree, run)
+    lost = find_losses(state.omitted)
     if lost:
         message = f"{path} holds what cannot be kept under a ref: {'; '.join(lost)}"
         raise WorkspaceFault(message, next_step="move it elsewhere, then again", files=lost)
@@ -132,15 +132,15 @@ def _capture(places: Places, tree: Tree, run: str, lock: int) -> State:
 
 
 def _newest_ref(git: Git, run: str) -> str:
-    kept = kept_refs(git, run)
+    kept = list_kept_refs(git, run)
     if kept:
         return kept[-1][0]
-    return run_ref(run) if git.asks("rev-parse", "--verify", "-q", run_ref(run)) else ""
+    return run_ref(run) if git.query("rev-parse", "--verify", "-q", run_ref(run)) else ""
 
 
-def _removed(git: Git, record: WorktreeRecord) -> Removed:
+def _collect_refs(git: Git, record: WorktreeRecord) -> Removed:
     """Describe every ref that preserves something of a run, with its current commit."""
-    name = plain(record.run)
+    name = safe_name(record.run)
     places = (f"{REFS}{name}", f"{REFS}kept/{name}/", f"{REFS}applied/{name}")
     rows = split(git.out("for-each-ref", "--format=%(refname)%00%(objectname)%00", *places))
     texts = [os.fsdecode(row).strip("\n") for row in rows]

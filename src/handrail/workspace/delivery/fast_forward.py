@@ -12,7 +12,7 @@ from typing import cast
 
 from handrail.errors import WorkspaceFault
 from handrail.frozen import frozen
-from handrail.workspace.git.command import Git, shown, split
+from handrail.workspace.git.command import Git, decode_path, split
 from handrail.workspace.git.data_places import Places, read_json, write_json
 from handrail.workspace.git.folder_users import clear_stale_locks
 from handrail.workspace.git.repositories import Branch, head
@@ -43,15 +43,15 @@ class _File:
 def fast_forward(places: Places, base: Branch, new: str, *, merge: str) -> None:
     """Move a branch and its checkout to a commit that descends from it; `merge` is the command for a person."""
     root = Path(base.worktree)
-    with places.locked(root) as lock:
-        git = places.git(root).holding(lock)
-        note = places.private(root) / _NOTE
+    with places.lock(root) as lock:
+        git = places.git(root).with_locks(lock)
+        note = places.private_folder(root) / _NOTE
         move = _Move(base.name, base.commit, new)
         _take_up(git, note, base)
         if head(git).commit != base.commit:
             raise _refusal(base, "it was moved meanwhile", merge)
         _require_clean(git, base, merge)
-        _require_untouched(git, base, _changed_files(git, move), merge)
+        _require_untouched(git, base, _list_changed_files(git, move), merge)
         write_json(note, asdict(move))
         git.out("read-tree", "-m", "-u", base.commit, new)
         git.out("update-ref", "-m", f"merge: {merge}", f"refs/heads/{base.name}", new, base.commit)
@@ -69,7 +69,7 @@ def _take_up(git: Git, note: Path, base: Branch) -> None:
 
 
 def _put_back(git: Git, base: Branch, move: _Move) -> None:
-    files = _changed_files(git, move)
+    files = _list_changed_files(git, move)
     foreign = [each for each in files if not _is_ours(git, each)]
     if foreign:
         names = _names([each.path for each in foreign])
@@ -92,17 +92,17 @@ def _is_ours(git: Git, file: _File) -> bool:
     if not file.new or not place.is_file() or place.is_symlink():
         return False
     written = place.read_bytes()
-    meant = git.out("cat-file", "--filters", f"--path={shown(file.path)}", file.new)
+    meant = git.out("cat-file", "--filters", f"--path={decode_path(file.path)}", file.new)
     return meant.startswith(written)
 
 
-def _changed_files(git: Git, move: _Move) -> list[_File]:
+def _list_changed_files(git: Git, move: _Move) -> list[_File]:
     raw = split(git.out("diff-tree", "-r", "-z", "--raw", "--no-renames", "--abbrev=64", move.old, move.new))
     rows = ((entry.decode().split(" "), path) for entry, path in zip(raw[::2], raw[1::2], strict=True))
-    return [_File(path, _or_none(entry[2]), _or_none(entry[3])) for entry, path in rows]
+    return [_File(path, _normalize_blob(entry[2]), _normalize_blob(entry[3])) for entry, path in rows]
 
 
-def _or_none(blob: str) -> str:
+def _normalize_blob(blob: str) -> str:
     return "" if not blob.strip("0") else blob
 
 
@@ -128,7 +128,7 @@ def _blob(git: Git, path: bytes) -> str:
     place = _place(git, path)
     if place.is_symlink():
         return git.line("hash-object", "--stdin", stdin=os.fsencode(place.readlink()))
-    return git.asks("hash-object", f"--path={shown(path)}", "--", str(place)) or ""
+    return git.query("hash-object", f"--path={decode_path(path)}", "--", str(place)) or ""
 
 
 def _place(git: Git, path: bytes) -> Path:
@@ -137,7 +137,7 @@ def _place(git: Git, path: bytes) -> Path:
 
 def _names(paths: list[bytes]) -> str:
     more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
-    return ", ".join(shown(path) for path in paths[:_SHOWN]) + more
+    return ", ".join(decode_path(path) for path in paths[:_SHOWN]) + more
 
 
 def _refusal(base: Branch, why: str, merge: str) -> WorkspaceFault:

@@ -10,16 +10,16 @@ from handrail.ports.delivery import Leftover, Life, Retention
 from handrail.workspace.commits.is_merged import has_arrived
 from handrail.workspace.delivery.arrival import has_arrived_applied, has_arrived_in_branch
 from handrail.workspace.delivery.discard import discard, require_discardable
-from handrail.workspace.delivery.retention import Removed, all_removed, remember_removed
+from handrail.workspace.delivery.retention import Removed, list_removed, remember_removed
 from handrail.workspace.git.command import Git
 from handrail.workspace.git.data_places import Places, try_lock
-from handrail.workspace.git.folder_users import working_in
+from handrail.workspace.git.folder_users import list_processes_in
 from handrail.workspace.git.repositories import branches, common_dir, find_root
 from handrail.workspace.snapshots.changes import files_of
-from handrail.workspace.snapshots.omitted import cannot_be_kept
+from handrail.workspace.snapshots.omitted import find_losses
 from handrail.workspace.snapshots.private_index import Files, PrivateIndex
 from handrail.workspace.snapshots.state import REFS
-from handrail.workspace.worktrees.records import WorktreeRecord, all_records, is_whole
+from handrail.workspace.worktrees.records import WorktreeRecord, is_whole, list_records
 from handrail.workspace.worktrees.remove import delete_ref
 
 _LIVES = {"alive": "the run is not over", "unknown": "no such run is known here"}
@@ -30,7 +30,7 @@ def survey(
     places: Places, life: Callable[[str], Life], repositories: Iterable[str], retention: Retention
 ) -> tuple[Leftover, ...]:
     """List what is left of runs, in the repositories of all worktrees and in the given ones."""
-    records, removed = all_records(places), all_removed(places)
+    records, removed = list_records(places), list_removed(places)
     found = [_worktree(places, record, life(record.run)) for record in records]
     known = (*(each.repository for each in records), *(each.repository for each in removed), *repositories)
     with_worktree = {(record.repository, record.branch) for record in records}
@@ -45,7 +45,7 @@ def survey(
 
 def clean(places: Places, leftovers: Iterable[Leftover]) -> tuple[str, ...]:
     """Remove what may be removed; return the refs that preserve its content."""
-    return tuple(ref for one in leftovers if not one.reasons for ref in _removed(places, one) if ref)
+    return tuple(ref for one in leftovers if not one.reasons for ref in _remove_leftover(places, one) if ref)
 
 
 def size_of(folder: Path) -> int:
@@ -54,13 +54,13 @@ def size_of(folder: Path) -> int:
     return sum(path.lstat().st_blocks * 512 for path in paths if os.path.lexists(path))
 
 
-def _removed(places: Places, one: Leftover) -> list[str]:
+def _remove_leftover(places: Places, one: Leftover) -> list[str]:
     match one.kind:
         case "worktree":
-            record = next((record for record in all_records(places) if record.path == one.name), None)
+            record = next((record for record in list_records(places) if record.path == one.name), None)
             return [discard(places, record.tree(), record.run)] if record else []
         case "snapshots":
-            _let_go(places, one)
+            _delete_ref(places, one)
         case "lock":
             file = try_lock(Path(one.name))
             if file is not None:
@@ -72,16 +72,16 @@ def _removed(places: Places, one: Leftover) -> list[str]:
     return []
 
 
-def _let_go(places: Places, one: Leftover) -> None:
+def _delete_ref(places: Places, one: Leftover) -> None:
     """Delete a ref of a run whose work has arrived, if it has not changed since the worktree was removed."""
-    known = next((each for each in all_removed(places) if one.name in each.refs and each.run == one.run), None)
+    known = next((each for each in list_removed(places) if one.name in each.refs and each.run == one.run), None)
     if known is None or known.repository != one.repository:
         return
     root = find_root(Path(known.repository))
     common = common_dir(root)
-    with places.locked(common) as lock:
-        delete_ref(places.git(root).holding(lock), one.name, known.refs[one.name])
-        remember_removed(places, common, known.without(one.name))
+    with places.lock(common) as lock:
+        delete_ref(places.git(root).with_locks(lock), one.name, known.refs[one.name])
+        remember_removed(places, common, known.drop_ref(one.name))
 
 
 def _worktree(places: Places, record: WorktreeRecord, life: Life) -> Leftover:
@@ -105,18 +105,18 @@ def _worktree_reasons(places: Places, record: WorktreeRecord) -> list[str]:
     path, root = Path(record.path), find_root(Path(record.repository))
     git = places.git(root)
     require_discardable(places, record.tree(), record.run)
-    reasons = [f"in use by {who}" for who in working_in(path)]
+    reasons = [f"in use by {who}" for who in list_processes_in(path)]
     if record.ready and is_whole(path, common_dir(root)):
-        reasons += _unsaved(places, git, record)
-    if git.asks("rev-parse", "--verify", "-q", f"refs/heads/{record.branch}"):
-        reasons += _unmerged(git, record)
+        reasons += _find_unsaved(places, git, record)
+    if git.query("rev-parse", "--verify", "-q", f"refs/heads/{record.branch}"):
+        reasons += _find_unmerged(git, record)
     return reasons
 
 
-def _unsaved(places: Places, git: Git, record: WorktreeRecord) -> list[str]:
+def _find_unsaved(places: Places, git: Git, record: WorktreeRecord) -> list[str]:
     files = _files(places, Path(record.path))
     committed = files.head and git.line("rev-parse", f"{files.head}^{{tree}}") == files.tree
-    lost = list(cannot_be_kept(files.omitted))
+    lost = list(find_losses(files.omitted))
     if committed or _has_content_arrived(git, record, files.tree):
         return lost
     applied = has_arrived_applied(places, git, record.run, files.tree, record.start)
@@ -124,17 +124,17 @@ def _unsaved(places: Places, git: Git, record: WorktreeRecord) -> list[str]:
 
 
 def _files(places: Places, path: Path) -> Files:
-    with places.locked(path) as lock:
-        return PrivateIndex(places.git(path).holding(lock), places.private(path)).follow()[0]
+    with places.lock(path) as lock:
+        return PrivateIndex(places.git(path).with_locks(lock), places.private_folder(path)).follow()[0]
 
 
 def _has_content_arrived(git: Git, record: WorktreeRecord, files: str) -> bool:
     return has_arrived_in_branch(git, record.commit, files, record.start, record.base)
 
 
-def _unmerged(git: Git, record: WorktreeRecord) -> list[str]:
+def _find_unmerged(git: Git, record: WorktreeRecord) -> list[str]:
     branch, base = f"refs/heads/{record.branch}", f"refs/heads/{record.base}"
-    known = git.asks("rev-parse", "--verify", "-q", base) is not None
+    known = git.query("rev-parse", "--verify", "-q", base) is not None
     if known and has_arrived(git, branch, base):
         return []
     if _has_content_arrived(git, record, git.line("rev-parse", f"{branch}^{{tree}}")):

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from handrail.frozen import frozen
-from handrail.workspace.git.data_places import Places, plain, read_json, short, write_json
+from handrail.workspace.git.data_places import Places, hash_path, read_json, safe_name, write_json
 
 _FOLDER = "removed"
 
@@ -25,14 +25,14 @@ class Removed:
     """The refs that preserve its work, each with its commit."""
     at: float
 
-    def without(self, ref: str) -> "Removed":
+    def drop_ref(self, ref: str) -> "Removed":
         """Return a copy without a ref."""
         return replace(self, refs={name: commit for name, commit in self.refs.items() if name != ref})
 
 
 def remember_removed(places: Places, common: Path, removed: Removed) -> None:
     """Store a removal; one that no ref preserves is deleted."""
-    path = places.folder / _FOLDER / f"{short(common)}-{plain(removed.run)}.json"
+    path = places.folder / _FOLDER / f"{hash_path(common)}-{safe_name(removed.run)}.json"
     if not removed.refs:
         path.unlink(missing_ok=True)
         return
@@ -40,7 +40,7 @@ def remember_removed(places: Places, common: Path, removed: Removed) -> None:
     write_json(path, asdict(removed))
 
 
-def all_removed(places: Places) -> tuple[Removed, ...]:
+def list_removed(places: Places) -> tuple[Removed, ...]:
     """List the removals whose work some ref still preserves."""
     found = (_read(path) for path in sorted((places.folder / _FOLDER).glob("*.json")))
     return tuple(each for each in found if each is not None)

@@ -12,7 +12,7 @@ LONGEST = 1024
 """The longest name or path that is recorded, in characters."""
 
 
-def observed(folder: Path) -> dict[str, str]:
+def observe_checkout(folder: Path) -> dict[str, str]:
     """Return `root`, `repository`, `branch` and `head` of the checkout around a folder, as far as they are known.
 
     `repository` is the same for all worktrees of one repository.
@@ -32,10 +32,13 @@ def _head(own: Path, shared: Path) -> dict[str, str]:
         return {"head": text if _is_commit(text) else ""}
     ref = text.removeprefix(_REF).strip()
     branch = ref.removeprefix(_BRANCHES) if ref.startswith(_BRANCHES) else ""
-    return {"branch": branch, "head": _loose(own, ref) or _loose(shared, ref) or _packed(shared, ref)}
+    return {
+        "branch": branch,
+        "head": _read_loose_ref(own, ref) or _read_loose_ref(shared, ref) or _read_packed_ref(shared, ref),
+    }
 
 
-def _loose(folder: Path, ref: str) -> str:
+def _read_loose_ref(folder: Path, ref: str) -> str:
     path = folder / ref
     if not path.resolve().is_relative_to(folder.resolve()) or not path.is_file():
         return ""
@@ -44,7 +47,7 @@ def _loose(folder: Path, ref: str) -> str:
     return text if _is_commit(text) else ""
 
 
-def _packed(shared: Path, ref: str) -> str:
+def _read_packed_ref(shared: Path, ref: str) -> str:
     try:
         with (shared / "packed-refs").open(encoding="utf-8", errors="replace") as lines:
             for line in lines:

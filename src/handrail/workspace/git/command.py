@@ -61,7 +61,7 @@ class View:
     common: Path
     """The real git folder that all worktrees share, with objects and refs."""
 
-    def says(self, switch: str) -> bool:
+    def is_enabled(self, switch: str) -> bool:
         """Whether a switch is on in our settings."""
         try:
             return f'{switch} = "true"' in (self.folder / "config").read_text("utf-8", "surrogateescape")
@@ -89,7 +89,7 @@ class UnderWay:
     words: tuple[str, ...]
     stdin: bytes
 
-    def ended(self, ok: tuple[int, ...] = (0,)) -> Ran:
+    def wait(self, ok: tuple[int, ...] = (0,)) -> Ran:
         """Wait for its end; an unexpected exit code is a fault."""
         try:
             out, err = self.process.communicate(self.stdin or None, _LONGEST)
@@ -98,7 +98,7 @@ class UnderWay:
             raise WorkspaceFault(message, next_step="look for a filter of the repository that hangs") from error
         ran = Ran(self.process.returncode, out, err.decode(errors="backslashreplace"))
         if ran.code not in ok:
-            raise _failed(self.where, self.words, ran)
+            raise _command_error(self.where, self.words, ran)
         return ran
 
 
@@ -120,7 +120,7 @@ class Git:
     """Additional configuration in the form of `-c`."""
 
     @property
-    def through(self) -> View:
+    def active_view(self) -> View:
         """The view, where one is required."""
         if self.view is None:
             raise WorkspaceFault(f"there is no view of {self.where}", next_step="this is a defect: report it")
@@ -128,11 +128,11 @@ class Git:
 
     def run(self, *words: str, stdin: bytes = b"", ok: tuple[int, ...] = (0,)) -> Ran:
         """Run a command; an unexpected exit code is a fault."""
-        with self.started(*words, stdin=stdin) as under_way:
-            return under_way.ended(ok)
+        with self.start(*words, stdin=stdin) as under_way:
+            return under_way.wait(ok)
 
     @contextmanager
-    def started(self, *words: str, stdin: bytes = b"") -> Generator[UnderWay]:
+    def start(self, *words: str, stdin: bytes = b"") -> Generator[UnderWay]:
         """Start a command, and kill it if it is still running when the context is left."""
         # The user's git, as found on their PATH.
         argv = ["git", *_FLAGS, *(word for one in self.settings for word in ("-c", one)), *words]
@@ -143,7 +143,7 @@ class Git:
                 argv, stdin=given, stdout=pipe, stderr=pipe, cwd=self.where, env=self._environment(), pass_fds=self.held
             )
         except FileNotFoundError as error:
-            raise _not_started(self.where) from error
+            raise _start_error(self.where) from error
         except OSError as error:
             message = f"git cannot be started in {self.where}: {error.strerror}"
             raise WorkspaceFault(message, next_step="look at the folder's permissions") from error
@@ -162,7 +162,7 @@ class Git:
         """Run a command and return its output as text, without the newline at the end."""
         return os.fsdecode(self.out(*words, stdin=stdin)).rstrip("\n")
 
-    def asks(self, *words: str) -> str | None:
+    def query(self, *words: str) -> str | None:
         """Run a command that answers with text, or with exit code 1 for none."""
         ran = self.run(*words, ok=(0, 1))
         return None if ran.code else os.fsdecode(ran.out).rstrip("\n")
@@ -176,13 +176,13 @@ class Git:
 
         With an index, git takes a file of the worktree for the object that the index says it is.
         """
-        return replace(self, index=self.through.folder / "no-index")
+        return replace(self, index=self.active_view.folder / "no-index")
 
-    def holding(self, *locks: int) -> "Git":
+    def with_locks(self, *locks: int) -> "Git":
         """Return a copy whose commands inherit some locks."""
         return replace(self, held=(*self.held, *locks))
 
-    def as_user(self) -> "Git":
+    def with_user_identity(self) -> "Git":
         """Return a copy with the identity that the user configured, if there is one; reading it starts nothing."""
         plain = self if self.view is None else replace(self, view=None, own=self.view.own)
         found = plain.run("config", "-z", "--get-regexp", r"^user\.(name|email)$", ok=(0, 1)).out
@@ -233,7 +233,7 @@ def _await_end(pid: int, seconds: float) -> None:
         os.close(descriptor)
 
 
-def shown(path: bytes) -> str:
+def decode_path(path: bytes) -> str:
     """Convert a path of git to text that can be printed and stored."""
     return path.decode("utf-8", "backslashreplace")
 
@@ -243,13 +243,13 @@ def split(listing: bytes) -> list[bytes]:
     return [entry for entry in listing.split(b"\0") if entry]
 
 
-def _not_started(where: Path) -> WorkspaceFault:
+def _start_error(where: Path) -> WorkspaceFault:
     if not where.is_dir():
         return WorkspaceFault(f"the folder {where} is not there", next_step="put it back, or discard the run")
     return WorkspaceFault("git is not installed, or not on PATH", next_step="install git 2.38 or newer")
 
 
-def _failed(where: Path, words: tuple[str, ...], ran: Ran) -> WorkspaceFault:
+def _command_error(where: Path, words: tuple[str, ...], ran: Ran) -> WorkspaceFault:
     lines = [line.strip() for line in ran.err.splitlines() if line.strip()]
     telling = [line for line in lines if line.startswith(("fatal:", "error:"))] or lines[-1:]
     reason = telling[0].partition(": ")[2] or telling[0] if telling else _ending(ran.code)

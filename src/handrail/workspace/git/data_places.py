@@ -37,9 +37,9 @@ class Places:
 
     def worktrees(self, root: Path, common: Path) -> Path:
         """Return the folder of a repository's worktrees."""
-        return self.folder / "worktrees" / f"{plain(root.name or 'repository')}-{short(common)}"
+        return self.folder / "worktrees" / f"{safe_name(root.name or 'repository')}-{hash_path(common)}"
 
-    def private(self, tree: Path) -> Path:
+    def private_folder(self, tree: Path) -> Path:
         """Give, and make, the folder of what we remember about a work tree."""
         folder = self.private_path(tree)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -47,7 +47,7 @@ class Places:
 
     def private_path(self, tree: Path) -> Path:
         """Give the same folder, which may not be there."""
-        return self.folder / "indexes" / short(tree, 24)
+        return self.folder / "indexes" / hash_path(tree, 24)
 
     def private_files(self, name: str) -> Iterator[Path]:
         """Give the files of a name that we remember about any work tree."""
@@ -56,14 +56,14 @@ class Places:
     def git(self, where: Path) -> Git:
         """Return git in a checkout or worktree, through a view of its repository."""
         if where.is_relative_to(self.folder / "worktrees"):
-            return Git(where, open_view(where, self.private(where) / VIEW, fixed=True))
-        return Git(where, open_view(where, self.folder / "views" / short(where, 24)))
+            return Git(where, open_view(where, self.private_folder(where) / VIEW, fixed=True))
+        return Git(where, open_view(where, self.folder / "views" / hash_path(where, 24)))
 
     @contextmanager
-    def locked(self, what: Path) -> Generator[int]:
+    def lock(self, what: Path) -> Generator[int]:
         """Lock a repository or a worktree against all other processes and threads."""
         self.locks.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path = self.locks / f"{short(what, 24)}.lock"
+        path = self.locks / f"{hash_path(what, 24)}.lock"
         file = _take(path, what)
         try:
             yield file
@@ -80,12 +80,12 @@ class Places:
         return self.folder / "locks"
 
 
-def short(path: Path, length: int = 8) -> str:
+def hash_path(path: Path, length: int = 8) -> str:
     """Compute a short hash of a path."""
     return sha256(os.fsencode(path)).hexdigest()[:length]
 
 
-def plain(name: str) -> str:
+def safe_name(name: str) -> str:
     """Convert a name to one that is valid as a folder and as a part of a ref and a command; most are already."""
     if _PLAIN.fullmatch(name) and name not in RESERVED and not name.endswith(".lock"):
         return name

@@ -11,7 +11,7 @@ from handrail.workspace.git.repositories import common_dir, git_dir
 _OLD = 60.0
 
 
-def working_in(folder: Path) -> tuple[str, ...]:
+def list_processes_in(folder: Path) -> tuple[str, ...]:
     """Describe the live processes whose working folder is inside a folder; works on Linux only."""
     return tuple(f"{name} ({pid})" for pid, name in _processes_in(folder))
 
@@ -21,14 +21,14 @@ def clear_stale_locks(root: Path, branch: str) -> None:
     own, common = git_dir(root), common_dir(root)
     names = (own / "index.lock", own / "HEAD.lock", common / "refs/heads" / f"{branch}.lock")
     for lock in names:
-        if lock.exists() and not _in_use(lock, root):
+        if lock.exists() and not _is_in_use(lock, root):
             lock.unlink(missing_ok=True)
 
 
-def _in_use(lock: Path, root: Path) -> bool:
+def _is_in_use(lock: Path, root: Path) -> bool:
     if not LINUX:
         return time.time() - lock.stat().st_mtime < _OLD
-    return any(name.startswith("git") for _, name in _processes_in(root)) or _opened(lock)
+    return any(name.startswith("git") for _, name in _processes_in(root)) or _is_open(lock)
 
 
 def _processes_in(folder: Path) -> Iterator[tuple[int, str]]:
@@ -42,7 +42,7 @@ def _processes_in(folder: Path) -> Iterator[tuple[int, str]]:
             continue
 
 
-def _opened(lock: Path) -> bool:
+def _is_open(lock: Path) -> bool:
     sought = lock.resolve()
     for entry in PROC.glob("[0-9]*/fd/*"):
         try:

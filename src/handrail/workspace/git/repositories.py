@@ -6,7 +6,7 @@ from pathlib import Path
 from handrail.errors import WorkspaceFault
 from handrail.frozen import frozen
 from handrail.ports.repositories import Head
-from handrail.workspace.git.command import Git, shown, split
+from handrail.workspace.git.command import Git, decode_path, split
 
 
 @frozen
@@ -38,13 +38,13 @@ def _is_checkout(dot: Path) -> bool:
 
 def git_dir(root: Path) -> Path:
     """Return the git folder of a checkout or worktree, without running git."""
-    found = named_git_dir(root)
+    found = read_git_dir(root)
     if found == root / ".git":
         _refuse_diversion(found)
     return found
 
 
-def named_git_dir(root: Path) -> Path:
+def read_git_dir(root: Path) -> Path:
     """Return the folder that `.git` is or names, whatever it is."""
     dot = root / ".git"
     try:
@@ -107,7 +107,7 @@ def head(git: Git) -> Head:
     if ran.code:
         message = f"the repository {git.where} has no commit yet, so there is nothing to start from"
         raise WorkspaceFault(message, next_step='make one: git add -A && git commit -m "Start"')
-    ref = git.asks("symbolic-ref", "-q", "HEAD") or ""
+    ref = git.query("symbolic-ref", "-q", "HEAD") or ""
     return Head(ran.out.decode().strip(), ref.removeprefix("refs/heads/"))
 
 
@@ -122,8 +122,8 @@ def commit_of(git: Git, name: str) -> str:
 
 def default_branch(git: Git) -> str:
     """Return the branch that work usually starts from: the remote's, else main or master, else the one checked out."""
-    remote = git.asks("symbolic-ref", "-q", "--short", "refs/remotes/origin/HEAD")
-    wished = git.asks("config", "--get", "init.defaultBranch")
+    remote = git.query("symbolic-ref", "-q", "--short", "refs/remotes/origin/HEAD")
+    wished = git.query("config", "--get", "init.defaultBranch")
     known = {branch.name for branch in branches(git)}
     names = ((remote or "").removeprefix("origin/"), wished, "main", "master")
     return next((name for name in names if name and name in known), head(git).branch)
@@ -133,20 +133,20 @@ def branches(git: Git, *patterns: str) -> tuple[Branch, ...]:
     """List branches, all or those whose full names match."""
     form = "--format=%(refname)%00%(objectname)%00"
     fields = git.line("for-each-ref", form, *(patterns or ("refs/heads/",))).split("\0")
-    places = checked_out(common_dir(git.where))
+    places = checkouts_by_branch(common_dir(git.where))
     rows = ((ref.strip("\n"), commit) for ref, commit in zip(fields[::2], fields[1::2], strict=False))
     return tuple(Branch(ref.removeprefix("refs/heads/"), commit, places.get(ref, "")) for ref, commit in rows)
 
 
-def checked_out(common: Path) -> dict[str, str]:
+def checkouts_by_branch(common: Path) -> dict[str, str]:
     """Map the full names of branches to the folders in which they are checked out."""
-    found = {_named(entry): _folder_of(entry) for entry in sorted((common / "worktrees").glob("*"))}
+    found = {_read_head_branch(entry): _folder_of(entry) for entry in sorted((common / "worktrees").glob("*"))}
     if common.name == ".git" or (common / "index").exists():
-        found[_named(common)] = str(common.parent if common.name == ".git" else common)
+        found[_read_head_branch(common)] = str(common.parent if common.name == ".git" else common)
     return {ref: folder for ref, folder in found.items() if ref and folder}
 
 
-def _named(folder: Path) -> str:
+def _read_head_branch(folder: Path) -> str:
     """Return the branch that HEAD of a git folder names."""
     try:
         text = os.fsdecode((folder / "HEAD").read_bytes())
@@ -162,7 +162,7 @@ def _folder_of(entry: Path) -> str:
         return ""
 
 
-def uncommitted(git: Git) -> tuple[str, ...]:
+def list_uncommitted(git: Git) -> tuple[str, ...]:
     """List the files of a checkout that differ from HEAD or are not tracked."""
     words = ("--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=dirty")
-    return tuple(shown(entry[3:]) for entry in split(git.out("status", *words)))
+    return tuple(decode_path(entry[3:]) for entry in split(git.out("status", *words)))

@@ -22,7 +22,7 @@ from typing import cast
 from handrail.errors import WorkspaceFault
 from handrail.frozen import frozen
 from handrail.workspace.git.command import Git, View
-from handrail.workspace.git.repositories import common_of, git_dir, is_entry_of, named_git_dir
+from handrail.workspace.git.repositories import common_of, git_dir, is_entry_of, read_git_dir
 
 CONFIG, SOURCES = "config", "sources.json"
 IGNORE, ATTRIBUTES = "user-ignore", "user-attributes"
@@ -57,7 +57,7 @@ class Setting:
 def open_view(root: Path, folder: Path, *, fixed: bool = False) -> View:
     """Return the view of a checkout, made in a folder of ours; a fixed one is never updated."""
     if fixed:
-        _require_entry_of(root, named_git_dir(root).resolve())
+        _require_entry_of(root, read_git_dir(root).resolve())
     own = git_dir(root).resolve()
     view = View(folder, own, common_of(own))
     if not _is_current(view, fixed=fixed):
@@ -118,10 +118,10 @@ def _is_current(view: View, *, fixed: bool) -> bool:
             message = f"{view.own} belongs to another repository than the one that its worktree was made from"
             raise WorkspaceFault(message, next_step="go on with the run to have it made again")
         return False
-    return fixed or _recorded(view.folder / SOURCES) == _stamps(_recorded(view.folder / SOURCES))
+    return fixed or _read_stamps(view.folder / SOURCES) == _stamps(_read_stamps(view.folder / SOURCES))
 
 
-def _recorded(path: Path) -> dict[str, list[int]]:
+def _read_stamps(path: Path) -> dict[str, list[int]]:
     try:
         return cast("dict[str, list[int]]", json.loads(path.read_text("utf-8", "surrogateescape")))
     except (OSError, ValueError):
@@ -143,7 +143,7 @@ def _stamp(path: str) -> list[int]:
 def _install(view: View, fill: Callable[[Path], None]) -> None:
     """Install a view atomically: another process may be using the existing one."""
     view.folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with _locked(view.folder):
+    with _lock_view(view.folder):
         draft = view.folder.with_name(f"{view.folder.name}.draft")
         shutil.rmtree(draft, ignore_errors=True)
         (draft / "info").mkdir(mode=0o700, parents=True)
@@ -157,7 +157,7 @@ def _install(view: View, fill: Callable[[Path], None]) -> None:
 
 
 @contextmanager
-def _locked(folder: Path) -> Generator[None]:
+def _lock_view(folder: Path) -> Generator[None]:
     """Lock a view against concurrent writes; the folder around it is the lock, so nothing is left behind."""
     descriptor = os.open(folder.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -188,7 +188,7 @@ def _fill(view: View, draft: Path, settings: tuple[Setting, ...]) -> None:
         _copy(source, draft / name)
     (draft / CONFIG).write_text(_config(view, settings), "utf-8", "surrogateescape")
     origins = (each.origin.removeprefix("file:") for each in settings if each.origin.startswith("file:"))
-    watched = (*origins, *_usual(view), *sources)
+    watched = (*origins, *_config_files(view), *sources)
     text = json.dumps(_stamps(dict.fromkeys(map(str, watched))))
     (draft / SOURCES).write_text(text, "utf-8", "surrogateescape")
 
@@ -211,7 +211,7 @@ def _copy(source: Path, target: Path) -> None:
         target.write_bytes(b"")
 
 
-def _usual(view: View) -> Iterator[Path]:
+def _config_files(view: View) -> Iterator[Path]:
     """Yield the files in which git looks for settings."""
     yield from (view.common / "config", view.own / "config.worktree", Path("/etc/gitconfig"))
     yield from (Path.home() / ".gitconfig", _default("config"), view.common / "logs", view.common / "shallow")
@@ -230,11 +230,11 @@ def _config(view: View, settings: tuple[Setting, ...]) -> str:
     kept = [each for each in settings if _DATA.fullmatch(each.key)]
     kept += [each for each in settings if each.scope in _OWN_SCOPES and _USERS_OWN.fullmatch(each.key)]
     chosen = [(each.key, each.value) for each in kept if each.key != "lfs.storage"]
-    chosen += _always(view, {each.key: each.value for each in settings})
+    chosen += _base_settings(view, {each.key: each.value for each in settings})
     return "".join(_line(key, value) for key, value in chosen)
 
 
-def _always(view: View, found: dict[str, str]) -> Iterator[tuple[str, str]]:
+def _base_settings(view: View, found: dict[str, str]) -> Iterator[tuple[str, str]]:
     extended = any(key.startswith("extensions.") and _DATA.fullmatch(key) for key in found)
     partial = any(key == "extensions.partialclone" or key.endswith(".promisor") for key in found)
     yield from (("core.repositoryformatversion", "1" if extended else "0"), ("core.bare", "false"))
@@ -253,9 +253,9 @@ def _always(view: View, found: dict[str, str]) -> Iterator[tuple[str, str]]:
 def _line(key: str, value: str) -> str:
     section, _, rest = key.partition(".")
     sub, dot, name = rest.rpartition(".")
-    head = f'[{section} "{_escaped(sub)}"]' if dot else f"[{section}]"
-    return f'{head}\n\t{name} = "{_escaped(value).replace(chr(10), chr(92) + "n")}"\n'
+    head = f'[{section} "{_escape(sub)}"]' if dot else f"[{section}]"
+    return f'{head}\n\t{name} = "{_escape(value).replace(chr(10), chr(92) + "n")}"\n'
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')

@@ -11,7 +11,7 @@ from handrail.errors import WorkspaceFault
 from handrail.frozen import frozen
 from handrail.model.history.trees import Tree
 from handrail.ports.workspaces import FileChange
-from handrail.workspace.git.command import Git, shown
+from handrail.workspace.git.command import Git, decode_path
 from handrail.workspace.git.data_places import Places
 from handrail.workspace.git.repositories import commit_of
 from handrail.workspace.snapshots.omitted import cache_names
@@ -39,27 +39,27 @@ def files_of(git: Git, name: str) -> str:
     return _side(git, name).tree
 
 
-def standing_files(places: Places, path: Path) -> str:
+def current_tree(places: Places, path: Path) -> str:
     """Return the tree of the current files of a worktree."""
-    return _standing(places, path).tree
+    return _current_side(places, path).tree
 
 
 def changes(places: Places, tree: Tree, since: str, until: str | None) -> tuple[FileChange, ...]:
     """List the files that differ, and the nested repositories in which some do."""
-    old, new = _both(places, tree, since, until)
+    old, new = _load_sides(places, tree, since, until)
     words = ("diff-tree", "-r", "-z", "--raw", "--numstat", *_PLAIN, old.tree, new.tree)
-    return (*_listed(_git(places, tree).out(*words)), *_nested(old, new))
+    return (*_parse_changes(_git(places, tree).out(*words)), *_repository_changes(old, new))
 
 
-def ignored(places: Places, tree: Tree, below: tuple[str, ...]) -> tuple[str, ...]:
+def list_ignored(places: Places, tree: Tree, below: tuple[str, ...]) -> tuple[str, ...]:
     """List the files below some paths that are skipped as ignored, and the new caches there, each as one entry."""
     path = Path(tree.path)
-    with places.locked(path) as lock:
-        private = PrivateIndex(places.git(path).holding(lock), places.private(path))
+    with places.lock(path) as lock:
+        private = PrivateIndex(places.git(path).with_locks(lock), places.private_folder(path))
         caches = cache_names(private.follow()[0].omitted)
-        files = private.ignored(below)
+        files = private.list_ignored(below)
     near = (each for each in caches if any(_is_near(each, f"{folder}/" if folder else "") for folder in below))
-    return (*near, *map(shown, files))
+    return (*near, *map(decode_path, files))
 
 
 def _is_near(cache: str, folder: str) -> bool:
@@ -67,20 +67,20 @@ def _is_near(cache: str, folder: str) -> bool:
     return cache.startswith(folder) or folder.startswith(cache)
 
 
-def _listed(listing: bytes) -> tuple[FileChange, ...]:
+def _parse_changes(listing: bytes) -> tuple[FileChange, ...]:
     rows = iter(listing.split(b"\0"))
     kinds: list[tuple[_Change, str, str]] = []
     for row in rows:
         if not row.startswith(b":"):
             counts = [row, *rows]
-            return _counted(kinds, counts)
-        letter, first = row.rpartition(b" ")[2][:1].decode(), shown(next(rows))
-        old_name, name = (first, shown(next(rows))) if letter == "R" else ("", first)
+            return _add_line_counts(kinds, counts)
+        letter, first = row.rpartition(b" ")[2][:1].decode(), decode_path(next(rows))
+        old_name, name = (first, decode_path(next(rows))) if letter == "R" else ("", first)
         kinds.append((_KINDS.get(letter, "modified"), old_name, name))
     return ()
 
 
-def _nested(old: _Side, new: _Side) -> tuple[FileChange, ...]:
+def _repository_changes(old: _Side, new: _Side) -> tuple[FileChange, ...]:
     """Return the nested repositories that changed: a snapshot cannot hold their files, but must not hide the change."""
     changed = (each for each in new.nested if each not in old.nested)
     return tuple(FileChange(each.rpartition(" ")[0], "repository") for each in changed)
@@ -88,18 +88,20 @@ def _nested(old: _Side, new: _Side) -> tuple[FileChange, ...]:
 
 def diff(places: Places, tree: Tree, since: str, until: str | None, *, stat: bool) -> str:
     """Return the difference as a patch, or as a summary with counted lines."""
-    old, new = _both(places, tree, since, until)
+    old, new = _load_sides(places, tree, since, until)
     require_true_objects(_git(places, tree), old.tree, new.tree)
     form = ("--stat=100",) if stat else ("-p", "--full-index", "--binary")
-    return shown(_git(places, tree).out("diff-tree", "-r", *form, *_PLAIN, old.tree, new.tree))
+    return decode_path(_git(places, tree).out("diff-tree", "-r", *form, *_PLAIN, old.tree, new.tree))
 
 
 def readable_diff(places: Places, tree: Tree, since: str, until: str) -> str:
     """Return the difference for readers, without the contents of binary files and the names of objects."""
-    old, new = _both(places, tree, since, until)
+    old, new = _load_sides(places, tree, since, until)
     require_true_objects(_git(places, tree), old.tree, new.tree)
-    patch = shown(_git(places, tree).out("diff-tree", "-r", "-p", *_PLAIN, old.tree, new.tree))
-    named = (f"# {each.path} is a repository of its own: files in it changed\n" for each in _nested(old, new))
+    patch = decode_path(_git(places, tree).out("diff-tree", "-r", "-p", *_PLAIN, old.tree, new.tree))
+    named = (
+        f"# {each.path} is a repository of its own: files in it changed\n" for each in _repository_changes(old, new)
+    )
     return "".join(named) + _INDEX_LINE.sub("", patch)
 
 
@@ -114,7 +116,7 @@ def require_true_objects(git: Git, old: str, new: str) -> None:
     sides = (side for row in rows if row for side in _sides(row.decode()))
     names = iter(dict.fromkeys((*roots, *sides)))
     while some := "".join(f"{each}\n" for each in islice(names, _AT_ONCE)):
-        for name, kind, content in _stored(git.out("cat-file", "--batch", stdin=some.encode())):
+        for name, kind, content in _parse_objects(git.out("cat-file", "--batch", stdin=some.encode())):
             if _name_of(kind, content, len(name)) != name:
                 message = f"the object {name} in {git.where} is not what its name says: it was written by hand"
                 step = f"see which objects are false with `git -C {git.where} fsck`, and discard the run"
@@ -127,7 +129,7 @@ def _sides(row: str) -> Iterator[str]:
     yield from (name for mode, name in ((old_mode, old), (new_mode, new)) if mode != "160000" and name.strip("0"))
 
 
-def _stored(data: bytes) -> Iterator[tuple[str, str, bytes]]:
+def _parse_objects(data: bytes) -> Iterator[tuple[str, str, bytes]]:
     at = 0
     while at < len(data):
         end = data.index(b"\n", at)
@@ -145,9 +147,9 @@ def _name_of(kind: str, content: bytes, digits: int) -> str:
     return (hashlib.sha256(data) if digits == 64 else hashlib.sha1(data, usedforsecurity=False)).hexdigest()
 
 
-def _both(places: Places, tree: Tree, since: str, until: str | None) -> tuple[_Side, _Side]:
+def _load_sides(places: Places, tree: Tree, since: str, until: str | None) -> tuple[_Side, _Side]:
     git = _git(places, tree)
-    new = _standing(places, Path(tree.path)) if until is None else _side(git, until)
+    new = _current_side(places, Path(tree.path)) if until is None else _side(git, until)
     return _side(git, since), new
 
 
@@ -157,9 +159,9 @@ def _side(git: Git, name: str) -> _Side:
     return _Side(state.work, state.nested) if state else _Side(git.line("rev-parse", f"{commit}^{{tree}}"))
 
 
-def _standing(places: Places, path: Path) -> _Side:
-    with places.locked(path) as lock:
-        files = PrivateIndex(places.git(path).holding(lock), places.private(path)).follow()[0]
+def _current_side(places: Places, path: Path) -> _Side:
+    with places.lock(path) as lock:
+        files = PrivateIndex(places.git(path).with_locks(lock), places.private_folder(path)).follow()[0]
     return _Side(files.tree, files.nested)
 
 
@@ -169,7 +171,7 @@ def _git(places: Places, tree: Tree) -> Git:
     return places.git(path if (path / ".git").exists() else Path(tree.repository)).without_index()
 
 
-def _counted(kinds: list[tuple[_Change, str, str]], rows: list[bytes]) -> tuple[FileChange, ...]:
+def _add_line_counts(kinds: list[tuple[_Change, str, str]], rows: list[bytes]) -> tuple[FileChange, ...]:
     found: list[FileChange] = []
     at = 0
     for kind, old, path in kinds:

@@ -40,14 +40,14 @@ def attach(git: Git, branch: str) -> None:
 
 def move(git: Git, tree: Tree, branch: str, commit: str) -> None:
     """Move a branch, unless it is checked out somewhere else."""
-    place = elsewhere(git, tree, branch)
+    place = find_other_worktree(git, tree, branch)
     if place:
         message = f"the branch {branch} is checked out in {place}, so it cannot be moved"
         raise WorkspaceFault(message, next_step=f"check out another branch there: git -C {place} switch BRANCH")
     git.out("update-ref", f"{_HEADS}{branch}", commit)
 
 
-def elsewhere(git: Git, tree: Tree, branch: str) -> str:
+def find_other_worktree(git: Git, tree: Tree, branch: str) -> str:
     """Return the other worktree that has a branch checked out; empty if there is none."""
     found = (one.worktree for one in branches(git, f"{_HEADS}{branch}") if one.name == branch)
     return next((place for place in found if place and Path(place).resolve() != Path(tree.path).resolve()), "")
@@ -61,7 +61,7 @@ def remember_merge(git: Git, commits: tuple[str, ...], message: str) -> None:
     (folder / "MERGE_HEAD").write_text("".join(f"{commit}\n" for commit in commits), encoding="ascii")
 
 
-def incoming(git: Git) -> tuple[str, ...]:
+def read_merge_heads(git: Git) -> tuple[str, ...]:
     """Return the commits that a merge in progress brings in."""
     note = git_dir(git.where) / "MERGE_HEAD"
     return tuple(note.read_text(encoding="ascii").split()) if note.exists() else ()
@@ -80,19 +80,19 @@ def end_progress(git: Git) -> None:
 
 def _follow(git: Git, tree: Tree, branch: str, commit: str) -> bool:
     """Move a branch that the agent made to a commit; False if somebody else moved it or has it checked out."""
-    now = git.asks("rev-parse", "--verify", "-q", f"{_HEADS}{branch}") or ""
-    if elsewhere(git, tree, branch):
+    now = git.query("rev-parse", "--verify", "-q", f"{_HEADS}{branch}") or ""
+    if find_other_worktree(git, tree, branch):
         return False
     if now == commit:
         return True
-    if now and now not in _seen_here(git):
+    if now and now not in _read_reflog(git):
         return False
     words = (f"{_HEADS}{branch}", commit) if commit else ("-d", f"{_HEADS}{branch}")
     git.out("update-ref", *words)
     return True
 
 
-def _seen_here(git: Git) -> set[str]:
+def _read_reflog(git: Git) -> set[str]:
     """Return the commits that HEAD of this worktree has pointed to: what a branch got from here is among them."""
     try:
         log = (git_dir(git.where) / "logs/HEAD").read_bytes()

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from handrail.errors import WorkspaceFault
 from handrail.frozen import frozen
-from handrail.workspace.git.command import Git, shown, split
-from handrail.workspace.git.data_places import copy_file, short
+from handrail.workspace.git.command import Git, decode_path, split
+from handrail.workspace.git.data_places import copy_file, hash_path
 from handrail.workspace.git.repository_view import copy_view
 from handrail.workspace.snapshots.rules import IGNORE_FILE, read_plain
 
@@ -41,17 +41,19 @@ class LeftOut:
     caches: list[bytes]
 
 
-def listed(git: Git, found: LeftOut, folder: Path) -> tuple[str, ...]:
+def describe_omitted(git: Git, found: LeftOut, folder: Path) -> tuple[str, ...]:
     """Describe what is left out, for people; `git` has our index, and the folder is ours."""
-    texts = [f"{shown(path)}: a repository of its own" for path in found.nested]
-    texts += [f"{shown(path)}: changes inside a submodule" for path in dirty(git, folder)]
-    lossless = [f"{shown(path)}{_EMPTY}" for path in found.empty] + [f"{shown(path)}{_CACHE}" for path in found.caches]
+    texts = [f"{decode_path(path)}: a repository of its own" for path in found.nested]
+    texts += [f"{decode_path(path)}: changes inside a submodule" for path in list_dirty_repositories(git, folder)]
+    lossless = [f"{decode_path(path)}{_EMPTY}" for path in found.empty] + [
+        f"{decode_path(path)}{_CACHE}" for path in found.caches
+    ]
     return (*sorted(texts), *sorted(lossless))
 
 
 def stamps(where: Path, omitted: tuple[str, ...]) -> tuple[str, ...]:
     """Return the nested repositories with something left out, each followed by a space and a stamp of its files."""
-    paths = (text.rpartition(": ")[0].rstrip("/") for text in cannot_be_kept(omitted))
+    paths = (text.rpartition(": ")[0].rstrip("/") for text in find_losses(omitted))
     return tuple(f"{path} {_stamp(where / path)}" for path in paths)
 
 
@@ -68,7 +70,7 @@ def _stamp(folder: Path) -> str:
     return seen.hexdigest()[:16]
 
 
-def cannot_be_kept(omitted: tuple[str, ...]) -> tuple[str, ...]:
+def find_losses(omitted: tuple[str, ...]) -> tuple[str, ...]:
     """Return what a snapshot omits and would be lost with the folder."""
     return tuple(text for text in omitted if not text.endswith((_EMPTY, _CACHE)))
 
@@ -111,7 +113,7 @@ def _is_in(git: Git, work: str, folder: bytes) -> bool:
     return not git.run("cat-file", "-e", f"{work}:{os.fsdecode(folder)}", ok=(0, 1, 128)).code
 
 
-def dirty(git: Git, folder: Path) -> list[bytes]:
+def list_dirty_repositories(git: Git, folder: Path) -> list[bytes]:
     """List the nested repositories among the files of an index that have uncommitted changes."""
     if git.index is None or not git.index.exists() or _GITLINK not in git.index.read_bytes():
         return []
@@ -123,10 +125,10 @@ def dirty(git: Git, folder: Path) -> list[bytes]:
 def empty_folders(git: Git) -> list[bytes]:
     """List the empty folders."""
     # Usually there are none, and finding that out takes less time than starting git.
-    if not _may_be_empty(git.where):
+    if not _can_be_empty(git.where):
         return []
     listing = git.out("ls-files", "--others", "--directory", "--exclude-standard", "-z")
-    return [path for path in split(listing) if path.endswith(b"/") and _holds_nothing(git.where, path)]
+    return [path for path in split(listing) if path.endswith(b"/") and _is_empty(git.where, path)]
 
 
 def _has_work(git: Git, path: bytes, folder: Path) -> bool:
@@ -134,13 +136,13 @@ def _has_work(git: Git, path: bytes, folder: Path) -> bool:
     where = git.where / os.fsdecode(path)
     if where.is_symlink() or not os.path.lexists(where / ".git"):
         return False
-    place = folder / short(where, 24)
+    place = folder / hash_path(where, 24)
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
-        view = copy_view(git.through, where, place / "view")
+        view = copy_view(git.active_view, where, place / "view")
         inner = Git(where, view, held=git.held).with_index(place / "index")
         copy_index(inner, view.own / "index")
-        return bool(inner.out(*_LOOK)) or bool(dirty(inner, place))
+        return bool(inner.out(*_LOOK)) or bool(list_dirty_repositories(inner, place))
     except (WorkspaceFault, OSError):
         return True
 
@@ -161,15 +163,15 @@ def copy_index(git: Git, real: Path) -> None:
 
 def _is_looked_at(git: Git, path: bytes) -> bool:
     """Whether a file that git is to skip exists, or should exist."""
-    return not git.through.says("sparsecheckout") or os.path.lexists(os.fsencode(git.where) + b"/" + path)
+    return not git.active_view.is_enabled("sparsecheckout") or os.path.lexists(os.fsencode(git.where) + b"/" + path)
 
 
-def _holds_nothing(where: Path, path: bytes) -> bool:
+def _is_empty(where: Path, path: bytes) -> bool:
     walk = os.walk(os.fsencode(where) + b"/" + path)
     return all(not files and b".git" not in folders for _, folders, files in walk)
 
 
-def _may_be_empty(where: Path) -> bool:
+def _can_be_empty(where: Path) -> bool:
     """Whether a folder below may be empty; True as well for many folders, or one that cannot be read."""
     folders = [str(where)]
     seen = 0

@@ -62,7 +62,7 @@ class PrivateIndex:
     def __init__(self, git: Git, folder: Path) -> None:
         self._git = git
         self._folder = folder
-        self.view = git.through
+        self.view = git.active_view
         self.path = folder / INDEX
         self._memo = MemoFile(folder)
         # The next reboot makes this copy void, so it need not be synced to disk.
@@ -88,11 +88,11 @@ class PrivateIndex:
         staged, forced = self._take_staged(memo, signature)
         if chosen.work and (memo.hidden is None or memo.has_other_rules(chosen)):
             forced += self._take_missing(chosen.work)
-        with self.git.started(*STATUS) as look:
+        with self.git.start(*STATUS) as look:
             # While git examines the files: both walk all folders, and neither needs the other.
             empty = omitted.empty_folders(self.git)
-            seen = read_status(look.ended().out, self._git.where)
-        now = replace(memo, signature=signature, basis=asdict(chosen), hidden=self._rules.hidden(seen.ignored))
+            seen = read_status(look.wait().out, self._git.where)
+        now = replace(memo, signature=signature, basis=asdict(chosen), hidden=self._rules.digest_hidden(seen.ignored))
         seen, rules, changed = self._look_by_rules(memo, now, replace(seen, forced=forced), staged)
         same = not changed and memo.tree and memo.tree == held()
         tree = memo.tree if same else self.write_tree()
@@ -100,7 +100,7 @@ class PrivateIndex:
         now = replace(now, staged=kept_tree, tree=tree, rules=rules)
         if now != memo:
             self._memo.write(now)
-        left_out = omitted.listed(self.git, omitted.LeftOut(seen.nested, empty, seen.caches), self._folder)
+        left_out = omitted.describe_omitted(self.git, omitted.LeftOut(seen.nested, empty, seen.caches), self._folder)
         nested = omitted.stamps(self._git.where, left_out)
         return Files(tree, seen.head, left_out, nested, rules, chosen.rules or rules), staged
 
@@ -109,18 +109,18 @@ class PrivateIndex:
         basis = Basis(**now.basis or {})
         touched = seen.has_rules() or now.hidden != memo.hidden
         if basis.rules and (touched or basis.rules != memo.rules):
-            seen = self._seen_by(seen, basis)
+            seen = self._apply_rules(seen, basis)
         changed = self._take_up(seen) or bool(seen.forced)
         if memo.hidden is not None and (touched or now.signature != memo.signature or memo.has_other_rules(basis)):
-            changed = self._let_go(self._ignored(basis), basis, staged) or changed
+            changed = self._drop_ignored(self._list_indexed_ignored(basis), basis, staged) or changed
         if seen.caches:
-            changed = self._let_go(self._inside(seen.caches), basis, staged) or changed
+            changed = self._drop_ignored(self._list_files_in(seen.caches), basis, staged) or changed
         rules = self._rules.keep(now.hidden or {}) if touched or not memo.rules else memo.rules
         return seen, rules, changed
 
     def write_tree(self) -> str:
         """Write its content as a tree."""
-        return self.git.line("write-tree", *(("--missing-ok",) if self.view.says("partial") else ()))
+        return self.git.line("write-tree", *(("--missing-ok",) if self.view.is_enabled("partial") else ()))
 
     def add(self, paths: list[bytes]) -> str:
         """Add files even if they are ignored; return the tree."""
@@ -145,7 +145,7 @@ class PrivateIndex:
         self._memo.remove()
         self._memo.trust()
 
-    def hand_out(self) -> None:
+    def copy_to_real_index(self) -> None:
         """Copy it to the real index, and remember which files the worktree leaves out."""
         copy_file(self.path, self._real)
         if (self.own / _PATTERNS).is_file():
@@ -167,7 +167,7 @@ class PrivateIndex:
         """Take over from the real index what is outside the sparse patterns."""
         kept = self._folder / KNOWN_PATTERNS
         patterns = kept if kept.exists() else self.own / _PATTERNS
-        if not self.view.says("sparsecheckout") or not patterns.is_file():
+        if not self.view.is_enabled("sparsecheckout") or not patterns.is_file():
             return []
         self.forget()
         return sparse_files.follow(self.git, self._git.with_index(self._folder / _COPY), self._folder, patterns)
@@ -187,9 +187,9 @@ class PrivateIndex:
         self._memo.trust()
         return Memo([], "", basis=memo.basis if memo else None)
 
-    def _seen_by(self, seen: Seen, basis: Basis) -> Seen:
+    def _apply_rules(self, seen: Seen, basis: Basis) -> Seen:
         """Replace the untracked files by those that are untracked by the rules of the basis."""
-        found = split(self.git.out("ls-files", "-z", "--others", *self._rules.excluding(basis.rules)))
+        found = split(self.git.out("ls-files", "-z", "--others", *self._rules.exclude_options(basis.rules)))
         files = [path for path in found if not path.endswith(b"/")]
         caches = omitted.cache_folders(self.git, files, basis.work)
         if caches:
@@ -217,7 +217,7 @@ class PrivateIndex:
         """Read the real index if it changed, and take over what only it has, such as ignored files."""
         if memo.staged and memo.signature == signature:
             return Staged(memo.staged), []
-        staged = self._staged()
+        staged = self._read_staged()
         return staged, [*self._take_left_out(), *self._take_missing(staged.tree)]
 
     def _take_missing(self, tree: str) -> list[bytes]:
@@ -231,24 +231,24 @@ class PrivateIndex:
             self.git.out("update-index", "-z", "--index-info", stdin=b"".join(lines))
         return [path for _, path in rows]
 
-    def _ignored(self, basis: Basis) -> list[bytes]:
+    def _list_indexed_ignored(self, basis: Basis) -> list[bytes]:
         """List the files of the index that the rules ignore."""
-        return split(self.git.out("ls-files", "-z", "--cached", "--ignored", *self._rules.excluding(basis.rules)))
+        return split(self.git.out("ls-files", "-z", "--cached", "--ignored", *self._rules.exclude_options(basis.rules)))
 
-    def ignored(self, below: tuple[str, ...]) -> list[bytes]:
+    def list_ignored(self, below: tuple[str, ...]) -> list[bytes]:
         """List the files below some paths that are ignored by the rules of the last check."""
         memo = self._start()
-        rules = self._rules.excluding((memo.basis or {}).get("rules", ""))
+        rules = self._rules.exclude_options((memo.basis or {}).get("rules", ""))
         places = () if "" in below else (f":(literal){path}" for path in below)
         return split(self.git.out("ls-files", "-z", "--others", "--ignored", *rules, "--", *places))
 
-    def _inside(self, folders: list[bytes]) -> list[bytes]:
+    def _list_files_in(self, folders: list[bytes]) -> list[bytes]:
         """List the files of the index that are in some folders."""
         return split(
             self.git.out("ls-files", "-z", "--cached", "--", *(f":(literal){os.fsdecode(f)}" for f in folders))
         )
 
-    def _let_go(self, ignored: list[bytes], basis: Basis, staged: Staged) -> bool:
+    def _drop_ignored(self, ignored: list[bytes], basis: Basis, staged: Staged) -> bool:
         """Drop ignored files from the index, unless the basis or the real index has them."""
         if not ignored:
             return False
@@ -263,12 +263,12 @@ class PrivateIndex:
     def _paths(self, tree: str) -> list[bytes]:
         return split(self.git.out("ls-tree", "-r", "-z", "--name-only", tree))
 
-    def _staged(self) -> Staged:
+    def _read_staged(self) -> Staged:
         copy = self._folder / _COPY
         copy.with_name(f"{_COPY}.lock").unlink(missing_ok=True)
         copy_file(self._real, copy)
         git = self._git.with_index(copy)
-        missing = ("--missing-ok",) if self.view.says("partial") else ()
+        missing = ("--missing-ok",) if self.view.is_enabled("partial") else ()
         ran = git.run("write-tree", *missing, ok=(0, 128))
         if not ran.code:
             return Staged(ran.out.decode().strip())

@@ -60,7 +60,7 @@ def record(places: Places, tree: Tree, chosen: FileRange, known: str = "") -> st
     for each in _files(places, tree, chosen):
         room -= each.seen.st_size if stat.S_ISREG(each.seen.st_mode) else 0
         if len(found) >= MOST_FILES or room < 0:
-            raise _too_much(f"{MOST_FILES:,} files" if room >= 0 else f"{MOST_BYTES >> 20:,} MiB")
+            raise _limit_error(f"{MOST_FILES:,} files" if room >= 0 else f"{MOST_BYTES >> 20:,} MiB")
         found[each.path] = _stamp(each)
     name = sha256(json.dumps(found).encode()).hexdigest()
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -69,7 +69,7 @@ def record(places: Places, tree: Tree, chosen: FileRange, known: str = "") -> st
     return name
 
 
-def differing(places: Places, tree: Tree, chosen: FileRange, name: str) -> tuple[str, ...]:
+def list_differing(places: Places, tree: Tree, chosen: FileRange, name: str) -> tuple[str, ...]:
     """List the files that were added, changed or removed since a record was made."""
     known = read_json(_folder(places, tree) / f"{name}.json")
     if not isinstance(known, dict):
@@ -86,7 +86,7 @@ def differing(places: Places, tree: Tree, chosen: FileRange, name: str) -> tuple
 
 
 def _folder(places: Places, tree: Tree) -> Path:
-    return places.private(Path(tree.path)) / RECORDS
+    return places.private_folder(Path(tree.path)) / RECORDS
 
 
 def _files(places: Places, tree: Tree, chosen: FileRange) -> Iterator[_Found]:
@@ -111,11 +111,11 @@ def _outermost(below: Iterable[str]) -> list[bytes]:
 def _walk(root: bytes, below: list[bytes]) -> Iterator[tuple[bytes, bytes, os.stat_result]]:
     """Yield all files, links and other entries that are not folders, except those in git's own folders."""
     looked = 0
-    paths = [path for path in below if not _leads_through_link(root, path)]
+    paths = [path for path in below if not _has_link_in_path(root, path)]
     while paths:
         looked += 1
         if looked > MOST_ENTRIES:
-            raise _too_much(f"{MOST_ENTRIES:,} files and folders")
+            raise _limit_error(f"{MOST_ENTRIES:,} files and folders")
         path = paths.pop()
         full = root + b"/" + path if path else root
         try:
@@ -133,7 +133,7 @@ def _walk(root: bytes, below: list[bytes]) -> Iterator[tuple[bytes, bytes, os.st
         yield path, full, seen
 
 
-def _leads_through_link(root: bytes, path: bytes) -> bool:
+def _has_link_in_path(root: bytes, path: bytes) -> bool:
     parts = path.split(b"/")
     return any(os.path.islink(root + b"/" + b"/".join(parts[:count])) for count in range(1, len(parts)))  # noqa: PTH114
 
@@ -155,7 +155,7 @@ def _stamp(found: _Found) -> str:
     return f"{found.kind} {content.hexdigest()}"
 
 
-def _too_much(what: str) -> WorkspaceFault:
+def _limit_error(what: str) -> WorkspaceFault:
     message = f"more than {what} would have to be looked at to tell whether any ignored file changed"
     return WorkspaceFault(message, next_step=_NARROWER)
 

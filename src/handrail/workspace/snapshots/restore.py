@@ -6,7 +6,7 @@ from pathlib import Path
 
 from handrail.errors import WorkspaceFault
 from handrail.model.history.trees import Tree
-from handrail.workspace.git.command import Git, shown, split
+from handrail.workspace.git.command import Git, decode_path, split
 from handrail.workspace.git.data_places import Places, read_json, write_json
 from handrail.workspace.git.folder_users import clear_stale_locks
 from handrail.workspace.git.repositories import git_dir
@@ -29,10 +29,10 @@ def restore(places: Places, tree: Tree, run: str, snapshot: str) -> str:
         message = f"{tree.path} is the user's own checkout, which is never restored over"
         raise WorkspaceFault(message, next_step="start the run in a worktree of its own to be able to go back")
     path = Path(tree.path)
-    with places.locked(path) as lock:
-        git = places.git(path).holding(lock)
+    with places.lock(path) as lock:
+        git = places.git(path).with_locks(lock)
         clear_stale_locks(path, tree.branch)
-        private = PrivateIndex(git, places.private(path))
+        private = PrivateIndex(git, places.private_folder(path))
         return _restore(private.plain, private, tree, (run, snapshot))
 
 
@@ -73,11 +73,11 @@ def _restore(git: Git, private: PrivateIndex, tree: Tree, wanted: tuple[str, str
     target = load(git, snapshot)
     journal = private.path.with_name(_JOURNAL)
     now = capture(private, tree, run)
-    kept = _begun(journal, snapshot)
+    kept = _find_interrupted(journal, snapshot)
     if kept is None:
-        if _same(now, target, tree):
+        if _is_same(now, target, tree):
             return ""
-        kept = keep(git, _with_obstacles(git, private, now, target))
+        kept = keep(git, _add_obstacles(git, private, now, target))
         write_json(journal, {"snapshot": snapshot, "kept": kept})
     private.path.with_name(MERGE_JOURNAL).unlink(missing_ok=True)
     put_files(git, private, target)
@@ -87,7 +87,7 @@ def _restore(git: Git, private: PrivateIndex, tree: Tree, wanted: tuple[str, str
     return kept
 
 
-def _begun(journal: Path, snapshot: str) -> str | None:
+def _find_interrupted(journal: Path, snapshot: str) -> str | None:
     """Return the ref that saves the state before, if a restore to this snapshot was begun and interrupted."""
     match read_json(journal):
         case {"snapshot": str(aim), "kept": str(kept)} if aim == snapshot:
@@ -96,14 +96,14 @@ def _begun(journal: Path, snapshot: str) -> str | None:
             return None
 
 
-def _same(now: State, target: State, tree: Tree) -> bool:
+def _is_same(now: State, target: State, tree: Tree) -> bool:
     moved = target.ref == f"refs/heads/{target.home}"
     wished = replace(target, run=now.run, home=now.home, owned=now.owned, omitted=now.omitted, nested=now.nested)
     wished = replace(wished, rules=now.rules, pinned=now.pinned)
     return now == (replace(wished, ref=f"refs/heads/{tree.branch}") if moved else wished)
 
 
-def _with_obstacles(git: Git, private: PrivateIndex, now: State, target: State) -> State:
+def _add_obstacles(git: Git, private: PrivateIndex, now: State, target: State) -> State:
     """Add the ignored files at paths where the snapshot has others: they would be overwritten."""
     listing = git.out("diff-tree", "-r", "-z", "--name-only", "--diff-filter=A", now.work, target.work)
     root = os.fsencode(git.where)
@@ -127,7 +127,7 @@ def _files_below(root: bytes, path: bytes) -> list[bytes]:
     found: list[bytes] = []
     for folder, folders, files in os.walk(root + b"/" + path):
         if b".git" in (*folders, *files):
-            message = f"a repository of its own stands at {shown(path)}, where the snapshot has a file"
-            raise WorkspaceFault(message, next_step="move it elsewhere, then go on", files=(shown(path),))
+            message = f"a repository of its own stands at {decode_path(path)}, where the snapshot has a file"
+            raise WorkspaceFault(message, next_step="move it elsewhere, then go on", files=(decode_path(path),))
         found += [os.path.relpath(folder + b"/" + name, root) for name in files]
     return found

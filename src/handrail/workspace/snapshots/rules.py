@@ -66,18 +66,18 @@ class KeptRules:
 
     def pin(self, blob: str) -> None:
         """Put rules in force, or those on disk where none are named."""
-        view = self.git.through.folder
+        view = self.git.active_view.folder
         wanted = read_rules(self._text(blob)) if blob else Rules(b"", (view / OWN_ATTRIBUTES).read_bytes())
         replace_file(view / "info" / "attributes", wanted.attributes)
         replace_file(self.folder / _PINNED, wanted.ignore)
 
-    def excluding(self, blob: str) -> tuple[str, ...]:
+    def exclude_options(self, blob: str) -> tuple[str, ...]:
         """Return the options that make `git ls-files` ignore by the rules in force."""
         return (f"--exclude-from={self.folder / _PINNED}",) if blob else ("--exclude-standard",)
 
-    def hidden(self, ignored: Iterable[bytes]) -> dict[str, str]:
+    def digest_hidden(self, ignored: Iterable[bytes]) -> dict[str, str]:
         """Return the digests of rule files that are ignored themselves, and of those outside the worktree."""
-        root, view = os.fsencode(self.git.where) + b"/", self.git.through.folder
+        root, view = os.fsencode(self.git.where) + b"/", self.git.active_view.folder
         found = {os.fsdecode(path): digest(root + path) for path in ignored if is_rule_file(path)}
         return found | {f"//{name}": digest(os.fsencode(view / name)) for name in (IGNORE, OWN_IGNORE)}
 
@@ -86,7 +86,7 @@ class KeptRules:
         globs = (f":(glob)**/{os.fsdecode(name)}" for name in (IGNORE_FILE, ATTRIBUTES_FILE))
         known = split(self.git.out("ls-files", "-z", "--cached", "--", *globs))
         paths = (*known, *(os.fsencode(name) for name in hidden if not name.startswith("//")))
-        text = gather(self.git.where, self.git.through, paths).text()
+        text = gather(self.git.where, self.git.active_view, paths).text()
         blob = self.git.line("hash-object", "-w", "--stdin", stdin=text)
         replace_file(self._path(blob), text)
         return blob
@@ -112,14 +112,14 @@ def gather(root: Path, view: View, paths: Iterable[bytes]) -> Rules:
         folder, _, name = path.rpartition(b"/")
         text = read_plain(Path(os.fsdecode(os.fsencode(root) + b"/" + path)))
         if name == IGNORE_FILE:
-            ignore.append(_joined(_ignoring(folder, text)))
+            ignore.append(_join_lines(_ignore_patterns(folder, text)))
         else:
-            attributes.append(_joined(_converting(folder, text)))
+            attributes.append(_join_lines(_attribute_lines(folder, text)))
     attributes.append(read_plain(view.folder / OWN_ATTRIBUTES))
-    return Rules(_joined(ignore), _joined(attributes))
+    return Rules(_join_lines(ignore), _join_lines(attributes))
 
 
-def _joined(texts: Iterable[bytes]) -> bytes:
+def _join_lines(texts: Iterable[bytes]) -> bytes:
     return b"".join(text if text.endswith(b"\n") else text + b"\n" for text in texts if text)
 
 
@@ -133,7 +133,7 @@ def read_plain(path: Path | bytes) -> bytes:
         return b""
 
 
-def _ignoring(folder: bytes, text: bytes) -> Iterator[bytes]:
+def _ignore_patterns(folder: bytes, text: bytes) -> Iterator[bytes]:
     for line in text.split(b"\n"):
         pattern = line.removesuffix(b"\r")
         if not pattern.strip() or pattern.startswith(b"#"):
@@ -141,19 +141,19 @@ def _ignoring(folder: bytes, text: bytes) -> Iterator[bytes]:
         if not folder:
             yield pattern
         elif pattern.startswith(b"!"):
-            yield b"!" + _below(folder, pattern[1:])
+            yield b"!" + _anchor_pattern(folder, pattern[1:])
         else:
-            yield _below(folder, pattern)
+            yield _anchor_pattern(folder, pattern)
 
 
-def _below(folder: bytes, pattern: bytes) -> bytes:
+def _anchor_pattern(folder: bytes, pattern: bytes) -> bytes:
     """Rewrite a pattern of a folder as one of the root."""
     start = b"/" + _SPECIAL.sub(rb"\\\1", folder) + b"/"
     body = pattern.rstrip(b" ").removesuffix(b"/")
     return start + pattern.removeprefix(b"/") if b"/" in body else start + b"**/" + pattern
 
 
-def _converting(folder: bytes, text: bytes) -> Iterator[bytes]:
+def _attribute_lines(folder: bytes, text: bytes) -> Iterator[bytes]:
     for line in text.split(b"\n"):
         stripped = line.strip(b" \t\r")
         if not stripped or stripped.startswith(b"#"):
@@ -162,7 +162,7 @@ def _converting(folder: bytes, text: bytes) -> Iterator[bytes]:
             yield stripped
         elif not stripped.startswith((b"[attr]", b"!")):
             pattern, rest = _pattern_of(stripped)
-            yield _quoted(_below(folder, pattern)) + b" " + rest
+            yield _quote(_anchor_pattern(folder, pattern)) + b" " + rest
 
 
 def _pattern_of(line: bytes) -> tuple[bytes, bytes]:
@@ -179,7 +179,7 @@ def _character(escape: bytes) -> bytes:
     return bytes([int(escape, 8) & 255]) if len(escape) > 1 else _ESCAPES.get(escape, escape)
 
 
-def _quoted(pattern: bytes) -> bytes:
+def _quote(pattern: bytes) -> bytes:
     plain = pattern.replace(b"\\", b"\\\\").replace(b'"', b'\\"')
     return b'"' + re.sub(rb"[\x00-\x1f]", lambda at: b"\\%03o" % at[0][0], plain) + b'"'
 

@@ -16,7 +16,7 @@ _LEFT_OUT = "left-out"
 def remember(git: Git, folder: Path, patterns: Path) -> None:
     """Store the patterns of a worktree, and what they leave out."""
     replace_file(folder / KNOWN_PATTERNS, patterns.read_bytes())
-    replace_file(folder / _LEFT_OUT, b"\0".join(sorted(_left_out(git))))
+    replace_file(folder / _LEFT_OUT, b"\0".join(sorted(_list_skipped(git))))
 
 
 def write_own(git: Git, folder: Path) -> None:
@@ -24,7 +24,7 @@ def write_own(git: Git, folder: Path) -> None:
     known = folder / _LEFT_OUT
     if not known.exists():
         return
-    written = _left_out(git) - set(split(known.read_bytes()))
+    written = _list_skipped(git) - set(split(known.read_bytes()))
     paths = b"\0".join(sorted(entry.partition(b"\t")[2] for entry in written))
     if paths:
         git.out("update-index", "-z", "--no-skip-worktree", "--stdin", stdin=paths)
@@ -40,7 +40,7 @@ def follow(git: Git, real: Git, folder: Path, patterns: Path) -> list[bytes]:
     return [entry.partition(b"\t")[2] for entry in found]
 
 
-def _left_out(git: Git) -> set[bytes]:
+def _list_skipped(git: Git) -> set[bytes]:
     """List the entries of files that a worktree leaves out, with mode and blob."""
     return {entry[2:] for entry in split(git.out("ls-files", "-t", "--stage", "-z")) if entry.startswith(b"S ")}
 
@@ -51,7 +51,7 @@ def _follow_left_out(git: Git, real: Git, patterns: Path) -> set[bytes]:
     These have no files, so only the real index knows them: a file that exists, or that the patterns include, is
     examined itself.
     """
-    known, now = _left_out(git), _left_out(real)
+    known, now = _list_skipped(git), _list_skipped(real)
     paths = {each.partition(b"\t")[2] for each in known}
     inside = set(split(real.out("ls-files", "-z", "--cached", "--ignored", f"--exclude-from={patterns}")))
     held = inside | set(split(git.out("ls-files", "-z", "--cached"))) - paths

@@ -16,7 +16,7 @@ from typing import cast
 from handrail.frozen import frozen
 from handrail.model.history.trees import Tree
 from handrail.workspace.git.command import Git
-from handrail.workspace.git.data_places import plain
+from handrail.workspace.git.data_places import safe_name
 from handrail.workspace.snapshots.private_index import PrivateIndex
 
 REFS = "refs/handrail/"
@@ -57,7 +57,7 @@ class State:
 
 def run_ref(run: str) -> str:
     """Return the ref of a run's snapshots."""
-    return f"{REFS}{plain(run)}"
+    return f"{REFS}{safe_name(run)}"
 
 
 def message_of(state: State) -> bytes:
@@ -66,7 +66,7 @@ def message_of(state: State) -> bytes:
     return f"{_TITLE}\n\n{json.dumps(named)}\n".encode()
 
 
-def parsed(message: str) -> State | None:
+def parse_message(message: str) -> State | None:
     """Parse the message of a commit; None where it is not a snapshot."""
     title, _, body = message.partition("\n\n")
     if title != _TITLE:
@@ -105,7 +105,7 @@ class Commits:
 
     def look(self, private: PrivateIndex, tree: Tree, run: str, aside: Executor) -> Callable[[], Known]:
         """Read the refs of a run, in the given executor where git has to be run."""
-        known = self._plain(private, tree, run)
+        known = self._recall(private, tree, run)
         return aside.submit(self._ask, private.git, tree, run).result if known is None else lambda: known
 
     def remember(self, known: Known) -> None:
@@ -121,7 +121,7 @@ class Commits:
         """Return the cached state of a snapshot."""
         return self._states.get(commit)
 
-    def _plain(self, private: PrivateIndex, tree: Tree, run: str) -> Known | None:
+    def _recall(self, private: PrivateIndex, tree: Tree, run: str) -> Known | None:
         folder, common = private.own, private.view.common
         newest = _commit(common / run_ref(run))
         branch = _commit(common / "refs/heads" / tree.branch) if tree.branch else ""
@@ -137,9 +137,9 @@ class Commits:
         fields = git.line("for-each-ref", form, *((home, newest) if tree.branch else (newest,))).split("\0")
         rows = {ref: (mark.strip("\n"), *rest) for mark, ref, *rest in zip(*[iter(fields)] * 5, strict=False)}
         mark, branch, files, _ = rows.get(home, ("", "", "", ""))
-        ref = home if mark == "*" else git.asks("symbolic-ref", "-q", "HEAD") or ""
+        ref = home if mark == "*" else git.query("symbolic-ref", "-q", "HEAD") or ""
         _, commit, _, says = rows.get(newest, ("", "", "", ""))
-        known = Known(ref, branch, files, commit, parsed(says) if commit else None)
+        known = Known(ref, branch, files, commit, parse_message(says) if commit else None)
         self.remember(known)
         return known
 

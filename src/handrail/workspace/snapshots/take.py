@@ -25,11 +25,11 @@ from handrail.errors import WorkspaceFault
 from handrail.model.history.trees import Tree
 from handrail.ports.workspaces import Snapshot
 from handrail.workspace.git.command import Git, split
-from handrail.workspace.git.data_places import plain
+from handrail.workspace.git.data_places import safe_name
 from handrail.workspace.git.repositories import git_dir
 from handrail.workspace.snapshots.index_memo import Basis
 from handrail.workspace.snapshots.private_index import PrivateIndex, Staged
-from handrail.workspace.snapshots.state import REFS, Commits, Known, State, message_of, parsed, run_ref
+from handrail.workspace.snapshots.state import REFS, Commits, Known, State, message_of, parse_message, run_ref
 
 _INDEX_TITLE = "Index of a work tree by Handrail"
 _GITLINK = b"160000"
@@ -39,16 +39,16 @@ _IN_PROGRESS = (
 )
 
 
-def kept_refs(git: Git, run: str) -> list[tuple[str, str]]:
+def list_kept_refs(git: Git, run: str) -> list[tuple[str, str]]:
     """List the refs under which work of a run was put aside, with their commits, oldest first."""
-    listing = git.line("for-each-ref", "--format=%(refname) %(objectname)", f"{REFS}kept/{plain(run)}/")
+    listing = git.line("for-each-ref", "--format=%(refname) %(objectname)", f"{REFS}kept/{safe_name(run)}/")
     found = [(ref, commit) for ref, _, commit in (line.partition(" ") for line in listing.splitlines())]
     return sorted(found, key=lambda pair: int(pair[0].rpartition("/")[2]))
 
 
 def capture(private: PrivateIndex, tree: Tree, run: str) -> State:
     """Read the state of a worktree; its objects are written, but nothing refers to them yet."""
-    return _captured(private, tree, run, Commits())[0]
+    return _capture_state(private, tree, run, Commits())[0]
 
 
 def basis_of(git: Git, commits: Commits, since: str) -> Basis:
@@ -63,19 +63,19 @@ def take(private: PrivateIndex, tree: Tree, run: str, commits: Commits, since: s
     Files are examined by the rules of the snapshot `since`, or by those on disk where none is named.
     """
     git = private.plain
-    state, known = _captured(private, tree, run, commits, basis_of(git, commits, since))
+    state, known = _capture_state(private, tree, run, commits, basis_of(git, commits, since))
     before = known.state
     if before is not None and before == replace(state, pinned=before.pinned):
-        return as_snapshot(known.newest, state)
+        return build_snapshot(known.newest, state)
     held = {known.tree} if state.head == known.branch else set[str]()
     held |= {before.index, before.rules, before.pinned} if before is not None else set()
     commit = write(git, state, (known.newest, *_parents(git, state)), held)
     git.out("update-ref", run_ref(run), commit, known.newest or "0" * len(commit))
     commits.remember(replace(known, newest=commit, state=state))
-    return as_snapshot(commit, state)
+    return build_snapshot(commit, state)
 
 
-def _captured(
+def _capture_state(
     private: PrivateIndex, tree: Tree, run: str, commits: Commits, basis: Basis | None = None
 ) -> tuple[State, Known]:
     with ThreadPoolExecutor(1) as aside:
@@ -91,7 +91,7 @@ def _captured(
         merge=tuple(_words(private.own / "MERGE_HEAD")),
         index=staged.tree,
         work=files.tree,
-        unmerged=_unmerged(private.plain, staged),
+        unmerged=_store_unmerged(private.plain, staged),
         owned=tree.owned,
         omitted=files.omitted,
         nested=files.nested,
@@ -103,8 +103,8 @@ def _captured(
 
 def keep(git: Git, state: State) -> str:
     """Put a state aside under a ref of its own, unless one holds it already; return the ref."""
-    known = [(run_ref(state.run), git.asks("rev-parse", "--verify", "-q", run_ref(state.run)) or "")]
-    kept = kept_refs(git, state.run)
+    known = [(run_ref(state.run), git.query("rev-parse", "--verify", "-q", run_ref(state.run)) or "")]
+    kept = list_kept_refs(git, state.run)
     for ref, commit in known + kept[-1:]:
         found = read(git, commit) if commit else None
         if found is not None and found == replace(state, pinned=found.pinned):
@@ -114,8 +114,8 @@ def keep(git: Git, state: State) -> str:
 
 def keep_commit(git: Git, run: str, commit: str) -> str:
     """Put a commit aside under a ref, unless one of the run's holds it already; return that ref."""
-    newest = git.asks("rev-parse", "--verify", "-q", run_ref(run))
-    known = [*reversed(kept_refs(git, run)), *([(run_ref(run), newest)] if newest else [])]
+    newest = git.query("rev-parse", "--verify", "-q", run_ref(run))
+    known = [*reversed(list_kept_refs(git, run)), *([(run_ref(run), newest)] if newest else [])]
     for ref, holder in known:
         if not git.run("merge-base", "--is-ancestor", commit, holder, ok=(0, 1)).code:
             return ref
@@ -123,9 +123,9 @@ def keep_commit(git: Git, run: str, commit: str) -> str:
 
 
 def _put_aside(git: Git, run: str, commit: str) -> str:
-    kept = kept_refs(git, run)
+    kept = list_kept_refs(git, run)
     number = int(kept[-1][0].rpartition("/")[2]) + 1 if kept else 1
-    ref = f"{REFS}kept/{plain(run)}/{number}"
+    ref = f"{REFS}kept/{safe_name(run)}/{number}"
     git.out("update-ref", ref, commit, "0" * len(commit))
     return ref
 
@@ -142,7 +142,7 @@ def load(git: Git, snapshot: str) -> State:
 def read(git: Git, commit: str) -> State | None:
     """Read a snapshot; None for any other commit."""
     ran = git.run("cat-file", "commit", commit, ok=(0, 128))
-    return None if ran.code else parsed(ran.out.partition(b"\n\n")[2].decode(errors="replace"))
+    return None if ran.code else parse_message(ran.out.partition(b"\n\n")[2].decode(errors="replace"))
 
 
 def write(git: Git, state: State, parents: tuple[str, ...], held: Collection[str] = ()) -> str:
@@ -164,7 +164,7 @@ def _index_commit(git: Git, state: State) -> str:
     return git.line("commit-tree", git.line("mktree", stdin="\n".join(entries).encode()), stdin=_INDEX_TITLE.encode())
 
 
-def as_snapshot(commit: str, state: State) -> Snapshot:
+def build_snapshot(commit: str, state: State) -> Snapshot:
     """Convert a state to the snapshot of the port."""
     return Snapshot(commit, state.work, state.head, state.omitted)
 
@@ -182,7 +182,7 @@ def _is_commit(git: Git, name: str) -> bool:
     return not git.run("cat-file", "-e", f"{name}^{{commit}}", ok=(0, 1, 128)).code
 
 
-def _unmerged(git: Git, staged: Staged) -> str:
+def _store_unmerged(git: Git, staged: Staged) -> str:
     return git.line("hash-object", "-w", "--stdin", stdin=staged.unmerged) if staged.unmerged else ""
 
 

@@ -73,7 +73,7 @@ def survey_settings(tree: Tree) -> Survey:
     hooks: dict[str, None] = {}
     named: dict[str, None] = {}
     for folder in _git_folders(root, path, common):
-        for name, value in _of_folder(folder, named):
+        for name, value in _read_folder_settings(folder, named):
             found[name] = tuple(dict.fromkeys((*found.get(name, ()), value)))
             if name.startswith("core.hookspath"):
                 hooks[value] = None
@@ -92,12 +92,12 @@ def sign_settings(tree: Tree, named: Iterable[str]) -> str:
     root, path = find_root(Path(tree.repository)), Path(tree.path)
     common = common_dir(root)
     seen = sha256()
-    for place in _watched(root, path, common, named):
+    for place in _list_watched_paths(root, path, common, named):
         seen.update(f"{place!r} {_stamp(place)}\n".encode(errors="backslashreplace"))
     return seen.hexdigest()
 
 
-def _watched(root: Path, path: Path, common: Path, named: Iterable[str]) -> Iterator[str]:
+def _list_watched_paths(root: Path, path: Path, common: Path, named: Iterable[str]) -> Iterator[str]:
     yield from (os.fspath(common / name) for name in ("config", "info/attributes"))
     folders = [common / "hooks"]
     for folder in _git_folders(root, path, common):
@@ -145,24 +145,24 @@ def _submodules(folder: Path) -> Iterator[Path]:
         folders.sort()
 
 
-def _of_folder(folder: _Folder, named: dict[str, None]) -> Iterator[tuple[str, str]]:
+def _read_folder_settings(folder: _Folder, named: dict[str, None]) -> Iterator[tuple[str, str]]:
     try:
         settings = read_settings(folder.where, folder.own)
     except WorkspaceFault:
         yield f"configuration{folder.label} that git cannot read", _MISSING
         return
     for each in settings:
-        if each.scope in _REPOSITORYS and _executes(each):
+        if each.scope in _REPOSITORYS and _can_execute(each):
             # A setting that all worktrees share is listed once, without the label of a worktree.
             is_shared = each.scope == "local" and not folder.is_submodule
             yield each.key + ("" if is_shared else folder.label), each.value
-            yield from _named_files(folder, each, named)
+            yield from _digest_named_files(folder, each, named)
     if folder.is_submodule:
         for name, digests in _hooks(folder.own / "hooks", f"hook {{}}{folder.label}").items():
             yield name, digests[0]
 
 
-def _executes(each: Setting) -> bool:
+def _can_execute(each: Setting) -> bool:
     return _EXECUTING.fullmatch(each.key) is not None or _TARGETS.fullmatch(each.key) is not None
 
 
@@ -181,7 +181,7 @@ def is_ordinary(name: str, values: tuple[str, ...] | None, known: Collection[str
     return not is_known and not any("::" in value or value.startswith("-") for value in values)
 
 
-def _named_files(folder: _Folder, each: Setting, named: dict[str, None]) -> Iterator[tuple[str, str]]:
+def _digest_named_files(folder: _Folder, each: Setting, named: dict[str, None]) -> Iterator[tuple[str, str]]:
     """Yield the files that a setting names; an include counts even while its condition does not hold."""
     if _INCLUDES.fullmatch(each.key):
         base = Path(each.origin.removeprefix("file:")).parent
@@ -240,7 +240,7 @@ def _file(name: str, path: Path, *, always: bool = False) -> dict[str, tuple[str
     return {name: (f"{'executable' if mode & 0o111 else 'plain'} {digest}",)}
 
 
-def shown_setting(name: str, values: tuple[str, ...] | None, *, is_new: bool) -> str:
+def describe_setting(name: str, values: tuple[str, ...] | None, *, is_new: bool) -> str:
     """Describe how a setting differs; values that may contain passwords are not shown."""
     how = "removed" if values is None else "new" if is_new else "changed"
     if values is None or name.startswith(("hook ", "file of ", "info/", "configuration")) or _SECRET.fullmatch(name):

@@ -15,7 +15,7 @@ from handrail.late_import import late_import
 from handrail.model.history.trees import Tree
 from handrail.ports.workspaces import Source
 from handrail.workspace.git.command import Git, View
-from handrail.workspace.git.data_places import RECORDS, VIEW, Places, plain
+from handrail.workspace.git.data_places import RECORDS, VIEW, Places, safe_name
 from handrail.workspace.git.repositories import branches, common_dir, find_root, git_dir
 from handrail.workspace.git.repository_view import copy_view
 from handrail.workspace.snapshots.private_index import PrivateIndex
@@ -29,7 +29,7 @@ from handrail.workspace.worktrees.records import (
     record_path,
     write_record,
 )
-from handrail.workspace.worktrees.start_point import Start, copy_ignored, starting_point, work_on_top
+from handrail.workspace.worktrees.start_point import Start, choose_start, copy_ignored, work_on_top
 
 if TYPE_CHECKING:
     from handrail.workspace.snapshots import restore
@@ -59,10 +59,10 @@ def prepare(places: Places, source: Source) -> Tree:
     root = find_root(Path(source.repository))
     common = common_dir(root)
     folder = places.worktrees(root, common)
-    note, path = record_path(folder, source.run), folder / plain(source.run)
-    with places.locked(path) as own:
-        with places.locked(common) as lock:
-            site = _Site(places.git(root).holding(own, lock), common, source, path, note)
+    note, path = record_path(folder, source.run), folder / safe_name(source.run)
+    with places.lock(path) as own:
+        with places.lock(common) as lock:
+            site = _Site(places.git(root).with_locks(own, lock), common, source, path, note)
             known = read_record(note)
             record = known if known and known.is_of(source.run, source.born) else None
             if record and record.ready and is_whole(path, common):
@@ -84,12 +84,12 @@ def _place(places: Places, site: _Site, known: WorktreeRecord | None) -> tuple[W
     """Make branch and worktree, still without files; return the commit that it is on."""
     if os.path.lexists(site.path) or admin_folders(site.path, site.common):
         _make_room(places, site, known)
-    found = _again(site, known) if known and known.ready else None
+    found = _recover_branch(site, known) if known and known.ready else None
     claimed = known.branch if known is not None else ""
-    record, tip = found or _claim(site, starting_point(site.git, site.source), claimed)
+    record, tip = found or _claim(site, choose_start(site.git, site.source), claimed)
     site.path.mkdir(mode=0o700, parents=True, exist_ok=True)
     _link(site, record.branch, tip)
-    _own_upstream(site, record.branch)
+    _set_upstream(site, record.branch)
     return record, tip
 
 
@@ -104,23 +104,23 @@ def _make_room(places: Places, site: _Site, known: WorktreeRecord | None) -> Non
 
 def _fill(places: Places, site: _Site, record: WorktreeRecord, tip: str) -> Tree:
     """Write the files of a worktree, and mark it as ready."""
-    folder = places.private(site.path)
-    git = replace(site.git, where=site.path, view=copy_view(site.git.through, site.path, folder / VIEW))
+    folder = places.private_folder(site.path)
+    git = replace(site.git, where=site.path, view=copy_view(site.git.active_view, site.path, folder / VIEW))
     private = PrivateIndex(git, folder)
     private.begin()
     shutil.rmtree(folder / RECORDS, ignore_errors=True)
     private.git.out("-c", "checkout.workers=4", "read-tree", "--reset", "-u", "HEAD")
-    private.hand_out()
+    private.copy_to_real_index()
     on_top = work_on_top(site.git, site.source, tip) if tip == record.start else None
     if on_top:
         private.follow()
         restore.put_files(git, private, on_top)
     copy_ignored(site.git, site.path, site.source.copy)
-    write_record(site.note, record.made())
+    write_record(site.note, record.mark_ready())
     return record.tree()
 
 
-def _again(site: _Site, record: WorktreeRecord) -> tuple[WorktreeRecord, str] | None:
+def _recover_branch(site: _Site, record: WorktreeRecord) -> tuple[WorktreeRecord, str] | None:
     """Find the branch of a worktree that is gone; one that is checked out elsewhere continues under another name."""
     found = [one for one in branches(site.git, f"refs/heads/{record.branch}") if one.name == record.branch]
     if not found:
@@ -159,7 +159,7 @@ def _free_branch(site: _Site, claimed: str) -> str:
     if not _USUAL.fullmatch(wished) and site.git.run("check-ref-format", "--branch", wished, ok=(0, 1, 128)).code:
         message = f"`{wished}` cannot be the name of a branch"
         raise WorkspaceFault(message, next_step="choose a name such as work/my-task")
-    owned = f"{REFS}owned/{plain(site.source.run)}/"
+    owned = f"{REFS}owned/{safe_name(site.source.run)}/"
     found = branches(site.git, f"refs/heads/{wished}*", f"refs/heads/{wished}*/**", owned, *_parents_of(wished))
     taken = {one.name for one in found if not one.name.startswith(REFS)}
     tips = {one.name: one.commit for one in found}
@@ -172,12 +172,12 @@ def _free_branch(site: _Site, claimed: str) -> str:
     busy = {one.name for one in found if one.worktree}
     for number in count(1):
         name = wished if number == 1 else f"{wished}-{number}"
-        if name not in busy and (name in ours or not _clashes(name, taken)):
+        if name not in busy and (name in ours or not _has_clash(name, taken)):
             return name
     raise AssertionError
 
 
-def _clashes(name: str, taken: set[str]) -> bool:
+def _has_clash(name: str, taken: set[str]) -> bool:
     return any(one == name or one.startswith(f"{name}/") or name.startswith(f"{one}/") for one in taken)
 
 
@@ -185,9 +185,9 @@ def _parents_of(branch: str) -> list[str]:
     return [f"refs/heads/{parent}" for parent in map(str, Path(branch).parents) if parent != "."]
 
 
-def _own_upstream(site: _Site, branch: str) -> None:
+def _set_upstream(site: _Site, branch: str) -> None:
     """Make a bare `git push` target a branch of the same name, whatever the base tracks."""
-    if site.git.through.says("origin"):
+    if site.git.active_view.is_enabled("origin"):
         config = ("config", "--file", str(site.common / "config"))
         site.git.out(*config, f"branch.{branch}.remote", "origin")
         site.git.out(*config, f"branch.{branch}.merge", f"refs/heads/{branch}")
@@ -196,18 +196,18 @@ def _own_upstream(site: _Site, branch: str) -> None:
 def _link(site: _Site, branch: str, tip: str) -> None:
     """Make a worktree without files, like `git worktree add --no-checkout`, which would obey the repository."""
     names = (f"{site.path.name}{number or ''}" for number in count())
-    entry = next(folder for name in names if _made(folder := site.common / "worktrees" / name))
+    entry = next(folder for name in names if _try_make_folder(folder := site.common / "worktrees" / name))
     (entry / "gitdir").write_text(f"{site.path / '.git'}\n", "utf-8", "surrogateescape")
     (entry / "commondir").write_text("../..\n", "ascii")
     (entry / "logs").mkdir()
     who = f"{site.git.identity.name} <{site.git.identity.email}>"
     (entry / "logs/HEAD").write_text(f"{'0' * len(tip)} {tip} {who} {int(time.time())} +0000\n", "ascii")
-    _link_sparse(site.git.through, entry)
+    _link_sparse(site.git.active_view, entry)
     (entry / "HEAD").write_text(f"ref: refs/heads/{branch}\n", "utf-8")
     (site.path / ".git").write_text(f"gitdir: {entry}\n", "utf-8", "surrogateescape")
 
 
-def _made(folder: Path) -> bool:
+def _try_make_folder(folder: Path) -> bool:
     try:
         folder.mkdir(parents=True)
     except FileExistsError:
@@ -218,12 +218,12 @@ def _made(folder: Path) -> bool:
 def _link_sparse(view: View, entry: Path) -> None:
     """Copy the sparse patterns of the checkout to a worktree, as git does."""
     patterns, settings = view.own / "info" / "sparse-checkout", view.own / "config.worktree"
-    if not view.says("sparsecheckout"):
+    if not view.is_enabled("sparsecheckout"):
         return
     (entry / "info").mkdir()
     if patterns.is_file():
         shutil.copyfile(patterns, entry / "info" / "sparse-checkout")
     if settings.is_file():
         for name in ("sparseCheckout", "sparseCheckoutCone"):
-            value = "true" if view.says(name.lower()) else "false"
+            value = "true" if view.is_enabled(name.lower()) else "false"
             Git(entry, own=entry).out("config", "--file", str(entry / "config.worktree"), f"core.{name}", value)

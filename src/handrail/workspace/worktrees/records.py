@@ -13,7 +13,7 @@ from typing import Any, cast
 from handrail.errors import WorkspaceFault
 from handrail.frozen import frozen
 from handrail.model.history.trees import Tree
-from handrail.workspace.git.data_places import Places, plain, read_json, write_json
+from handrail.workspace.git.data_places import Places, read_json, safe_name, write_json
 from handrail.workspace.snapshots.state import REFS
 
 _FOLDER = "worktrees"
@@ -42,7 +42,7 @@ class WorktreeRecord:
         """Return the worktree that it describes."""
         return Tree(path=self.path, repository=self.repository, branch=self.branch, base=self.base, commit=self.commit)
 
-    def made(self) -> "WorktreeRecord":
+    def mark_ready(self) -> "WorktreeRecord":
         """Return a copy that is marked as ready."""
         return replace(self, ready=True)
 
@@ -53,7 +53,7 @@ class WorktreeRecord:
 
 def record_path(folder: Path, run: str) -> Path:
     """Return the file of a run's record in the folder of its repository's worktrees."""
-    return folder / f"{plain(run)}.json"
+    return folder / f"{safe_name(run)}.json"
 
 
 def read_record(path: Path) -> WorktreeRecord | None:
@@ -73,7 +73,7 @@ def write_record(path: Path, record: WorktreeRecord) -> None:
     write_json(path, asdict(record))
 
 
-def all_records(places: Places) -> tuple[WorktreeRecord, ...]:
+def list_records(places: Places) -> tuple[WorktreeRecord, ...]:
     """List every worktree that was made and not removed."""
     found = (read_record(path) for path in sorted(record_notes(places)))
     return tuple(record for record in found if record)
@@ -96,7 +96,7 @@ def record_of(places: Places, path: Path) -> WorktreeRecord | None:
     if path.resolve() != home.resolve() / path.parent.name / path.name:
         return None
     record = read_record(home / path.parent.name / f"{path.name}.json")
-    if record is None or plain(record.run) != path.name or Path(record.path).resolve() != path.resolve():
+    if record is None or safe_name(record.run) != path.name or Path(record.path).resolve() != path.resolve():
         return None
     return record
 
@@ -124,13 +124,13 @@ def require_ours(places: Places, path: Path) -> WorktreeRecord:
 
 def owner_ref(run: str, branch: str) -> str:
     """Return the ref that marks a branch as made for a run; it names the commit at which the branch began."""
-    return f"{REFS}owned/{plain(run)}/{branch}"
+    return f"{REFS}owned/{safe_name(run)}/{branch}"
 
 
 def is_whole(path: Path, common: Path) -> bool:
     """Whether a worktree's folder and its entry in the repository belong together."""
     return (
-        any(_names(entry, path) and (entry / "HEAD").is_file() for entry in admin_folders(path, common))
+        any(_is_entry_for(entry, path) and (entry / "HEAD").is_file() for entry in admin_folders(path, common))
         and (path / ".git").is_file()
     )
 
@@ -140,10 +140,10 @@ def admin_folders(path: Path, common: Path) -> list[Path]:
     entries = [entry for entry in (common / "worktrees").glob("*") if entry.is_dir() and not entry.is_symlink()]
     own_name = [entry for entry in entries if entry.name.rstrip("0123456789") == path.name.rstrip("0123456789")]
     unfinished = [entry for entry in own_name if not (entry / "gitdir").exists() and entry.name.startswith(path.name)]
-    return [entry for entry in entries if _names(entry, path)] + unfinished
+    return [entry for entry in entries if _is_entry_for(entry, path)] + unfinished
 
 
-def _names(entry: Path, path: Path) -> bool:
+def _is_entry_for(entry: Path, path: Path) -> bool:
     try:
         return os.fsdecode((entry / "gitdir").read_bytes()).rstrip("\n") == str(path / ".git")
     except OSError:

@@ -11,7 +11,7 @@ from pathlib import Path
 from handrail.errors import WorkspaceFault
 from handrail.model.history.trees import Tree
 from handrail.workspace.git.data_places import Places
-from handrail.workspace.git.folder_users import working_in
+from handrail.workspace.git.folder_users import list_processes_in
 from handrail.workspace.git.repositories import common_dir, find_root, git_dir
 from handrail.workspace.snapshots.private_index import PrivateIndex
 from handrail.workspace.worktrees.records import WorktreeRecord, is_whole, record_of
@@ -25,11 +25,11 @@ def release(places: Places, tree: Tree, run: str) -> bool:
     if record is None or record.run != run or record.teardown:
         return False
     common = common_dir(find_root(Path(tree.repository)))
-    with places.locked(path) as own:
+    with places.lock(path) as own:
         # Where the folder is gone, somebody may have died before the rest of it was.
-        if os.path.lexists(path) and (not _is_committed(places, record, common, own) or working_in(path)):
+        if os.path.lexists(path) and (not _is_committed(places, record, common, own) or list_processes_in(path)):
             return False
-        with places.locked(common):
+        with places.lock(common):
             remove_files(places, record, common)
     return True
 
@@ -38,7 +38,7 @@ def released_commit(places: Places, tree: Tree, files: str) -> str:
     """Give the newest commit of the branch of a worktree that is gone; where it holds other files, work was lost."""
     git = places.git(find_root(Path(tree.repository)))
     branch = f"refs/heads/{tree.branch}"
-    commit = git.asks("rev-parse", "--verify", "-q", branch)
+    commit = git.query("rev-parse", "--verify", "-q", branch)
     if not commit or git.line("rev-parse", f"{commit}^{{tree}}") != files:
         message = f"the work tree {tree.path} is gone, and {tree.branch} does not hold its files"
         raise WorkspaceFault(message, next_step="put the folder back, or discard the run")
@@ -50,9 +50,9 @@ def _is_committed(places: Places, record: WorktreeRecord, common: Path, lock: in
     path = Path(record.path)
     if not record.ready or not is_whole(path, common) or (git_dir(path) / "locked").exists():
         return False
-    private = PrivateIndex(places.git(path).holding(lock), places.private(path))
+    private = PrivateIndex(places.git(path).with_locks(lock), places.private_folder(path))
     files, staged = private.follow()
-    if files.omitted or staged.unmerged or private.ignored(("",)):
+    if files.omitted or staged.unmerged or private.list_ignored(("",)):
         return False
     newest = private.plain.line("rev-parse", f"refs/heads/{record.branch}", f"{files.head}^{{tree}}").split()
     return newest == [files.head, files.tree]

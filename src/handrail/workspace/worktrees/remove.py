@@ -15,9 +15,9 @@ import time
 from pathlib import Path
 
 from handrail.errors import WorkspaceFault
-from handrail.processes.environment import allowed_environment
+from handrail.processes.environment import filter_environment
 from handrail.workspace.git.command import Git
-from handrail.workspace.git.data_places import Places, plain
+from handrail.workspace.git.data_places import Places, safe_name
 from handrail.workspace.git.repositories import common_dir, find_root
 from handrail.workspace.snapshots.state import REFS
 from handrail.workspace.worktrees.records import (
@@ -38,7 +38,7 @@ LOG = "teardown.log"
 def remove_worktree(places: Places, record: WorktreeRecord, common: Path) -> None:
     """Remove a run's worktree and its entry; hold the repository's lock, and keep what is in it before."""
     remove_files(places, record, common)
-    _remove_folder(places.private(Path(record.path)))
+    _remove_folder(places.private_folder(Path(record.path)))
 
 
 def remove_files(places: Places, record: WorktreeRecord, common: Path) -> None:
@@ -88,11 +88,11 @@ def forget_record(record: WorktreeRecord) -> None:
 def delete_branch(git: Git, record: WorktreeRecord) -> None:
     """Delete the branch that was made for a run, with the ref that names its owner; save its commit before."""
     owner = owner_ref(record.run, record.branch)
-    began = git.asks("rev-parse", "--verify", "-q", owner)
+    began = git.query("rev-parse", "--verify", "-q", owner)
     if began is None:
         return
     ref = f"refs/heads/{record.branch}"
-    tip = git.asks("rev-parse", "--verify", "-q", ref)
+    tip = git.query("rev-parse", "--verify", "-q", ref)
     if tip is not None:
         git.out("update-ref", "-d", ref, tip)
         config = ("config", "--file", str(common_dir(git.where) / "config"))
@@ -111,13 +111,13 @@ def throw_away(places: Places, repository: Path, run: str) -> None:
     """Remove a worktree that was only made to try something, with its branch; nothing of it is saved."""
     root = find_root(repository)
     common = common_dir(root)
-    path = places.worktrees(root, common) / plain(run)
-    with places.locked(path), places.locked(common) as lock:
+    path = places.worktrees(root, common) / safe_name(run)
+    with places.lock(path), places.lock(common) as lock:
         record = read_record(record_path(path.parent, run))
         if record is None:
             return
         remove_worktree(places, record, common)
-        delete_branch(places.git(root).holding(lock), record)
+        delete_branch(places.git(root).with_locks(lock), record)
         forget_record(record)
     with contextlib.suppress(OSError):
         path.parent.parent.rmdir()
@@ -127,19 +127,19 @@ def tear_down(places: Places, record: WorktreeRecord) -> None:
     """Run the tear-down commands of a worktree; failures are logged and stop nothing."""
     until = time.monotonic() + record.teardown_timeout
     for command in record.teardown:
-        why = _ran(command, Path(record.path), until)
+        why = _run_command(command, Path(record.path), until)
         if why:
             with (places.folder / LOG).open("a", encoding="utf-8") as file:
                 file.write(f"{record.run}: `{command}` {why}\n")
 
 
-def _ran(command: str, path: Path, until: float) -> str:
+def _run_command(command: str, path: Path, until: float) -> str:
     """Run one command in a process group of its own, which ends with it; return why it failed."""
     quiet = subprocess.DEVNULL
     process = subprocess.Popen(  # noqa: S603 - from the trusted configuration of the user's checkout
         ["/bin/sh", "-c", command],
         cwd=path,
-        env=allowed_environment(os.environ),
+        env=filter_environment(os.environ),
         stdin=quiet,
         stdout=quiet,
         stderr=quiet,

@@ -14,14 +14,14 @@ from typing import cast
 from handrail.errors import WorkspaceFault
 from handrail.frozen import frozen
 from handrail.model.history.trees import Tree
-from handrail.workspace.git.data_places import Places, read_json, short, write_json
+from handrail.workspace.git.data_places import Places, hash_path, read_json, write_json
 from handrail.workspace.git.repositories import common_dir, find_root
 from handrail.workspace.worktrees.executing_settings import (
     IN_TREE,
     Survey,
+    describe_setting,
     is_ordinary,
     printable,
-    shown_setting,
     sign_settings,
     survey_settings,
 )
@@ -49,10 +49,10 @@ def record_settings(places: Places, tree: Tree) -> None:
 
     So a worktree that somebody removed and that is made again is still compared with the beginning of the run.
     """
-    born = _born(places, tree)
-    if born is None or (tree.owned and _recorded(places, tree, born) is not None):
+    born = _birth_of(places, tree)
+    if born is None or (tree.owned and _read_record(places, tree, born) is not None):
         return
-    for other in _under_way(places, tree):
+    for other in _trees_in_step(places, tree):
         look_at_settings(places, other)
     digests = _digests(survey_settings(tree).settings)
 
@@ -67,8 +67,8 @@ def record_settings(places: Places, tree: Tree) -> None:
 
 def accept_settings(places: Places, tree: Tree, files: Collection[str] | None = None) -> None:
     """Record the current settings: all of them, or only the hooks among some files of the checkout."""
-    born = _born(places, tree)
-    known = None if born is None else _recorded(places, tree, born)
+    born = _birth_of(places, tree)
+    known = None if born is None else _read_record(places, tree, born)
     if born is None or known is None:
         return
     now = _digests(survey_settings(tree).settings)
@@ -81,11 +81,11 @@ def accept_settings(places: Places, tree: Tree, files: Collection[str] | None = 
         _change_unaccepted(places, tree, lambda each: {name: each[name] for name in each.keys() - names})
 
 
-def changed_settings(places: Places, tree: Tree) -> tuple[str, ...]:
+def list_changed_settings(places: Places, tree: Tree) -> tuple[str, ...]:
     """Describe what differs from the record, by name; runs without a record have nothing to compare with."""
-    born = _born(places, tree)
-    known = None if born is None else _recorded(places, tree, born)
-    return () if known is None else _shown(known, tree, survey_settings(tree))
+    born = _birth_of(places, tree)
+    known = None if born is None else _read_record(places, tree, born)
+    return () if known is None else _describe_differences(known, tree, survey_settings(tree))
 
 
 def note_step(places: Places, tree: Tree) -> None:
@@ -93,14 +93,14 @@ def note_step(places: Places, tree: Tree) -> None:
     _path(places, tree).with_name(_STEP).touch()
 
 
-def _under_way(places: Places, tree: Tree) -> Iterator[Tree]:
+def _trees_in_step(places: Places, tree: Tree) -> Iterator[Tree]:
     """Yield the worktrees of a repository whose last step nobody has checked: it is running, or its driver died."""
     common = common_dir(find_root(Path(tree.repository)))
     marked = {note.parent for note in places.private_files(_STEP)}
     # The records of all others need not be read: of many worktrees few have a step under way.
     noted = (note for note in record_notes(places) if places.private_path(worktree_of(note)) in marked)
     found = (record.tree() for note in noted if (record := read_record(note)) is not None)
-    for each in (*((tree,) if places.private(Path(tree.path)) in marked else ()), *found):
+    for each in (*((tree,) if places.private_folder(Path(tree.path)) in marked else ()), *found):
         with suppress(WorkspaceFault):
             if common_dir(find_root(Path(each.repository))) == common:
                 yield each
@@ -108,7 +108,7 @@ def _under_way(places: Places, tree: Tree) -> Iterator[Tree]:
 
 def look_at_settings(places: Places, tree: Tree) -> tuple[str, ...]:
     """Describe the same after a step, and remember what differs for the repository; quick where nothing was written."""
-    born = _born(places, tree)
+    born = _birth_of(places, tree)
     path = _path(places, tree)
     content = read_json(path)
     known = None if born is None else _settings_in(content, born)
@@ -124,22 +124,22 @@ def look_at_settings(places: Places, tree: Tree) -> tuple[str, ...]:
     if survey.named != seen.named:
         signature = sign_settings(tree, survey.named)
         survey = survey_settings(tree)
-    names = {name for name in _differing(known, tree, survey) if not name.endswith(IN_TREE)}
+    names = {name for name in _find_differences(known, tree, survey) if not name.endswith(IN_TREE)}
     if names:
         _change_unaccepted(places, tree, lambda each: {name: known.get(name) for name in names} | each)
-    changes = _shown(known, tree, survey)
+    changes = _describe_differences(known, tree, survey)
     _write(places, tree, born, known, _Look(signature, survey.named, changes))
     return changes
 
 
 def has_filters(places: Places, tree: Tree) -> bool:
     """Whether the repository's own configuration had a filter when a run was set up; reads only the record."""
-    born = _born(places, tree)
-    known = None if born is None else _recorded(places, tree, born)
+    born = _birth_of(places, tree)
+    known = None if born is None else _read_record(places, tree, born)
     return any(name.startswith("filter.") for name in known or ())
 
 
-def _born(places: Places, tree: Tree) -> str | None:
+def _birth_of(places: Places, tree: Tree) -> str | None:
     """Return which run a record belongs to; a borrowed checkout has one for whoever works there."""
     if not tree.owned:
         return ""
@@ -147,7 +147,7 @@ def _born(places: Places, tree: Tree) -> str | None:
     return None if record is None else record.born
 
 
-def _differing(known: Mapping[str, str], tree: Tree, survey: Survey) -> set[str]:
+def _find_differences(known: Mapping[str, str], tree: Tree, survey: Survey) -> set[str]:
     digests, values = _digests(survey.settings), {printable(name): each for name, each in survey.settings.items()}
     found = {name for name in known.keys() | digests.keys() if known.get(name) != digests.get(name)}
     if not Path(tree.path).is_dir():
@@ -155,10 +155,10 @@ def _differing(known: Mapping[str, str], tree: Tree, survey: Survey) -> set[str]
     return {name for name in found if not is_ordinary(name, values.get(name), known)}
 
 
-def _shown(known: Mapping[str, str], tree: Tree, survey: Survey) -> tuple[str, ...]:
+def _describe_differences(known: Mapping[str, str], tree: Tree, survey: Survey) -> tuple[str, ...]:
     values = {printable(name): each for name, each in survey.settings.items()}
-    names = sorted(_differing(known, tree, survey))
-    return tuple(shown_setting(name, values.get(name), is_new=name not in known) for name in names)
+    names = sorted(_find_differences(known, tree, survey))
+    return tuple(describe_setting(name, values.get(name), is_new=name not in known) for name in names)
 
 
 def _digests(found: Mapping[str, tuple[str, ...]]) -> _Digests:
@@ -167,10 +167,10 @@ def _digests(found: Mapping[str, tuple[str, ...]]) -> _Digests:
 
 
 def _path(places: Places, tree: Tree) -> Path:
-    return places.private(Path(tree.path)) / RECORD
+    return places.private_folder(Path(tree.path)) / RECORD
 
 
-def _recorded(places: Places, tree: Tree, born: str) -> _Digests | None:
+def _read_record(places: Places, tree: Tree, born: str) -> _Digests | None:
     return _settings_in(read_json(_path(places, tree)), born)
 
 
@@ -201,8 +201,8 @@ def _change_unaccepted(
 ) -> dict[str, str | None]:
     """Change what is remembered for a repository: each setting that a step changed, with its earlier digest."""
     common = common_dir(find_root(Path(tree.repository)))
-    path = places.folder / UNACCEPTED / f"{short(common, 24)}.json"
-    with places.locked(path):
+    path = places.folder / UNACCEPTED / f"{hash_path(common, 24)}.json"
+    with places.lock(path):
         match read_json(path):
             case {"settings": dict()} as found:
                 before = cast("dict[str, dict[str, str | None]]", found)["settings"]

@@ -33,13 +33,13 @@ class Start:
     """What the run's own changes are measured against."""
 
 
-def starting_point(git: Git, source: Source) -> Start:
+def choose_start(git: Git, source: Source) -> Start:
     """Choose the commit at which a branch begins; the work that an item depends on is merged into it."""
     given = commit_of(git, source.commit)
     point = load(git, source.changes) if source.changes else None
     start = point.head if point and point.owned else given
     for commit in source.merge:
-        start = _merged(git, start, commit_of(git, commit))
+        start = _merge_commits(git, start, commit_of(git, commit))
     if source.merge:
         return Start(start, start)
     # The user's own uncommitted changes are not the run's work.
@@ -54,14 +54,14 @@ def work_on_top(git: Git, source: Source, start: str) -> State | None:
     if point.head == start:
         return point
     tip = git.line("rev-parse", f"{start}^{{tree}}")
-    found = merges.three_way(git, f"{point.head}^{{tree}}", tip, point.work)
+    found = merges.merge_three_way(git, f"{point.head}^{{tree}}", tip, point.work)
     if found.files:
         message = f"the uncommitted changes do not fit on {start[:12]}: {', '.join(found.files)}"
         raise WorkspaceFault(message, next_step="commit them first, or start from another branch", files=found.files)
     return replace(point, work=found.tree, index=tip, unmerged="", merge=())
 
 
-def _merged(git: Git, ours: str, theirs: str) -> str:
+def _merge_commits(git: Git, ours: str, theirs: str) -> str:
     if merges.is_ancestor(git, theirs, ours):
         return ours
     if merges.is_ancestor(git, ours, theirs):
@@ -76,13 +76,13 @@ def _merged(git: Git, ours: str, theirs: str) -> str:
 def copy_ignored(git: Git, worktree: Path, globs: Sequence[str]) -> None:
     """Copy the ignored files that match a pattern; nothing is overwritten."""
     checkout = git.where
-    for path in ignored_files(git, globs):
+    for path in list_ignored_files(git, globs):
         source, target = checkout / path, worktree / path
-        if _stays_inside(worktree, path) and not os.path.lexists(target):
+        if _is_inside(worktree, path) and not os.path.lexists(target):
             _copy(source, target, checkout)
 
 
-def ignored_files(git: Git, globs: Sequence[str]) -> list[str]:
+def list_ignored_files(git: Git, globs: Sequence[str]) -> list[str]:
     """List the ignored files that match a pattern; patterns are written as in `.gitignore`."""
     patterns = [f"--exclude={glob}" for glob in globs]
     if not patterns:
@@ -93,7 +93,7 @@ def ignored_files(git: Git, globs: Sequence[str]) -> list[str]:
     return [os.fsdecode(path) for path in split(ignored)]
 
 
-def _stays_inside(worktree: Path, path: str) -> bool:
+def _is_inside(worktree: Path, path: str) -> bool:
     folders = Path(path).parents
     return not any((worktree / folder).is_symlink() for folder in folders if folder != Path())
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from handrail.authoring.importers.coven.go_syntax import Untranslatable, parse_action
 from handrail.authoring.importers.coven.go_templates import Surroundings, literal, translate_template
-from handrail.authoring.importers.coven.go_values import command, condition, duration, with_holes
+from handrail.authoring.importers.coven.go_values import command, condition, duration, translate_text
 from handrail.authoring.importers.coven.names import CovenNames
 
 
@@ -96,7 +96,7 @@ def test_plain_text_with_endraw_in_it_stays_plain() -> None:
 
 
 def test_values_and_commands_get_holes() -> None:
-    assert with_holes("a {{.b}} c", _names()) == "a ${b} c"
+    assert translate_text("a {{.b}} c", _names()) == "a ${b} c"
     assert command("echo {{.b.c}} ${x:-y} ${HOME} $f", _names()) == "echo ${b.c} $${x:-y} ${HOME} $f"
 
 

@@ -135,7 +135,7 @@ def test_a_question_waits_for_words_and_the_conversation_goes_on_with_them(shop:
     ask = {"say": "Hm.", "ask": "Blue or red?", "usage": {"input_tokens": 10, "cost": 0.25}}
     state = shop.run(ONE, {"one": [ask, {"expect_prompt": "blue, please", **DONE}]})
     assert (state.status, state.reason, state.message) == ("waiting", "question", "Blue or red?")
-    runs.say(shop.writer, state.run, "blue, please", "ann")
+    runs.answer_in_words(shop.writer, state.run, "blue, please", "ann")
     shop.drive()
     state = shop.state(state.run)
     assert (state.status, state.steps["one"].attempts, state.steps["one"].cost) == ("succeeded", 1, 0.25)
@@ -150,7 +150,7 @@ def test_an_answer_is_not_lost_when_the_agent_cannot_take_it_at_once(shop: Steps
     shop.clock = hand
     last = {"expect_prompt": "blue, please", **DONE}
     state = shop.run(ONE, {"one": [{"ask": "Blue or red?"}, failing("overloaded", retry_after=1), last]})
-    runs.say(shop.writer, state.run, "blue, please", "ann")
+    runs.answer_in_words(shop.writer, state.run, "blue, please", "ann")
     shop.drive()
     hand.now += 1
     shop.drive()
@@ -161,7 +161,7 @@ def test_a_fixer_may_ask_too(shop: StepsRoom) -> None:
     text = case("{name: checks, type: gate, checks: {green: test -e green}, fix: Make it green.}")
     state = shop.run(text, {"checks/fix": [{"ask": "How?"}, {"expect_prompt": "touch it", "files": {"green": ""}}]})
     assert (state.status, state.reason) == ("waiting", "question")
-    runs.say(shop.writer, state.run, "touch it", "ann")
+    runs.answer_in_words(shop.writer, state.run, "touch it", "ann")
     shop.drive()
     assert shop.state(state.run).status == "succeeded"
 

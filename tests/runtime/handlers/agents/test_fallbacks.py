@@ -218,13 +218,13 @@ def test_who_met_the_limit_tries_again_when_it_is_resumed(shop: StepsRoom, hand:
 def test_a_note_that_cannot_be_read_holds_nobody(shop: StepsRoom) -> None:
     limits = AccountLimits(shop.folder / "notes")
     limits.note("a", Limit("main", 50.0, "case-1", "no more"))
-    assert limits.met("a", "case-2", 49.0) == Limit("main", 50.0, "case-1", "no more")
-    assert limits.met("a", "case-2", 50.0) is None
-    assert limits.met("a", "case-1", 49.0) is None
-    assert limits.known(0.0) == (Limit("main", 50.0, "case-1", "no more"),)
+    assert limits.find_limit("a", "case-2", 49.0) == Limit("main", 50.0, "case-1", "no more")
+    assert limits.find_limit("a", "case-2", 50.0) is None
+    assert limits.find_limit("a", "case-1", 49.0) is None
+    assert limits.list_active(0.0) == (Limit("main", 50.0, "case-1", "no more"),)
     for text in ("", "[]", "{}", '{"agent": 1, "until": "soon", "run": "", "message": ""}', "\xff"):
         (shop.folder / "notes" / "a.json").write_text(text, encoding="latin-1")
-        assert limits.met("a", "case-2", 0.0) is None
+        assert limits.find_limit("a", "case-2", 0.0) is None
     limits.lift("a")
     limits.lift("a")
     (shop.folder / "file").write_text("")

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from handrail.agents.registry import KnownAgents
-from handrail.engine.prompts.person_messages import heard, wants_follow_up
+from handrail.engine.prompts.person_messages import remove_heard, wants_follow_up
 from handrail.model.history.events import QuestionAsked, StepBegan, StepEnded
 from handrail.model.history.run_state import Frame, Pending, RunState
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.agents import Abilities, Agent, AgentCall, AgentOutcome, Launch
 from handrail.ports.processes import Ended, Gone
 from handrail.runtime.handlers.agents.handler import AgentHandler
-from handrail.runtime.handlers.agents.live_messages import listens
+from handrail.runtime.handlers.agents.live_messages import can_listen
 from handrail.store.memory.log import MemoryWorld
 from handrail.wiring.system import make_starts
 
@@ -41,9 +41,9 @@ class Listener:
         assert Path(folder).is_dir()
         self.listened.append(call.listens)
         until = "DONE" if call.listens else ""
-        return Launch(("/bin/sh", "-c", self.command), stdin=self.said(call.prompt, "-"), until=until)
+        return Launch(("/bin/sh", "-c", self.command), stdin=self.encode_message(call.prompt, "-"), until=until)
 
-    def said(self, text: str, mark: str) -> bytes:
+    def encode_message(self, text: str, mark: str) -> bytes:
         return f"{mark} {' '.join(text.split())}\n".encode()
 
     def lines(self) -> "Listener":
@@ -60,7 +60,7 @@ class Listener:
         words = "\n".join(each for each in self.printed if each.startswith("said "))
         return AgentOutcome(status="ok", text=words, session="c", heard=marks, question=self.question)
 
-    def glimpse(self, line: bytes) -> str | None:
+    def describe_line(self, line: bytes) -> str | None:
         return line.decode()
 
 
@@ -143,12 +143,12 @@ def test_a_single_turn_is_told_its_prompt_alone(tmp_path: Path) -> None:
 )
 def test_a_guided_step_and_an_agent_that_cannot_are_not_spoken_to(pending: Pending, can: Abilities) -> None:
     began = StepBegan(address="one", action="agent", attempt=1, spec={}, at=0.0)
-    assert listens(state_in(Path("/")), PENDING, began, Listener())
-    assert not listens(state_in(Path("/")), pending, began, Listener(can=can))
+    assert can_listen(state_in(Path("/")), PENDING, began, Listener())
+    assert not can_listen(state_in(Path("/")), pending, began, Listener(can=can))
 
 
 def test_only_what_was_not_heard_is_told_by_a_further_call() -> None:
-    state = heard(state_in(Path("/")), PENDING, [5])
+    state = remove_heard(state_in(Path("/")), PENDING, [5])
     assert state.messages == ((8, "ann", "be brief"),)
     assert wants_follow_up(state, PENDING, "c")
-    assert not wants_follow_up(heard(state, PENDING, [8]), PENDING, "c")
+    assert not wants_follow_up(remove_heard(state, PENDING, [8]), PENDING, "c")

@@ -53,7 +53,7 @@ class Echo:
             status=self.status, text=text, session="c", usage=usage, total=self.total, message=f"{ended}"[:5]
         )
 
-    def glimpse(self, line: bytes) -> str | None:
+    def describe_line(self, line: bytes) -> str | None:
         return line.decode()
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.agents.profiles import every_profile
+from handrail.agents.profiles import load_profiles
 from handrail.ports.agent_profiles import AgentProfile, ProjectFiles
 from handrail.runtime.handlers.agents import project_files
 from handrail.runtime.handlers.agents.project_files import Verdict, examine, find_project, refusal, write_note
@@ -255,7 +255,7 @@ def test_a_refusal_says_what_to_trust_and_where(repository: Path, tmp_path: Path
     assert refusal("gemini", look(other), str(other)).hint == "move that away, or leave out `--in`"
 
 
-@pytest.mark.parametrize("profile", every_profile(), ids=lambda each: each.name)
+@pytest.mark.parametrize("profile", load_profiles(), ids=lambda each: each.name)
 def test_every_agent_of_a_vendor_names_its_files_as_paths_of_a_repository(profile: AgentProfile) -> None:
     assert profile.project_files
     for name in profile.project_files:

@@ -36,7 +36,7 @@ class Resolver(Protocol):
         ...
 
 
-def to_value(value: GoValue, names: Resolver) -> Expression:
+def translate_value(value: GoValue, names: Resolver) -> Expression:
     """Translate a value."""
     match value:
         case Constant():
@@ -46,12 +46,12 @@ def to_value(value: GoValue, names: Resolver) -> Expression:
         case Call("index"):
             return _index(value, names)
         case Call(name) if name in _COMPARE or name in _LOGIC or name == "not":
-            return to_condition(value, names)
+            return translate_condition(value, names)
         case Call():
             return _function(value, names)
 
 
-def to_condition(value: GoValue, names: Resolver) -> Expression:
+def translate_condition(value: GoValue, names: Resolver) -> Expression:
     """Translate a value that is used as a condition, so that it becomes a boolean."""
     match value:
         case Constant(constant):
@@ -59,21 +59,21 @@ def to_condition(value: GoValue, names: Resolver) -> Expression:
         case Reference():
             return names.condition(value)
         case Call("not", (operand,)):
-            return Unary("not", to_condition(operand, names))
+            return Unary("not", translate_condition(operand, names))
         case Call(name, arguments) if name in _LOGIC and arguments:
-            operands = tuple(to_condition(each, names) for each in arguments)
+            operands = tuple(translate_condition(each, names) for each in arguments)
             return operands[0] if len(operands) == 1 else Logic(_LOGIC[name], operands)
         case Call(name, arguments) if name in _COMPARE:
             return _compare(name, arguments, names)
         case Call("len"):
-            return Compare(">", to_value(value, names), Literal(0))
+            return Compare(">", translate_value(value, names), Literal(0))
         case _:
-            return Test(to_value(value, names), "empty", negated=True)
+            return Test(translate_value(value, names), "empty", negated=True)
 
 
-def to_items(value: GoValue, names: Resolver) -> Expression:
+def translate_items(value: GoValue, names: Resolver) -> Expression:
     """Translate a value whose items are used."""
-    return names.value(value, []) if isinstance(value, Reference) else to_value(value, names)
+    return names.value(value, []) if isinstance(value, Reference) else translate_value(value, names)
 
 
 def _compare(name: str, arguments: tuple[GoValue, ...], names: Resolver) -> Expression:
@@ -92,7 +92,7 @@ def _pair(operator: CompareOperator, left: GoValue, right: GoValue, names: Resol
 def _side(value: GoValue, other: GoValue, names: Resolver) -> Expression:
     if isinstance(value, Reference) and isinstance(other, Constant):
         return names.value(value, other.value)
-    return to_value(value, names)
+    return translate_value(value, names)
 
 
 def _status(value: Expression, other: Expression) -> Expression:
@@ -105,14 +105,14 @@ def _status(value: Expression, other: Expression) -> Expression:
 def _index(call: Call, names: Resolver) -> Expression:
     if len(call.arguments) < 2:
         raise Untranslatable("`index` needs a value and a place in it")
-    subject = to_items(call.arguments[0], names)
+    subject = translate_items(call.arguments[0], names)
     for place in call.arguments[1:]:
-        subject = Item(subject, to_value(place, names))
+        subject = Item(subject, translate_value(place, names))
     return subject
 
 
 def _function(call: Call, names: Resolver) -> Expression:
-    arguments = tuple(to_value(each, names) for each in call.arguments)
+    arguments = tuple(translate_value(each, names) for each in call.arguments)
     if call.name in _FILTERS and len(arguments) == 1:
         return Filter(arguments[0], _FILTERS[call.name])
     build = _BUILDERS.get(call.name)

@@ -134,7 +134,7 @@ def _operand(tokens: list[_Token], at: int, depth: int) -> tuple[GoValue, int]:
     kind, text = tokens[at]
     match kind:
         case "text":
-            return Constant(_unquoted(text)), at + 1
+            return Constant(_unquote(text)), at + 1
         case "number":
             return Constant(float(text) if "." in text else int(text)), at + 1
         case "path":
@@ -153,7 +153,7 @@ def _reference(text: str) -> Reference:
     return Reference(start, tuple(name for name in path if name))
 
 
-def _unquoted(text: str) -> str:
+def _unquote(text: str) -> str:
     if text.startswith("`"):
         return text[1:-1]
     return re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[1]), text[1:-1])

@@ -4,7 +4,12 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from handrail.authoring.importers.coven.go_expressions import Resolver, to_condition, to_items, to_value
+from handrail.authoring.importers.coven.go_expressions import (
+    Resolver,
+    translate_condition,
+    translate_items,
+    translate_value,
+)
 from handrail.authoring.importers.coven.go_syntax import (
     Call,
     Constant,
@@ -81,16 +86,16 @@ class _Template:
 
     # Names are looked up through the blocks, so the translator is itself a resolver.
     def value(self, reference: Reference, like: object = None) -> Expression:
-        bound = self._bound(reference)
+        bound = self._find_bound(reference)
         return bound if bound is not None else self._around.names.value(Reference("", reference.path), like)
 
     def condition(self, reference: Reference) -> Expression:
-        bound = self._bound(reference)
+        bound = self._find_bound(reference)
         if bound is None:
             return self._around.names.condition(Reference("", reference.path))
-        return to_condition(Call("default", (Constant(""), reference)), self)
+        return translate_condition(Call("default", (Constant(""), reference)), self)
 
-    def _bound(self, reference: Reference) -> Expression | None:
+    def _find_bound(self, reference: Reference) -> Expression | None:
         start, path = reference.start, reference.path
         if start not in ("", "$"):
             return _fields(self._variable(start[1:]), path)
@@ -120,21 +125,21 @@ class _Template:
     def _action(self, action: str, source: str) -> None:
         word, _, rest = action.partition(" ")
         handler = {
-            "if": self._if,
-            "else": self._else,
+            "if": self._open_if,
+            "else": self._switch_to_else,
             "end": self._end,
-            "range": self._range,
-            "with": self._with,
+            "range": self._open_range,
+            "with": self._open_with,
             "include": self._include,
         }.get(word, self._plain)
         try:
             handler(action if handler == self._plain else rest.strip(), source)
         except Untranslatable as problem:
-            self._lose(str(problem), source)
+            self._note_lost(str(problem), source)
             if word in ("if", "range", "with", "block", "define"):
                 self._blocks.append(_Block("raw", None, {}))
 
-    def _lose(self, why: str, source: str) -> None:
+    def _note_lost(self, why: str, source: str) -> None:
         shown = source if len(source) <= _SHOWN else source[: _SHOWN - 1] + "…"
         self._around.lost(self._line, f"`{shown}` has no counterpart ({why}); it is kept as plain text")
         self._out.append(literal(source))
@@ -145,21 +150,21 @@ class _Template:
             return
         if action.split(" ", maxsplit=1)[0] in ("define", "block", "template", "break", "continue") or ":=" in action:
             raise Untranslatable("it is a statement")
-        self._out.append("{{ " + unparse(to_value(parse_action(action), self)) + " }}")
+        self._out.append("{{ " + unparse(translate_value(parse_action(action), self)) + " }}")
 
-    def _if(self, condition: str, _: str) -> None:
-        expression = to_condition(parse_action(condition), self)
+    def _open_if(self, condition: str, _: str) -> None:
+        expression = translate_condition(parse_action(condition), self)
         self._out.append("{% if " + unparse(expression) + " %}")
         self._blocks.append(_Block("if", None, {}))
 
-    def _else(self, rest: str, source: str) -> None:
+    def _switch_to_else(self, rest: str, source: str) -> None:
         kind = self._blocks[-1].kind if self._blocks else ""
         if kind == "raw":
             self._out.append(literal(source))
         elif kind != "if":
             raise Untranslatable("`else` stands outside of an `if`")
         elif rest.startswith("if "):
-            expression = to_condition(parse_action(rest[3:]), self)
+            expression = translate_condition(parse_action(rest[3:]), self)
             self._out.append("{% elif " + unparse(expression) + " %}")
         else:
             self._blocks[-1].dot = None
@@ -171,17 +176,17 @@ class _Template:
         kind = self._blocks.pop().kind
         self._out.append({"raw": literal(source)}.get(kind, "{% end" + kind + " %}"))
 
-    def _range(self, rest: str, _: str) -> None:
+    def _open_range(self, rest: str, _: str) -> None:
         named = _RANGE_BOTH.fullmatch(rest) or _RANGE.fullmatch(rest)
         depth = sum(block.kind == "for" for block in self._blocks)
         name = value_name(named[1]) if named else "item" if not depth else f"item{depth + 1}"
-        items = to_items(parse_action(named[2] if named else rest), self)
+        items = translate_items(parse_action(named[2] if named else rest), self)
         self._out.append("{% for " + name + " in " + unparse(items) + " %}")
         self._blocks.append(_Block("for", Name(name), {named[1]: Name(name)} if named else {}))
 
-    def _with(self, rest: str, _: str) -> None:
-        value = to_value(parse_action(rest), self)
-        condition = to_condition(parse_action(rest), self)
+    def _open_with(self, rest: str, _: str) -> None:
+        value = translate_value(parse_action(rest), self)
+        condition = translate_condition(parse_action(rest), self)
         self._out.append("{% if " + unparse(condition) + " %}")
         self._blocks.append(_Block("if", value, {}))
 
@@ -196,19 +201,19 @@ class _Template:
             raise Untranslatable(f"includes nest deeper than {DEEPEST_INCLUDE} levels")
         if name not in self._around.includes:
             raise Untranslatable(f"the included text '{name}' is not among the files")
-        self._out.append(self._included(name, call.arguments[1:]))
+        self._out.append(self._translate_include(name, call.arguments[1:]))
 
-    def _included(self, name: str, arguments: tuple[GoValue, ...]) -> str:
+    def _translate_include(self, name: str, arguments: tuple[GoValue, ...]) -> str:
         bound = dict(self._around.bound)
         for key, value in zip(arguments[::2], arguments[1::2], strict=False):
             if not isinstance(key, Constant):
                 raise Untranslatable("the names given to an include are not fixed")
-            bound[str(key.value)] = to_value(value, self)
+            bound[str(key.value)] = translate_value(value, self)
 
-        def lost(line: int, message: str) -> None:
+        def note_lost(line: int, message: str) -> None:
             self._around.lost(self._line, f"in the included '{name}', line {line}: {message}")
 
-        inner = Surroundings(self, self._around.includes, lost, bound, (*self._around.opened, name))
+        inner = Surroundings(self, self._around.includes, note_lost, bound, (*self._around.opened, name))
         return translate_template(self._around.includes[name].rstrip("\n"), inner)
 
     def _close_all(self) -> None:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from handrail.authoring.importers.coven.go_expressions import Resolver, to_condition, to_value
+from handrail.authoring.importers.coven.go_expressions import Resolver, translate_condition, translate_value
 from handrail.authoring.importers.coven.go_syntax import Untranslatable, actions, parse_action
 from handrail.language.expressions.unparse import unparse
 
@@ -34,25 +34,25 @@ def condition(text: str, names: Resolver) -> str | bool:
     found = next(actions(text.strip()), None)
     if found is None or (found.start, found.end) != (0, len(text.strip())):
         raise Untranslatable("it is not one template action")
-    return unparse(to_condition(parse_action(found.inside), names))
+    return unparse(translate_condition(parse_action(found.inside), names))
 
 
-def with_holes(text: str, names: Resolver) -> str:
+def translate_text(text: str, names: Resolver) -> str:
     """Translate a text so that every action becomes a `${...}`."""
-    return _filled(text, names, lambda plain: plain)
+    return _translate_actions(text, names, lambda plain: plain)
 
 
 def command(text: str, names: Resolver) -> str:
     """Translate a shell command so that every action becomes a `${...}`, while the shell's own braces stay its own."""
-    return _filled(text, names, lambda plain: _SHELL_BRACE.sub("$${", plain))
+    return _translate_actions(text, names, lambda plain: _SHELL_BRACE.sub("$${", plain))
 
 
-def _filled(text: str, names: Resolver, plain: Callable[[str], str]) -> str:
+def _translate_actions(text: str, names: Resolver, plain: Callable[[str], str]) -> str:
     parts: list[str] = []
     at = 0
     for found in actions(text):
         parts.append(plain(text[at : found.start]))
-        parts.append("${" + unparse(to_value(parse_action(found.inside), names)) + "}")
+        parts.append("${" + unparse(translate_value(parse_action(found.inside), names)) + "}")
         at = found.end
     parts.append(plain(text[at:]))
     return "".join(parts)

@@ -6,7 +6,7 @@ from typing import Literal as Word
 
 from handrail.authoring.importers.coven.go_syntax import Reference, Untranslatable
 from handrail.authoring.importers.guessed_types import type_like
-from handrail.authoring.importers.names import is_identifier, spoken, value_name
+from handrail.authoring.importers.names import is_identifier, make_identifier, value_name
 from handrail.language.expressions.syntax import (
     Attribute,
     Binary,
@@ -35,7 +35,7 @@ class Producer:
 
     def output(self) -> str:
         """Return the name of the result, choosing one if it has none."""
-        name = self.data.setdefault("output", value_name(spoken(self.step)))
+        name = self.data.setdefault("output", value_name(make_identifier(self.step)))
         return str(name)
 
     def returns(self) -> JsonValue:
@@ -60,11 +60,11 @@ class CovenNames:
 
     def expect(self, name: str) -> None:
         """Register a name that a later step will produce."""
-        self._later.add(spoken(name))
+        self._later.add(make_identifier(name))
 
     def define(self, name: str, producer: Producer) -> None:
         """Make a result known to the steps after it."""
-        self._known[spoken(name)] = producer
+        self._known[make_identifier(name)] = producer
 
     def producers(self) -> tuple[Producer, ...]:
         """Return every producer once."""
@@ -72,7 +72,7 @@ class CovenNames:
 
     def value(self, reference: Reference, like: object = None) -> Expression:
         """Return the value of a variable."""
-        path = tuple(spoken(name) for name in reference.path)
+        path = tuple(make_identifier(name) for name in reference.path)
         if reference.start not in ("", "$") or not path:
             raise Untranslatable("the whole of the variables at once")
         if bad := next((name for name in path if not is_identifier(name)), None):
@@ -99,7 +99,7 @@ class CovenNames:
         return Compare("not in", found, _FALSE)
 
     def _is_flag(self, reference: Reference, found: Expression) -> bool:
-        first = spoken(reference.path[0])
+        first = make_identifier(reference.path[0])
         if isinstance(found, Name):
             return self.inputs.get(found.name) == "bool"
         producer = self._known.get(first)
@@ -128,14 +128,14 @@ class CovenNames:
     def _result(self, producer: Producer, rest: tuple[str, ...], like: object) -> Expression:
         if producer.kind == "loop":
             return self._loop(producer, rest)
-        common = _of_any_step(producer.step, rest)
+        common = _step_field(producer.step, rest)
         if common is not None:
             return common
         if producer.kind == "script":
             if rest in ((), ("output",)):
                 self._changed(f"the output of '{producer.step}' is its standard output; Coven added the error output")
-            return _of_script(producer, rest)
-        return _of_agent(producer, rest, like)
+            return _script_field(producer, rest)
+        return _agent_field(producer, rest, like)
 
     def _loop(self, producer: Producer, rest: tuple[str, ...]) -> Expression:
         if rest != ("iteration",):
@@ -157,10 +157,10 @@ class CovenNames:
         return _fields(Name(name), rest)
 
 
-def _of_any_step(step: str, rest: tuple[str, ...]) -> Expression | None:
+def _step_field(step: str, rest: tuple[str, ...]) -> Expression | None:
     match rest:
         case ("status",) | ("summary",) | ("exit_code",):
-            return _fields(Name("steps"), (spoken(step), rest[0]))
+            return _fields(Name("steps"), (make_identifier(step), rest[0]))
         case ("success",):
             return _status(step, "succeeded")
         case ("failed",):
@@ -169,19 +169,19 @@ def _of_any_step(step: str, rest: tuple[str, ...]) -> Expression | None:
             return None
 
 
-def _of_script(producer: Producer, rest: tuple[str, ...]) -> Expression:
+def _script_field(producer: Producer, rest: tuple[str, ...]) -> Expression:
     if not rest and "output" in producer.data:
         return Name(producer.output())
     if rest in ((), ("output",), ("stdout",)):
-        return _fields(Name("steps"), (spoken(producer.step), "stdout"))
+        return _fields(Name("steps"), (make_identifier(producer.step), "stdout"))
     if rest == ("stderr",):
-        return _fields(Name("steps"), (spoken(producer.step), "stderr"))
+        return _fields(Name("steps"), (make_identifier(producer.step), "stderr"))
     raise Untranslatable(f"a script's result has no `{'.'.join(rest)}`")
 
 
-def _of_agent(producer: Producer, rest: tuple[str, ...], like: object) -> Expression:
+def _agent_field(producer: Producer, rest: tuple[str, ...], like: object) -> Expression:
     if rest == ("error",):
-        return _fields(Name("steps"), (spoken(producer.step), "feedback"))
+        return _fields(Name("steps"), (make_identifier(producer.step), "feedback"))
     if rest in ((), ("output",)):
         return Name(producer.output())
     inner = rest[1:] if rest[0] == "outputs" else rest
@@ -195,7 +195,7 @@ def _of_agent(producer: Producer, rest: tuple[str, ...], like: object) -> Expres
 
 
 def _status(step: str, status: str) -> Expression:
-    return Compare("==", _fields(Name("steps"), (spoken(step), "status")), Literal(status))
+    return Compare("==", _fields(Name("steps"), (make_identifier(step), "status")), Literal(status))
 
 
 def _fields(subject: Expression, path: tuple[str, ...]) -> Expression:

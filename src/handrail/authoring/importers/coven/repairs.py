@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import cast
 
-from handrail.model.names import spoken
+from handrail.model.names import make_identifier
 from handrail.model.workflow.values import JsonValue
 
 Data = dict[str, JsonValue]
@@ -24,9 +24,9 @@ def repair(workflow: Data) -> Iterator[str]:
 
 def _return_list(earlier: list[Data], step: Data) -> Iterator[str]:
     found = _NAME.fullmatch(str(step.get("for_each", "")).strip())
-    name = spoken(next((each for each in found.groups() if each), "")) if found else ""
+    name = make_identifier(next((each for each in found.groups() if each), "")) if found else ""
     for maker in earlier:
-        is_maker = spoken(str(maker.get("output", ""))) == name != "" and maker.get("type") in _MAKERS
+        is_maker = make_identifier(str(maker.get("output", ""))) == name != "" and maker.get("type") in _MAKERS
         if is_maker and "returns" not in maker:
             maker["returns"] = "list"
             yield (
@@ -41,12 +41,12 @@ def _merge(steps: list[Data], fan_out: Data) -> Iterator[str]:
     later = steps[index + 1 :]
     if not later or any(each.get("type") == "merge" for each in later):
         return
-    name = str(fan_out.get("output") or f"steps.{spoken(str(fan_out.get('name')))}.output")
+    name = str(fan_out.get("output") or f"steps.{make_identifier(str(fan_out.get('name')))}.output")
     taken = {str(each.get("name")) for each in steps}
     own = next(
         each for each in ("combine", *(f"combine-{number}" for number in range(2, len(steps) + 3))) if each not in taken
     )
-    steps.insert(index + 1, {"name": own, "type": "merge", "from": f"${{{spoken(name)}}}"})
+    steps.insert(index + 1, {"name": own, "type": "merge", "from": f"${{{make_identifier(name)}}}"})
     yield (
         f"nothing merged what step '{fan_out.get('name')}' changes on branches of its own: "
         f"the step '{own}' after it does, so that later steps see it"

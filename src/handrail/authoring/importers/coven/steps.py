@@ -6,10 +6,10 @@ from collections.abc import Mapping as Lookup
 
 from handrail.authoring.importers.coven.go_syntax import Untranslatable
 from handrail.authoring.importers.coven.go_templates import Surroundings, translate_template
-from handrail.authoring.importers.coven.go_values import command, condition, duration, with_holes
+from handrail.authoring.importers.coven.go_values import command, condition, duration, translate_text
 from handrail.authoring.importers.coven.names import CovenNames, Producer
-from handrail.authoring.importers.names import PromptFiles, Taken, spoken, step_name, value_name
-from handrail.authoring.importers.nodes import flag_of, line_of, map_of, maps_of, strays_of, text_of, whole_of
+from handrail.authoring.importers.names import PromptFiles, Taken, make_identifier, step_name, value_name
+from handrail.authoring.importers.nodes import flag_of, int_of, line_of, map_of, maps_of, strays_of, text_of
 from handrail.authoring.importers.result import Notes
 from handrail.model.source import Entry, Mapping, Node
 from handrail.model.workflow.values import JsonValue
@@ -35,7 +35,7 @@ class CovenSteps:
     """Translates the steps of one file."""
 
     def __init__(self, path: str, spells: Lookup[str, tuple[str, str]], notes: Notes) -> None:
-        self.names = CovenNames(lambda message: notes.changed(path, self._line, message))
+        self.names = CovenNames(lambda message: notes.add_changed(path, self._line, message))
         self.prompts = PromptFiles()
         self.used: set[str] = set()
         """The names of the spells that were read."""
@@ -51,7 +51,7 @@ class CovenSteps:
         found = self._list(steps)
         for producer in self.names.producers():
             self._returns(producer)
-        return [_ordered(step) for step in found]
+        return [_order_keys(step) for step in found]
 
     def _expect(self, steps: Node | None) -> None:
         for step in maps_of(steps):
@@ -62,7 +62,7 @@ class CovenSteps:
 
     def _list(self, steps: Node | None) -> list[dict[str, JsonValue]]:
         for stray in strays_of(steps):
-            self._lost(stray, "an entry of `steps` is no step and was left out")
+            self._note_lost(stray, "an entry of `steps` is no step and was left out")
         return [made for step in maps_of(steps) for made in self._step(step)]
 
     def _step(self, step: Mapping) -> list[dict[str, JsonValue]]:
@@ -75,11 +75,11 @@ class CovenSteps:
             "merge": self._merge,
         }
         if kind not in builders:
-            self._lost(step, f"a step of type '{kind}' is unknown to Coven and was left out")
+            self._note_lost(step, f"a step of type '{kind}' is unknown to Coven and was left out")
             return []
         self._unknown_keys(step, STEP_KEYS[kind])
         data: dict[str, JsonValue] = {"name": self._name(step)}
-        self._when(step, data)
+        self._translate_when(step, data)
         self._timeout(step, data)
         made = builders[kind](step, data)
         self.names.previous = str(data["name"])
@@ -89,15 +89,15 @@ class CovenSteps:
         given = text_of(step.get("name")) or ""
         name = self._taken.take(step_name(given))
         if name != given:
-            self._changed(step, f"the step '{given}' is now called '{name}'")
+            self._note_changed(step, f"the step '{given}' is now called '{name}'")
         return name
 
     def _unknown_keys(self, step: Mapping, known: frozenset[str]) -> None:
         for entry in step:
             if entry.name not in known:
-                self._lost(entry, f"the key '{entry.name}' has no effect in such a step and was left out")
+                self._note_lost(entry, f"the key '{entry.name}' has no effect in such a step and was left out")
 
-    def _when(self, step: Mapping, data: dict[str, JsonValue]) -> None:
+    def _translate_when(self, step: Mapping, data: dict[str, JsonValue]) -> None:
         node = step.get("when")
         text = text_of(node)
         if node is None or text == "":
@@ -110,10 +110,10 @@ class CovenSteps:
         except Untranslatable as problem:
             data["when"] = False
             message = f"the condition `{text}` cannot be said ({problem}); the step never runs until you write `when`"
-            self._lost(node, message)
+            self._note_lost(node, message)
             return
         if self.names.loops:
-            self._changed(node, "conditions count inside loops too; Coven ignored them there")
+            self._note_changed(node, "conditions count inside loops too; Coven ignored them there")
 
     def _timeout(self, step: Mapping, data: dict[str, JsonValue]) -> None:
         node = step.get("timeout")
@@ -121,11 +121,11 @@ class CovenSteps:
             return
         given = text_of(node) or ""
         if (limit := duration(given)) is None:
-            self._lost(node, f"the timeout '{given}' is not a duration and was left out")
+            self._note_lost(node, f"the timeout '{given}' is not a duration and was left out")
             return
         data["timeout"] = limit
         if limit != given:
-            self._notes.translated(self._path, line_of(node), f"the timeout {given} is written {limit}")
+            self._notes.add_translated(self._path, line_of(node), f"the timeout {given} is written {limit}")
 
     def _agent(self, step: Mapping, data: dict[str, JsonValue]) -> list[dict[str, JsonValue]]:
         inputs = self._inputs(step)
@@ -136,7 +136,9 @@ class CovenSteps:
         self.names.own = frozenset()
         if self.names.loops:
             data["on_fail"] = "continue"
-            self._changed(step, "an agent that fails inside a loop does not end it, as in Coven (`on_fail: continue`)")
+            self._note_changed(
+                step, "an agent that fails inside a loop does not end it, as in Coven (`on_fail: continue`)"
+            )
         self._produce(step, data, Producer(str(data["name"]), "agent", data))
         return [data]
 
@@ -146,9 +148,9 @@ class CovenSteps:
             text = text_of(entry.value)
             name = value_name(entry.name)
             try:
-                found[name] = with_holes(text or "", self.names)
+                found[name] = translate_text(text or "", self.names)
             except Untranslatable as problem:
-                self._lost(entry, f"the input '{entry.name}' (`{text}`) cannot be said: {problem}; it is empty")
+                self._note_lost(entry, f"the input '{entry.name}' (`{text}`) cannot be said: {problem}; it is empty")
                 found[name] = ""
         return found
 
@@ -161,7 +163,7 @@ class CovenSteps:
         found = self._spells.get(given)
         if found is None:
             target = f"prompts/{step_name(given or name)}.md"
-            self._lost(at, f"the spell '{given}' is not among the files; write it as {target}")
+            self._note_lost(at, f"the spell '{given}' is not among the files; write it as {target}")
             return target
         self.used.add(given)
         path, text = found
@@ -170,13 +172,13 @@ class CovenSteps:
     def _template(self, text: str, path: str, first: int) -> str:
         if _CONTRACT.search(text):
             message = "the prompt ends with Coven's JSON result; a step's `returns` asks for its fields by itself"
-            self._notes.changed(path, max(first, 1), message)
+            self._notes.add_changed(path, max(first, 1), message)
         texts = {name: body for name, (_, body) in self._spells.items()}
 
-        def lost(line: int, message: str) -> None:
-            self._notes.lost(path, first + line, message)
+        def note_lost(line: int, message: str) -> None:
+            self._notes.add_lost(path, first + line, message)
 
-        return translate_template(text, Surroundings(self.names, texts, lost))
+        return translate_template(text, Surroundings(self.names, texts, note_lost))
 
     def _script(self, step: Mapping, data: dict[str, JsonValue]) -> list[dict[str, JsonValue]]:
         node = step.get("command") or step
@@ -185,12 +187,12 @@ class CovenSteps:
             data["command"] = command(given, self.names) or "true"
         except Untranslatable as problem:
             data["command"] = "echo 'this command could not be translated' >&2; exit 1"
-            self._lost(node, f"the command `{given}` cannot be said ({problem}); it fails until you write it")
+            self._note_lost(node, f"the command `{given}` cannot be said ({problem}); it fails until you write it")
         self._on_fail(step, data)
         if text_of(step.get("on_success")) == "exit_loop" and self.names.loops:
             data["on_success"] = "exit_loop"
         elif "on_success" in step:
-            self._lost(step.entries["on_success"], "`on_success` counts only inside a loop, as `exit_loop`")
+            self._note_lost(step.entries["on_success"], "`on_success` counts only inside a loop, as `exit_loop`")
         self._produce(step, data, Producer(str(data["name"]), "script", data))
         return [data]
 
@@ -199,10 +201,12 @@ class CovenSteps:
         if given in ("continue", "block"):
             data["on_fail"] = given
         elif given:
-            self._lost(step.entries["on_fail"], f"`on_fail: {given}` is unknown to Coven and was left out")
+            self._note_lost(step.entries["on_fail"], f"`on_fail: {given}` is unknown to Coven and was left out")
         elif self.names.loops:
             data["on_fail"] = "continue"
-            self._changed(step, "a script that fails inside a loop does not end it, as in Coven (`on_fail: continue`)")
+            self._note_changed(
+                step, "a script that fails inside a loop does not end it, as in Coven (`on_fail: continue`)"
+            )
 
     def _loop(self, step: Mapping, data: dict[str, JsonValue]) -> list[dict[str, JsonValue]]:
         data.update({"type": "loop", "while": True})
@@ -213,24 +217,28 @@ class CovenSteps:
         body = self._list(step.get("steps"))
         self.names.loops.pop()
         if not body:
-            self._lost(step, f"the loop '{name}' has no steps and was left out")
+            self._note_lost(step, f"the loop '{name}' has no steps and was left out")
             return []
         data["steps"] = list(body)
         return [data]
 
     def _rounds(self, step: Mapping, data: dict[str, JsonValue]) -> None:
-        most = whole_of(step.get("max_iterations")) or 0
+        most = int_of(step.get("max_iterations")) or 0
         explicit = most > 0
         data["max_iterations"] = min(most, MOST_ROUNDS) if explicit else UNLIMITED
         if not explicit:
-            self._changed(step, f"without `max_iterations` Coven stops after {UNLIMITED} rounds; this is now written")
+            self._note_changed(
+                step, f"without `max_iterations` Coven stops after {UNLIMITED} rounds; this is now written"
+            )
         elif most > MOST_ROUNDS:
-            self._changed(step, f"`max_iterations: {most}` is now {MOST_ROUNDS}, the most there is")
+            self._note_changed(step, f"`max_iterations: {most}` is now {MOST_ROUNDS}, the most there is")
         given = text_of(step.get("on_max_iterations"))
         if given == "exit":
-            self._notes.translated(self._path, line_of(step), "`on_max_iterations: exit` fails; it is `on_max: fail`")
+            self._notes.add_translated(
+                self._path, line_of(step), "`on_max_iterations: exit` fails; it is `on_max: fail`"
+            )
         elif given not in (None, "", "block", "continue"):
-            self._lost(step.entries["on_max_iterations"], f"`on_max_iterations: {given}` is unknown to Coven")
+            self._note_lost(step.entries["on_max_iterations"], f"`on_max_iterations: {given}` is unknown to Coven")
         otherwise = "continue" if explicit else "fail"
         data["on_max"] = {"exit": "fail", "block": "block", "continue": "continue"}.get(given or "", otherwise)
 
@@ -240,23 +248,23 @@ class CovenSteps:
         message = (
             "the changes stay on the run's branch as a commit; merge it with `handrail merge` or a pull-request step"
         )
-        self._changed(step, message)
+        self._note_changed(step, message)
         if flag_of(step.get("require_review")) is False:
             return [data]
         review: dict[str, JsonValue] = {"name": self._taken.take(step_name(f"review-{name}")), "type": "approval"}
         if "when" in data:
             review["when"] = data["when"]
         review.update({"message": "Review the changes before they are committed.", "show": ["diff"]})
-        self._changed(step, f"`require_review` is the approval step '{review['name']}' before it")
+        self._note_changed(step, f"`require_review` is the approval step '{review['name']}' before it")
         return [review, data]
 
     def _produce(self, step: Mapping, data: dict[str, JsonValue], producer: Producer) -> None:
         output = text_of(step.get("output"))
         if output:
-            name = value_name(spoken(output))
+            name = value_name(make_identifier(output))
             data["output"] = name
             if name != output:
-                self._changed(step, f"the output '{output}' is now called '{name}'")
+                self._note_changed(step, f"the output '{output}' is now called '{name}'")
             self.names.define(output, producer)
         self.names.define(text_of(step.get("name")) or producer.step, producer)
 
@@ -267,17 +275,17 @@ class CovenSteps:
         producer.data["returns"] = returns
         fields = ", ".join(producer.fields) or "any JSON"
         message = f"the result of '{producer.step}' is now checked: `returns` lists what later steps use ({fields})"
-        self._notes.changed(self._path, 1, message)
+        self._notes.add_changed(self._path, 1, message)
 
-    def _lost(self, at: Node | Entry, message: str) -> None:
-        self._notes.lost(self._path, line_of(at), message)
+    def _note_lost(self, at: Node | Entry, message: str) -> None:
+        self._notes.add_lost(self._path, line_of(at), message)
 
-    def _changed(self, at: Node | Entry, message: str) -> None:
-        self._notes.changed(self._path, line_of(at), message)
+    def _note_changed(self, at: Node | Entry, message: str) -> None:
+        self._notes.add_changed(self._path, line_of(at), message)
 
 
-def _ordered(step: dict[str, JsonValue]) -> dict[str, JsonValue]:
+def _order_keys(step: dict[str, JsonValue]) -> dict[str, JsonValue]:
     body = step.get("steps")
     if isinstance(body, list):
-        step = {**step, "steps": [_ordered(inner) if isinstance(inner, dict) else inner for inner in body]}
+        step = {**step, "steps": [_order_keys(inner) if isinstance(inner, dict) else inner for inner in body]}
     return {key: step[key] for key in ORDER if key in step}

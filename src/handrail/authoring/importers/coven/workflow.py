@@ -32,7 +32,7 @@ def is_coven(files: Lookup[str, str]) -> bool:
 
 def import_coven(files: Lookup[str, str], notes: Notes) -> dict[str, str]:
     """Translate every workflow among the files."""
-    spells = {stem_of(path): (path, text) for path, text in files.items() if _holds_prompts(path)}
+    spells = {stem_of(path): (path, text) for path, text in files.items() if _has_prompts(path)}
     used: set[str] = set()
     taken = Taken()
     made: dict[str, str] = {}
@@ -43,7 +43,7 @@ def import_coven(files: Lookup[str, str], notes: Notes) -> dict[str, str]:
     for path in files:
         if path not in used:
             reason = _SETTINGS.get(file_name(path), "no workflow uses it")
-            notes.lost(path, 1, f"the file was not carried over: {reason}")
+            notes.add_lost(path, 1, f"the file was not carried over: {reason}")
     return made
 
 
@@ -58,20 +58,20 @@ class _Source:
         report = Report()
         root = map_of(read_yaml(SourceText(self._path, self._text), report))
         for found in report:
-            self._notes.lost(self._path, found.line, f"the file cannot be read as it is: {found.message}")
+            self._notes.add_lost(self._path, found.line, f"the file cannot be read as it is: {found.message}")
         if root is None or not maps_of(root.get("steps")):
-            self._notes.lost(self._path, 1, "the file holds no steps and was left out")
+            self._notes.add_lost(self._path, 1, "the file holds no steps and was left out")
             return {}
         given = text_of(root.get("name")) or stem_of(self._path)
         name = taken.take(workflow_name(given))
         if _is_native(root):
-            return self._copied(root, name, used)
+            return self._copy_native(root, name, used)
         if name != given:
-            self._notes.changed(self._path, 1, f"the workflow '{given}' is now called '{name}'")
-        return self._translated(root, name, used)
+            self._notes.add_changed(self._path, 1, f"the workflow '{given}' is now called '{name}'")
+        return self._translate(root, name, used)
 
-    def _copied(self, root: Mapping, name: str, used: set[str]) -> dict[str, str]:
-        made = {f"{name}/workflow.yaml": self._repaired(root)}
+    def _copy_native(self, root: Mapping, name: str, used: set[str]) -> dict[str, str]:
+        made = {f"{name}/workflow.yaml": self._repair_native(root)}
         for prompt in _prompt_names(root):
             if prompt in self._spells:
                 path, text = self._spells[prompt]
@@ -79,25 +79,25 @@ class _Source:
                 made[f"{name}/prompts/{prompt}.md"] = text
         return made
 
-    def _repaired(self, root: Mapping) -> str:
+    def _repair_native(self, root: Mapping) -> str:
         """Return a native file unchanged or, where a run needs more than it contains, with additions."""
         data = data_of(root)
         added = list(repair(data)) if isinstance(data, dict) and _has_only_steps(root) else []
         if not added or not isinstance(data, dict):
-            self._notes.translated(self._path, 1, "the file is native already and was copied unchanged")
+            self._notes.add_translated(self._path, 1, "the file is native already and was copied unchanged")
             check_native(self._text, self._path, self._notes)
             return self._text
         for message in added:
-            self._notes.changed(self._path, 1, message)
+            self._notes.add_changed(self._path, 1, message)
         if "#" in self._text:
-            self._notes.lost(self._path, 1, "comments of the file were left out, since it was written again")
+            self._notes.add_lost(self._path, 1, "comments of the file were left out, since it was written again")
         return write_workflow(data, self._path, self._notes)
 
-    def _translated(self, root: Mapping, name: str, used: set[str]) -> dict[str, str]:
+    def _translate(self, root: Mapping, name: str, used: set[str]) -> dict[str, str]:
         steps = CovenSteps(self._path, self._spells, self._notes)
         body = steps.run(root.get("steps"))
         if not body:
-            self._notes.lost(self._path, 1, "none of the steps can be translated; the file was left out")
+            self._notes.add_lost(self._path, 1, "none of the steps can be translated; the file was left out")
             return {}
         data: dict[str, JsonValue] = {"name": name}
         if description := text_of(root.get("description")):
@@ -108,9 +108,9 @@ class _Source:
         data["steps"] = body
         for entry in root:
             if entry.name not in CARRIED:
-                self._lost(entry, f"the key '{entry.name}' is unknown to Coven and was left out")
+                self._note_lost(entry, f"the key '{entry.name}' is unknown to Coven and was left out")
         self._limits(root)
-        used.update(self._spells[spell][0] for spell in _included(steps.used, self._spells))
+        used.update(self._spells[spell][0] for spell in _collect_includes(steps.used, self._spells))
         files = {f"{name}/{path}": text for path, text in steps.prompts.files.items()}
         return {f"{name}/workflow.yaml": write_workflow(data, self._path, self._notes), **files}
 
@@ -120,22 +120,22 @@ class _Source:
             return
         given = text_of(entry.value) or ""
         if (limit := duration(given)) is None:
-            self._lost(entry, f"the timeout '{given}' is not a duration and was left out")
+            self._note_lost(entry, f"the timeout '{given}' is not a duration and was left out")
             return
         data["timeout"] = limit
-        self._notes.changed(self._path, line_of(entry), f"the timeout {given} is enforced; Coven only read it")
+        self._notes.add_changed(self._path, line_of(entry), f"the timeout {given} is enforced; Coven only read it")
 
     def _limits(self, root: Mapping) -> None:
         if any("timeout" not in step for step in maps_of(root.get("steps"))):
             message = (
                 "Coven's own time limits (15m for agents, 5m for others) are not written; set `timeout` where needed"
             )
-            self._notes.changed(self._path, 1, message)
+            self._notes.add_changed(self._path, 1, message)
         message = "an agent that fails at the top level blocks for a person; Coven failed the run (`on_fail: fail`)"
-        self._notes.changed(self._path, 1, message)
+        self._notes.add_changed(self._path, 1, message)
 
-    def _lost(self, at: Node | Entry, message: str) -> None:
-        self._notes.lost(self._path, line_of(at), message)
+    def _note_lost(self, at: Node | Entry, message: str) -> None:
+        self._notes.add_lost(self._path, line_of(at), message)
 
 
 def _is_workflow(path: str, text: str) -> bool:
@@ -146,7 +146,7 @@ def _is_workflow(path: str, text: str) -> bool:
     return file_name(path) not in _SETTINGS and "steps:" in text and ("spell:" in text or "require_review:" in text)
 
 
-def _holds_prompts(path: str) -> bool:
+def _has_prompts(path: str) -> bool:
     return ending_of(path) == "md" and folder_of(path).endswith(("spells/", "prompts/"))
 
 
@@ -168,7 +168,7 @@ def _prompt_names(root: Mapping) -> list[str]:
     return [name for name in found if name]
 
 
-def _included(used: set[str], spells: Lookup[str, tuple[str, str]]) -> set[str]:
+def _collect_includes(used: set[str], spells: Lookup[str, tuple[str, str]]) -> set[str]:
     everything = set(used)
     todo = list(used)
     while todo:

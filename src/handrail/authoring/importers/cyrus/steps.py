@@ -43,10 +43,10 @@ class CyrusSteps:
     def run(self, procedure: Mapping) -> list[JsonValue]:
         """Translate the subroutines in order."""
         for stray in strays_of(procedure.get("subroutines")):
-            self._lost(stray, "an entry of 'subroutines' is no subroutine and was left out")
+            self._note_lost(stray, "an entry of 'subroutines' is no subroutine and was left out")
         return [self._step(each) for each in maps_of(procedure.get("subroutines"))]
 
-    def from_prompts(self, prompts: list[str]) -> list[JsonValue]:
+    def translate_prompts(self, prompts: list[str]) -> list[JsonValue]:
         """Build a step from each prompt file."""
         made: list[JsonValue] = []
         for path in prompts:
@@ -58,7 +58,7 @@ class CyrusSteps:
         given = text_of(subroutine.get("name")) or stem_of(text_of(subroutine.get("promptPath")) or "step")
         data: dict[str, JsonValue] = {"name": self._taken.take(step_name(given))}
         if data["name"] != given:
-            self._changed(subroutine, f"the subroutine '{given}' is now the step '{data['name']}'")
+            self._note_changed(subroutine, f"the subroutine '{given}' is now the step '{data['name']}'")
         if description := text_of(subroutine.get("description")):
             data["description"] = description
         data["prompt"] = self._prompt(subroutine, str(data["name"]))
@@ -69,7 +69,7 @@ class CyrusSteps:
         for theirs, ours in TOOLS.items():
             if theirs in subroutine:
                 data[ours] = list(dict.fromkeys(texts_of(subroutine.get(theirs))))
-        self._others(subroutine, data)
+        self._translate_other_keys(subroutine, data)
         return data
 
     def _session(self, at: Node | None) -> dict[str, JsonValue]:
@@ -79,7 +79,7 @@ class CyrusSteps:
         if self._made == 2:
             line = line_of(at) if at is not None else 1
             message = "each step goes on in the conversation before it, as Cyrus does (`session: continue`)"
-            self._notes.translated(self._path, line, message)
+            self._notes.add_translated(self._path, line, message)
         return {"session": "continue"}
 
     def _prompt(self, subroutine: Mapping, name: str) -> str:
@@ -92,35 +92,35 @@ class CyrusSteps:
                 "the prompt 'primary' is chosen by labels in Cyrus; here it is the issue's text, "
                 "and labels choose the workflow (`labels:`)"
             )
-            self._changed(at, message)
+            self._note_changed(at, message)
             return PRIMARY
         if not path:
-            self._lost(at, f"the subroutine has no promptPath; write prompts/{name}.md")
+            self._note_lost(at, f"the subroutine has no promptPath; write prompts/{name}.md")
             return f"prompts/{name}.md"
         if path not in self._files:
-            self._lost(at, f"the prompt file {path} is not among the files; the workflow needs it")
+            self._note_lost(at, f"the prompt file {path} is not among the files; the workflow needs it")
         given = path if path.endswith(".md") else f"{path}.md"
         if (moved := prompt_place(given)) != given:
-            self._changed(at, f"the prompt {given} is now {moved}: a workflow reads prompts only there")
+            self._note_changed(at, f"the prompt {given} is now {moved}: a workflow reads prompts only there")
         return moved
 
-    def _others(self, subroutine: Mapping, data: dict[str, JsonValue]) -> None:
+    def _translate_other_keys(self, subroutine: Mapping, data: dict[str, JsonValue]) -> None:
         for entry in subroutine:
             if entry.name in CARRIED:
                 continue
             if entry.name == "disallowAllTools" and flag_of(entry.value):
                 data.update({"access": "read", "allowed_tools": []})
-                self._changed(entry, "'disallowAllTools' is `access: read` with an empty list of allowed tools")
+                self._note_changed(entry, "'disallowAllTools' is `access: read` with an empty list of allowed tools")
             elif flag_of(entry.value) is False:
-                self._notes.translated(
+                self._notes.add_translated(
                     self._path, line_of(entry), f"'{entry.name}' is false, which needs no words here"
                 )
             else:
                 hint = NOTED.get(entry.name, "it has no counterpart")
-                self._lost(entry, f"the key '{entry.name}' was left out: {hint}")
+                self._note_lost(entry, f"the key '{entry.name}' was left out: {hint}")
 
-    def _lost(self, at: Node | Entry, message: str) -> None:
-        self._notes.lost(self._path, line_of(at), message)
+    def _note_lost(self, at: Node | Entry, message: str) -> None:
+        self._notes.add_lost(self._path, line_of(at), message)
 
-    def _changed(self, at: Node | Entry, message: str) -> None:
-        self._notes.changed(self._path, line_of(at), message)
+    def _note_changed(self, at: Node | Entry, message: str) -> None:
+        self._notes.add_changed(self._path, line_of(at), message)

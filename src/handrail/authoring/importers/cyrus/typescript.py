@@ -103,7 +103,7 @@ class _File(Literals):
         elif self.now.text == "{":
             self._body()
         else:
-            self._returned(self._at)
+            self._read_returned(self._at)
 
     def _body(self) -> None:
         start = self._at
@@ -111,7 +111,7 @@ class _File(Literals):
         first = self._at
         if self.now.text == "return":
             self.move()
-            self._returned(first)
+            self._read_returned(first)
         else:
             self._logic(first)
             self._last_return(start)
@@ -122,7 +122,7 @@ class _File(Literals):
         self._at = start
         self.skip_balanced()
 
-    def _returned(self, first: int) -> None:
+    def _read_returned(self, first: int) -> None:
         try:
             self._declared.resolved = self.value()
         except NotPlain:

@@ -2,7 +2,7 @@
 
 from typing import TypeVar
 
-from handrail.authoring.importers.cyrus.typescript_tokens import NotPlain, Token, unquoted
+from handrail.authoring.importers.cyrus.typescript_tokens import NotPlain, Token, unquote
 from handrail.model.source import Entry, Mapping, Node, Scalar, ScalarValue, Sequence, SourceText, Span
 
 DEEPEST = 32
@@ -69,7 +69,7 @@ class Literals:
         if token.kind in ("text", "template"):
             if token.kind == "template" and "${" in token.text:
                 raise NotPlain("a template string with `${` is not plain data", token.start)
-            return self._scalar(unquoted(token), token)
+            return self._scalar(unquote(token), token)
         if token.kind == "word":
             return self._word(token)
         if token.kind == "sign":
@@ -99,7 +99,7 @@ class Literals:
                 self._take("]")
             else:
                 raise NotPlain("a call or computed access is not plain data", token.start)
-            key = unquoted(name) if name.kind == "text" else name.text
+            key = unquote(name) if name.kind == "text" else name.text
             found = value.get(key) if isinstance(value, Mapping) else None
             if found is None:
                 raise NotPlain(f"there is no `{key}` in it", name.start)
@@ -127,7 +127,7 @@ class Literals:
         if token.kind not in ("word", "text", "number"):
             raise NotPlain(f"`{token.text}` is not the name of a property", token.start)
         self.move()
-        key = self._scalar(unquoted(token) if token.kind == "text" else token.text, token)
+        key = self._scalar(unquote(token) if token.kind == "text" else token.text, token)
         if self.now.text == ":":
             self.move()
             return Entry(key, self.value(depth + 1))

@@ -55,7 +55,7 @@ def tokens(text: str) -> list[Token]:
     return found
 
 
-def unquoted(token: Token) -> str:
+def unquote(token: Token) -> str:
     """Return the text that a string literal denotes."""
     return _ESCAPE.sub(_escape, token.text[1:-1])
 

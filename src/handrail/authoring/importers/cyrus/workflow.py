@@ -33,11 +33,11 @@ def import_cyrus(files: Lookup[str, str], notes: Notes) -> dict[str, str]:
         inside = {path[len(folder) :]: text for path, text in files.items() if path.startswith(folder)}
         main = next((name for name in sorted(MAIN, reverse=True) if name in inside), None)
         found = _Folder(folder, inside, main, notes)
-        used.update(folder + path for path in (*found.copied(), *([main] if main else [])))
+        used.update(folder + path for path in (*found.files_to_copy(), *([main] if main else [])))
         made.update(found.run(taken))
     for path in files:
         if path not in used:
-            notes.lost(path, 1, "the file was not carried over: it is neither a prompt nor a version of one")
+            notes.add_lost(path, 1, "the file was not carried over: it is neither a prompt nor a version of one")
     return made
 
 
@@ -49,7 +49,7 @@ class _Folder:
         self._folder = folder
         self._notes = notes
 
-    def copied(self) -> dict[str, str]:
+    def files_to_copy(self) -> dict[str, str]:
         """Return the files that are copied unchanged."""
         folders, names = ("prompts/", "versions/"), ("versions.json",)
         return {
@@ -64,23 +64,23 @@ class _Folder:
         fallback = self._folder.rstrip("/").rpartition("/")[2] or "imported"
         name = taken.take(workflow_name(given or fallback))
         if given and name != given:
-            self._notes.changed(self._path, 1, f"the workflow '{given}' is now called '{name}'")
+            self._notes.add_changed(self._path, 1, f"the workflow '{given}' is now called '{name}'")
         data: dict[str, JsonValue] = {"name": name}
         steps = CyrusSteps(self._path, self._files, self._notes)
-        body = steps.run(procedure) if procedure else steps.from_prompts(self._prompts())
+        body = steps.run(procedure) if procedure else steps.translate_prompts(self._prompts())
         if procedure:
-            self._about(procedure, data)
+            self._translate_head(procedure, data)
         if not body:
-            self._notes.lost(self._path, 1, "neither subroutines nor prompts were found; the folder was left out")
+            self._notes.add_lost(self._path, 1, "neither subroutines nor prompts were found; the folder was left out")
             return {}
         if steps.needs_issue:
             data["input"] = {"issue": "issue"}
         data["steps"] = body
         self._templates()
-        files = {f"{name}/{prompt_place(path)}": text for path, text in self.copied().items()}
+        files = {f"{name}/{prompt_place(path)}": text for path, text in self.files_to_copy().items()}
         return {f"{name}/workflow.yaml": write_workflow(data, self._path, self._notes), **files}
 
-    def _about(self, procedure: Mapping, data: dict[str, JsonValue]) -> None:
+    def _translate_head(self, procedure: Mapping, data: dict[str, JsonValue]) -> None:
         if description := text_of(procedure.get("description")):
             data["description"] = description
         for key in ("labels", "classifications"):
@@ -88,11 +88,11 @@ class _Folder:
                 data[key] = list(dict.fromkeys(found))
         for entry in procedure:
             if entry.name not in CARRIED:
-                self._notes.lost(self._path, line_of(entry), f"the key '{entry.name}' has no counterpart")
+                self._notes.add_lost(self._path, line_of(entry), f"the key '{entry.name}' has no counterpart")
 
     def _procedure(self) -> Mapping | None:
         if self._main is None:
-            self._notes.changed(self._path, 1, "there is no workflow.ts; the steps are the prompts in their order")
+            self._notes.add_changed(self._path, 1, "there is no workflow.ts; the steps are the prompts in their order")
             return None
         source = SourceText(self._path, self._files[self._main])
         declared = read_declarations(source)
@@ -100,32 +100,32 @@ class _Folder:
         found = _find_procedure(declared)
         if found is None:
             message = "no list of subroutines could be read; the steps are the prompts in their order"
-            self._notes.lost(self._path, 1, message)
+            self._notes.add_lost(self._path, 1, message)
         return found
 
     def _problems(self, source: SourceText, declared: Declared) -> None:
         for problem in declared.problems:
             message = f"a declaration is not plain data and was left out: {problem.message}"
-            self._notes.lost(self._path, source.position(problem.at).line, message)
+            self._notes.add_lost(self._path, source.position(problem.at).line, message)
         if declared.resolve_at is not None:
             line = source.position(declared.resolve_at).line
             message = (
                 "resolve() does more than return a constant, and its logic was left out; "
                 "write it as `def resolve(context)` in workflow.py"
             )
-            self._notes.lost(self._path, line, message)
+            self._notes.add_lost(self._path, line, message)
 
     def _prompts(self) -> list[str]:
         found = (path for path in self._files if path.startswith("prompts/") and ending_of(path) == "md")
         return sorted(found, key=_order)
 
     def _templates(self) -> None:
-        for path, text in self.copied().items():
+        for path, text in self.files_to_copy().items():
             found = _TEMPLATE.search(text) if prompt_place(path).startswith("prompts/") else None
             if found:
                 line = text.count("\n", 0, found.start()) + 1
                 message = f"`{found[0]}` starts a template here; put `<!-- template: off -->` first if it is plain text"
-                self._notes.changed(self._folder + path, line, message)
+                self._notes.add_changed(self._folder + path, line, message)
 
 
 def _folders(files: Lookup[str, str]) -> list[str]:

@@ -28,7 +28,7 @@ class Assessments:
             self._declare(each)
         self._asked: dict[str, _Data] = {}
 
-    def named(self) -> _Data:
+    def definitions(self) -> _Data:
         """Return every assessment by its name, including those that no step asks for."""
         return {**{self._names[key]: each for key, each in self._declared.items()}, **self._asked}
 

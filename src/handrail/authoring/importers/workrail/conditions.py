@@ -39,7 +39,7 @@ _OPPOSITES: dict[CompareOperator, CompareOperator] = {
 _ORDER = ("equals", "not_equals", "gt", "gte", "lt", "lte", "contains", "startsWith", "endsWith", "matches", "in")
 
 
-def to_expression(node: Node | None, lookup: Lookup, depth: int = 0) -> Expression:
+def translate_condition(node: Node | None, lookup: Lookup, depth: int = 0) -> Expression:
     """Translate a condition; an empty one is true."""
     if depth > DEEPEST:
         raise Untranslatable(f"conditions nest deeper than {DEEPEST} levels")
@@ -50,11 +50,11 @@ def to_expression(node: Node | None, lookup: Lookup, depth: int = 0) -> Expressi
         return Literal(value=True)
     variable = text_of(condition.get("var"))
     if variable is not None:
-        return _of_variable(condition, variable, lookup)
-    return _of_group(condition, lookup, depth)
+        return _translate_variable(condition, variable, lookup)
+    return _translate_group(condition, lookup, depth)
 
 
-def negated(expression: Expression) -> Expression:
+def negate(expression: Expression) -> Expression:
     """Negate a condition, without a `not` where a comparison can be inverted."""
     match expression:
         case Compare(operator, left, right):
@@ -78,19 +78,19 @@ def variables(node: Node | None, depth: int = 0) -> tuple[str, ...]:
     return (own, *found) if own is not None else found
 
 
-def _of_group(condition: Mapping, lookup: Lookup, depth: int) -> Expression:
+def _translate_group(condition: Mapping, lookup: Lookup, depth: int) -> Expression:
     for key, operator in _GROUPS.items():
         if key in condition:
-            operands = tuple(to_expression(each, lookup, depth + 1) for each in items_of(condition.get(key)))
+            operands = tuple(translate_condition(each, lookup, depth + 1) for each in items_of(condition.get(key)))
             if len(operands) < 2:
                 return operands[0] if operands else Literal(key == "and")
             return Logic(operator, operands)
     if "not" in condition:
-        return Unary("not", to_expression(condition.get("not"), lookup, depth + 1))
+        return Unary("not", translate_condition(condition.get("not"), lookup, depth + 1))
     raise Untranslatable(f"a condition with {', '.join(condition.entries) or 'nothing'} in it")
 
 
-def _of_variable(condition: Mapping, variable: str, lookup: Lookup) -> Expression:
+def _translate_variable(condition: Mapping, variable: str, lookup: Lookup) -> Expression:
     operator = next((key for key in _ORDER if key in condition), None)
     if operator is None:
         flag = True
@@ -100,7 +100,7 @@ def _of_variable(condition: Mapping, variable: str, lookup: Lookup) -> Expressio
         case "equals":
             return _equal(variable, given, lookup)
         case "not_equals":
-            return negated(_equal(variable, given, lookup))
+            return negate(_equal(variable, given, lookup))
         case "in":
             return _among(variable, given, lookup)
         case "contains":

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from handrail.authoring.importers.guessed_types import type_like
-from handrail.authoring.importers.names import spoken, value_name
+from handrail.authoring.importers.names import make_identifier, value_name
 from handrail.authoring.importers.nodes import items_of, map_of, maps_of, text_of, texts_of
 from handrail.language.expressions.syntax import Attribute, Binary, Expression, Filter, ListDisplay, Literal, Name
 from handrail.model.source import Mapping, Node
@@ -36,12 +36,12 @@ class Place:
     returns: dict[str, str] = field(default_factory=dict[str, str])
 
     @property
-    def certain(self) -> bool:
+    def is_certain(self) -> bool:
         """Whether the step always runs before what follows it."""
         return self.loop is None and "runCondition" not in self.node
 
     @property
-    def tells(self) -> bool:
+    def has_result(self) -> bool:
         """Whether an agent performs the step, so that it has a result."""
         return not any(key in self.node for key in ("templateCall", "templateId", "loop", "parallelDelegations"))
 
@@ -74,7 +74,7 @@ class Context:
     def __init__(self, places: list[Place], changed: Callable[[Place, str], None]) -> None:
         self.inputs: dict[str, dict[str, JsonValue]] = {"goal": {"type": "string"}}
         self._places = places
-        telling = [place for place in places if place.tells]
+        telling = [place for place in places if place.has_result]
         self._first = {word: place for place in reversed(telling) for word in place.words}
         self._changed = changed
 
@@ -88,12 +88,12 @@ class Context:
 
     def between_rounds(self, variable: str, loop: Place, like: object = None) -> tuple[Expression, list[Place]]:
         """Return a variable as it is before each round of a loop, and the steps of the body that set it."""
-        body = [place for place in self._places if place.loop is loop and place.tells and variable in place.words]
+        body = [place for place in self._places if place.loop is loop and place.has_result and variable in place.words]
         if not body:
             return self.value(variable, loop, like), []
         return self._latest([body[-1], *self._producers(variable, loop.order)], variable, like), body
 
-    def known(self, variable: str, at: Place) -> bool:
+    def is_known(self, variable: str, at: Place) -> bool:
         """Whether a prompt can show the variable."""
         if variable in self.inputs or self._loop_variable(variable, at) is not None:
             return True
@@ -101,7 +101,7 @@ class Context:
 
     def is_own(self, variable: str, at: Place) -> bool:
         """Whether the step itself is the first that can set the variable."""
-        return at.tells and variable in at.words and not self.known(variable, at)
+        return at.has_result and variable in at.words and not self.is_known(variable, at)
 
     def _producers(self, variable: str, before: float) -> list[Place]:
         """Find the steps that set a variable, latest first: the first one that names it, and those that end a loop."""
@@ -126,13 +126,13 @@ class Context:
 
     def _latest(self, producers: list[Place], variable: str, like: object) -> Expression:
         """Return the newest value, falling back from each step that may not have run to the value before it."""
-        certain = next((at for at, each in enumerate(producers) if each.certain), None)
+        certain = next((at for at, each in enumerate(producers) if each.is_certain), None)
         used = producers if certain is None else producers[: certain + 1]
         for each in used:
             self._register(each, variable, type_like(like))
-        found: Expression | None = None if certain is not None else _nothing(used[0].returns[variable])
+        found: Expression | None = None if certain is not None else _empty_value(used[0].returns[variable])
         for each in reversed(used):
-            own = Attribute(Name(value_name(spoken(each.name))), variable)
+            own = Attribute(Name(value_name(make_identifier(each.name))), variable)
             found = own if found is None else Filter(own, "default", (found,))
         return cast("Expression", found)
 
@@ -142,7 +142,7 @@ class Context:
             why = "which names it first" if is_first else "which sets it for the next round"
             message = f"the context variable '{variable}' is now a field of the result of '{producer.name}', {why}"
             self._changed(producer, message)
-        producer.returns[variable] = _joined(producer.returns.get(variable), kind)
+        producer.returns[variable] = _join_kinds(producer.returns.get(variable), kind)
 
     def _input(self, variable: str, kind: str, at: Place) -> Expression:
         name = value_name(variable)
@@ -158,7 +158,7 @@ class Context:
         return Name(name)
 
 
-def _joined(known: str | None, kind: str) -> str:
+def _join_kinds(known: str | None, kind: str) -> str:
     if known is None or known == kind:
         return kind
     if "json" in (known, kind) and known != kind:
@@ -166,5 +166,5 @@ def _joined(known: str | None, kind: str) -> str:
     return "json"
 
 
-def _nothing(kind: str) -> Expression:
+def _empty_value(kind: str) -> Expression:
     return ListDisplay(()) if kind == "list" else Literal(_DEFAULTS.get(kind, ""))

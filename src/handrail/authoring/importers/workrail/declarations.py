@@ -42,7 +42,9 @@ class Declarations:
 
     def _rules(self) -> list[JsonValue]:
         found = ((text_of(item), item) for item in items_of(self._root.get("metaGuidance")))
-        kept = (text for text, item in found if text and self._fits([text], guidance.GUIDANCE, item, "metaGuidance"))
+        kept = (
+            text for text, item in found if text and self._is_valid([text], guidance.GUIDANCE, item, "metaGuidance")
+        )
         return list(dict.fromkeys(kept))
 
     def _references(self) -> list[JsonValue]:
@@ -52,7 +54,7 @@ class Declarations:
             name = str(data.get("id"))
             if name in made:
                 self._note("lost", each, f"the reference '{name}' is declared twice; the second was left out")
-            elif self._fits([data], guidance.REFERENCES, each, "references"):
+            elif self._is_valid([data], guidance.REFERENCES, each, "references"):
                 made[name] = data
         return list(made.values())
 
@@ -60,7 +62,7 @@ class Declarations:
         made: list[JsonValue] = []
         for item in items_of(self._root.get("features")):
             data = data_of(item)
-            if data not in made and self._fits([data], guidance.FEATURES, item, "features"):
+            if data not in made and self._is_valid([data], guidance.FEATURES, item, "features"):
                 made.append(data)
         written = [step for step in _steps(self._root.get("steps"), 0) if "prompt" in step]
         if made and written:
@@ -72,7 +74,7 @@ class Declarations:
     def _capabilities(self) -> _Data:
         made: _Data = {}
         for entry in map_of(self._root.get("capabilities")) or ():
-            if self._fits({entry.name: data_of(entry.value)}, guidance.CAPABILITIES, entry, "capabilities"):
+            if self._is_valid({entry.name: data_of(entry.value)}, guidance.CAPABILITIES, entry, "capabilities"):
                 made[entry.name] = data_of(entry.value)
         return made
 
@@ -86,11 +88,11 @@ class Declarations:
                 slot.pop("accepts", None)
             if name in made:
                 self._note("lost", each, f"the slot '{name}' is declared twice; the second was left out")
-            elif self._fits({name: slot}, guidance.EXTENSION_POINTS, each, "extensionPoints"):
+            elif self._is_valid({name: slot}, guidance.EXTENSION_POINTS, each, "extensionPoints"):
                 made[name] = slot
         return made
 
-    def _fits(self, data: JsonValue, shape: Shape, at: Node | Entry, key: str) -> bool:
+    def _is_valid(self, data: JsonValue, shape: Shape, at: Node | Entry, key: str) -> bool:
         problem = find_misfit(data, shape)
         if problem:
             self._note("lost", at, f"an entry of '{key}' was left out: {problem}")

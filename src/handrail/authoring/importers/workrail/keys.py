@@ -37,7 +37,7 @@ def pairs(node: Node | None, key: str, value: str) -> dict[str, str]:
     return {text_of(each.get(key)) or "": text_of(each.get(value)) or "" for each in maps_of(node)}
 
 
-def left_inside(step: Mapping) -> Iterator[tuple[Entry, str]]:
+def find_dropped_entries(step: Mapping) -> Iterator[tuple[Entry, str]]:
     """Find what is left out of a step's lists and of its loop, with the key that contains it."""
     for key, details in DETAILS.items():
         for each in maps_of(step.get(key)):
@@ -48,7 +48,7 @@ def left_inside(step: Mapping) -> Iterator[tuple[Entry, str]]:
         yield from ((entry, "conditionSource") for entry in source if entry.name == "loopId")
 
 
-def all_of(conditions: list[JsonValue]) -> JsonValue:
+def join_conditions(conditions: list[JsonValue]) -> JsonValue:
     """Join conditions so that all of them must hold."""
     if any(each is False for each in conditions):
         return False
@@ -58,9 +58,9 @@ def all_of(conditions: list[JsonValue]) -> JsonValue:
     return texts[0] if len(texts) == 1 else " and ".join(f"({text})" for text in texts)
 
 
-def ordered(step: dict[str, JsonValue]) -> dict[str, JsonValue]:
+def order_keys(step: dict[str, JsonValue]) -> dict[str, JsonValue]:
     """Sort the keys of a step and of its body in the order in which people write them."""
     body = step.get("steps")
     if isinstance(body, list):
-        step = {**step, "steps": [ordered(inner) if isinstance(inner, dict) else inner for inner in body]}
+        step = {**step, "steps": [order_keys(inner) if isinstance(inner, dict) else inner for inner in body]}
     return {key: step[key] for key in _ORDER if key in step}

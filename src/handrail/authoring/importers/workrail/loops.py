@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from handrail.authoring.importers.coven.go_syntax import Untranslatable
-from handrail.authoring.importers.names import spoken, value_name
-from handrail.authoring.importers.nodes import map_of, text_of, whole_of
-from handrail.authoring.importers.workrail.conditions import negated, to_expression
+from handrail.authoring.importers.names import make_identifier, value_name
+from handrail.authoring.importers.nodes import int_of, map_of, text_of
+from handrail.authoring.importers.workrail.conditions import negate, translate_condition
 from handrail.authoring.importers.workrail.context import LOOP_VARS, Context, Place
 from handrail.authoring.importers.workrail.keys import LOOP_CONTRACT
 from handrail.frozen import frozen
@@ -32,15 +32,15 @@ def rounds_of(place: Place, body: list[Place], context: Context, note: Callable[
     if loop is None:
         note("lost", place.node, "nothing says how the loop repeats; it runs once")
         return Rounds({"for": 1, "max_iterations": 1})
-    most = whole_of(loop.get("maxIterations"))
+    most = int_of(loop.get("maxIterations"))
     if most is None or not 1 <= most <= MOST_ROUNDS:
         note("changed", loop, f"'maxIterations' must be 1 to {MOST_ROUNDS}")
         most = MOST_ROUNDS if most is not None and most > 1 else 1
-    found = _over(place, loop, body, context, note)
+    found = _translate_loop(place, loop, body, context, note)
     return replace(found, keys={**found.keys, "max_iterations": most})
 
 
-def _over(
+def _translate_loop(
     place: Place, loop: Mapping, body: list[Place], context: Context, note: Callable[[str, Node, str], None]
 ) -> Rounds:
     try:
@@ -48,11 +48,11 @@ def _over(
             case "forEach":
                 taken = "the items are taken when the loop begins; WorkRail reads them before every step"
                 note("changed", loop, f"{taken}. An item that has an `id` is known by it, so no two may have the same")
-                return Rounds(_for_each(place, loop, context))
+                return Rounds(_translate_for_each(place, loop, context))
             case "for":
-                if whole_of(loop.get("count")) is None:
+                if int_of(loop.get("count")) is None:
                     note("changed", loop, "the rounds are counted when the loop begins, in WorkRail before every step")
-                return Rounds(_for(place, loop, context))
+                return Rounds(_translate_for(place, loop, context))
             case "while" | "until" as kind:
                 return _conditional(kind, place, body, context, note)
             case kind:
@@ -62,7 +62,7 @@ def _over(
         return Rounds({"for": 1})
 
 
-def _for_each(place: Place, loop: Mapping, context: Context) -> dict[str, JsonValue]:
+def _translate_for_each(place: Place, loop: Mapping, context: Context) -> dict[str, JsonValue]:
     items = text_of(loop.get("items"))
     if not items:
         raise Untranslatable("'items' names no variable")
@@ -71,8 +71,8 @@ def _for_each(place: Place, loop: Mapping, context: Context) -> dict[str, JsonVa
     return {"for_each": "${" + found + "}", "as": name}
 
 
-def _for(place: Place, loop: Mapping, context: Context) -> dict[str, JsonValue]:
-    count = whole_of(loop.get("count"))
+def _translate_for(place: Place, loop: Mapping, context: Context) -> dict[str, JsonValue]:
+    count = int_of(loop.get("count"))
     if count is not None:
         return {"for": max(0, min(count, MOST_ROUNDS))}
     name = text_of(loop.get("count"))
@@ -89,7 +89,7 @@ def _conditional(
     deciders = [each for each in body if each.contract == LOOP_CONTRACT]
     condition = source.get("condition") if source is not None else loop.get("condition") if loop is not None else None
     if deciders and (condition is None or source is None):
-        return _decided(deciders)
+        return _decision_rounds(deciders)
     if condition is None:
         raise Untranslatable("no step of the body decides, and there is no condition")
     setters: list[Place] = []
@@ -99,8 +99,8 @@ def _conditional(
         setters.extend(inside)
         return found
 
-    expression = to_expression(condition, lookup)
-    goes_on = unparse(negated(expression) if kind == "until" else expression)
+    expression = translate_condition(condition, lookup)
+    goes_on = unparse(negate(expression) if kind == "until" else expression)
     last = max((each.order for each in setters), default=None)
     if any(each.order != last for each in setters):
         names = ", ".join(dict.fromkeys(each.name for each in setters))
@@ -108,7 +108,7 @@ def _conditional(
     return Rounds({"while": goes_on}, () if last is None else ((last, goes_on),))
 
 
-def _decided(deciders: list[Place]) -> Rounds:
+def _decision_rounds(deciders: list[Place]) -> Rounds:
     """Build the loop for decisions to stop, which skip the rest of the round."""
     stops = [f"{_decision(each)} == 'stop'" for each in deciders]
     guards = tuple((each.order, f"{_decision(each)} != 'stop'") for each in deciders)
@@ -116,5 +116,5 @@ def _decided(deciders: list[Place]) -> Rounds:
 
 
 def _decision(decider: Place) -> str:
-    own = f"{value_name(spoken(decider.name))}.decision"
+    own = f"{value_name(make_identifier(decider.name))}.decision"
     return f"{own} | default('continue')" if "runCondition" in decider.node else own

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from handrail.authoring.importers.coven.go_syntax import Untranslatable
 from handrail.authoring.importers.coven.go_templates import literal
 from handrail.authoring.importers.nodes import items_of, line_of, map_of, maps_of, text_of, texts_of
-from handrail.authoring.importers.workrail.conditions import Lookup, to_expression
+from handrail.authoring.importers.workrail.conditions import Lookup, translate_condition
 from handrail.frozen import frozen
 from handrail.language.expressions.syntax import Attribute, Expression, Filter
 from handrail.language.expressions.unparse import unparse
@@ -32,10 +32,10 @@ def render(step: Mapping, scope: PromptScope) -> str:
     """Render the whole prompt of a step."""
     parts = ["Goal of this run: {{ goal }}"]
     if (node := step.get("prompt")) is not None:
-        parts.append(_shown(text_of(node) or "", line_of(node), scope))
+        parts.append(_translate_text(text_of(node) or "", line_of(node), scope))
     parts.extend(_blocks(step, scope))
     if guidance := texts_of(step.get("guidance")):
-        lines = (f"- {_shown(text, line_of(step), scope)}" for text in guidance)
+        lines = (f"- {_translate_text(text, line_of(step), scope)}" for text in guidance)
         parts.append("## Guidance\n\n" + "\n".join(lines))
     if (text := _flag_text(step)) is not None:
         parts.append(text)
@@ -50,7 +50,7 @@ def _flag_text(step: Mapping) -> str | None:
     return "Ask for the files you need before you start." if is_asked else None
 
 
-def _shown(text: str, line: int, scope: PromptScope) -> str:
+def _translate_text(text: str, line: int, scope: PromptScope) -> str:
     parts: list[str] = []
     at = 0
     for found in _PLACE.finditer(text):
@@ -112,14 +112,14 @@ def _list(blocks: Mapping, key: str, heading: str, scope: PromptScope) -> list[s
 def _value(node: Node, scope: PromptScope) -> str:
     text = text_of(node)
     if text is not None:
-        return _shown(text, line_of(node), scope)
+        return _translate_text(text, line_of(node), scope)
     return "".join(_part(part, scope) for part in maps_of(node))
 
 
 def _part(part: Mapping, scope: PromptScope) -> str:
     reference = text_of(part.get("refId"))
     if reference is None:
-        return _shown(text_of(part.get("text")) or "", line_of(part), scope)
+        return _translate_text(text_of(part.get("text")) or "", line_of(part), scope)
     scope.lost(line_of(part), f"the text of the reference '{reference}' is not here; put it into the prompt")
     return f"(see {literal(reference)})"
 
@@ -139,12 +139,12 @@ def _functions(step: Mapping, scope: PromptScope) -> list[str]:
 
 
 def _fragment(fragment: Mapping, scope: PromptScope) -> str:
-    text = _shown(text_of(fragment.get("text")) or "", line_of(fragment), scope)
+    text = _translate_text(text_of(fragment.get("text")) or "", line_of(fragment), scope)
     when = fragment.get("when")
     if when is None:
         return text
     try:
-        condition = unparse(to_expression(when, scope.lookup))
+        condition = unparse(translate_condition(when, scope.lookup))
     except Untranslatable as problem:
         scope.lost(line_of(when), f"the condition of a prompt fragment cannot be said ({problem}); it is always shown")
         return text

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from handrail.authoring.importers.coven.go_syntax import Untranslatable
-from handrail.authoring.importers.nodes import items_of, map_of, text_of, whole_of
-from handrail.authoring.importers.workrail.conditions import Lookup, to_expression
+from handrail.authoring.importers.nodes import int_of, items_of, map_of, text_of
+from handrail.authoring.importers.workrail.conditions import Lookup, translate_condition
 from handrail.language.expressions.syntax import Compare, Expression, Filter, Literal, Logic, LogicOperator, Name, Unary
 from handrail.language.expressions.unparse import unparse
 from handrail.model.source import Mapping, Node
@@ -50,14 +50,14 @@ class Criteria:
         condition = rule.get("condition")
         if condition is None:
             return found
-        return Logic("or", (Unary("not", to_expression(condition, self._lookup)), found))
+        return Logic("or", (Unary("not", translate_condition(condition, self._lookup)), found))
 
     def _simple(self, rule: Mapping) -> Expression:
         kind = text_of(rule.get("type"))
         if kind == "contains" and (text := text_of(rule.get("value"))) is not None:
             return Compare("in", Literal(text), self._output)
         if kind == "length":
-            least, most = whole_of(rule.get("min")), whole_of(rule.get("max"))
+            least, most = int_of(rule.get("min")), int_of(rule.get("max"))
             length = Filter(self._output, "length")
             bounds: list[Expression] = [] if least is None else [Compare(">=", length, Literal(least))]
             bounds += [] if most is None else [Compare("<=", length, Literal(most))]
@@ -70,11 +70,11 @@ def messages(node: Node) -> list[str]:
     """Collect the messages of the rules in validation criteria, at any depth."""
     if isinstance(node, Mapping):
         own = text_of(node.get("message"))
-        inner = [text for key in ("and", "or", "not") for text in _inner(node.get(key))]
+        inner = [text for key in ("and", "or", "not") for text in _collect_messages(node.get(key))]
         return [*([own] if own else []), *inner]
-    return _inner(node)
+    return _collect_messages(node)
 
 
-def _inner(node: Node | None) -> list[str]:
+def _collect_messages(node: Node | None) -> list[str]:
     nodes = items_of(node) or ((node,) if isinstance(node, Mapping) else ())
     return [text for each in nodes for text in messages(each)]

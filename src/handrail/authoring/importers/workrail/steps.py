@@ -4,19 +4,19 @@ from typing import TypeAlias
 
 from handrail.authoring.importers.coven.go_syntax import Untranslatable
 from handrail.authoring.importers.coven.go_templates import literal
-from handrail.authoring.importers.names import PromptFiles, Taken, spoken, step_name, value_name
+from handrail.authoring.importers.names import PromptFiles, Taken, make_identifier, step_name, value_name
 from handrail.authoring.importers.nodes import data_of, flag_of, line_of, map_of, maps_of, text_of
 from handrail.authoring.importers.result import Notes
 from handrail.authoring.importers.workrail.assessments import Assessments
-from handrail.authoring.importers.workrail.conditions import Lookup, to_expression, variables
+from handrail.authoring.importers.workrail.conditions import Lookup, translate_condition, variables
 from handrail.authoring.importers.workrail.context import Context, Place, words_of
 from handrail.authoring.importers.workrail.keys import (
     LOOP_CONTRACT,
     NOTED,
     STEP_KEYS,
-    all_of,
-    left_inside,
-    ordered,
+    find_dropped_entries,
+    join_conditions,
+    order_keys,
     pairs,
 )
 from handrail.authoring.importers.workrail.loops import rounds_of
@@ -54,7 +54,7 @@ class WorkrailSteps:
         for place in self._places:
             if place.returns and place.name in self._data:
                 self._finish(place, self._data[place.name])
-        return [ordered(data) for data in made]
+        return [order_keys(data) for data in made]
 
     def _plan(self, root: Mapping) -> list[Place]:
         steps = maps_of(root.get("steps"))
@@ -83,16 +83,16 @@ class WorkrailSteps:
             if entry.name not in STEP_KEYS:
                 hint = NOTED.get(entry.name, "it has no counterpart")
                 self._note("lost", entry, f"the key '{entry.name}' of a step was left out: {hint}")
-        for entry, key in left_inside(step):
+        for entry, key in find_dropped_entries(step):
             self._note("lost", entry, f"'{entry.name}' in '{key}' was left out")
         data: _Data = {"name": place.name}
         if title := text_of(step.get("title")):
             data["description"] = title
-        self._when(place, data)
+        self._translate_when(place, data)
         before, after = self._confirmation(place, data)
-        return [*before, *self._own(place, data), *after]
+        return [*before, *self._translate_kind(place, data), *after]
 
-    def _own(self, place: Place, data: _Data) -> list[_Data]:
+    def _translate_kind(self, place: Place, data: _Data) -> list[_Data]:
         step = place.node
         if "loop" in step or "body" in step:
             return self._loop(place, data)
@@ -102,7 +102,7 @@ class WorkrailSteps:
             return self._delegations(place, data)
         return [self._agent(place, data)]
 
-    def _when(self, place: Place, data: _Data) -> None:
+    def _translate_when(self, place: Place, data: _Data) -> None:
         node = place.node.get("runCondition")
         if node is None:
             return
@@ -114,7 +114,7 @@ class WorkrailSteps:
             self._note("lost", node, message)
 
     def _expression(self, node: Node, place: Place, *, after: bool = False) -> str | bool:
-        text = unparse(to_expression(node, self._lookup(place, after=after)))
+        text = unparse(translate_condition(node, self._lookup(place, after=after)))
         return text == "true" if text in ("true", "false") else text
 
     def _lookup(self, place: Place, *, after: bool = False) -> Lookup:
@@ -141,7 +141,7 @@ class WorkrailSteps:
             "message": f"Confirm {where} this step: {title}".replace("${", "$${"),
         }
         if conditions:
-            approval["when"] = all_of(conditions)
+            approval["when"] = join_conditions(conditions)
         self._note("changed", node, f"'requireConfirmation' is the approval step '{approval['name']}' {where} it")
         return ([], [approval]) if after else ([approval], [])
 
@@ -172,10 +172,10 @@ class WorkrailSteps:
     def _scope(self, place: Place) -> PromptScope:
         return PromptScope(
             self._lookup(place),
-            lambda variable: self.context.known(variable, place),
+            lambda variable: self.context.is_known(variable, place),
             self._slots,
             self._functions,
-            lambda line, message: self._notes.lost(self._path, line, message),
+            lambda line, message: self._notes.add_lost(self._path, line, message),
         )
 
     def _contract(self, place: Place, data: _Data) -> None:
@@ -186,7 +186,7 @@ class WorkrailSteps:
         if flag_of(contract.get("required")) is False:
             self._note("changed", contract, f"'required' is false for '{reference}'; here the result must be given")
         place.contract = reference or ""
-        data.setdefault("output", value_name(spoken(place.name)))
+        data.setdefault("output", value_name(make_identifier(place.name)))
         data["returns"] = place.contract or "json"
 
     def _proofs(self, place: Place, data: _Data) -> str:
@@ -196,7 +196,7 @@ class WorkrailSteps:
         if criteria is not None:
             told = [f"- {literal(text)}" for text in messages(criteria)]
             added = "\n## What the result must show\n\n" + "\n".join(told) + "\n" if told else ""
-            output = value_name(spoken(place.name))
+            output = value_name(make_identifier(place.name))
             checks += Criteria(output, self._lookup(place), self._note).checks(criteria)
             if checks:
                 data.setdefault("output", output)
@@ -220,7 +220,7 @@ class WorkrailSteps:
         for order, made in body:
             guards: list[JsonValue] = [text for after, text in rounds.guards if order > after]
             if guards:
-                made["when"] = all_of([*([made["when"]] if "when" in made else []), *guards])
+                made["when"] = join_conditions([*([made["when"]] if "when" in made else []), *guards])
         data.update(rounds.keys)
         data["steps"] = [made for _, made in body]
         return [data]
@@ -231,7 +231,7 @@ class WorkrailSteps:
         arguments = map_of(call.get("args"))
         if arguments is not None and arguments.entries:
             data["input"] = {value_name(entry.name): data_of(entry.value) for entry in arguments}
-        self._notes.translated(
+        self._notes.add_translated(
             self._path, line_of(call), f"the template '{template}' is `use`; its steps stand in its place"
         )
         return data
@@ -245,7 +245,7 @@ class WorkrailSteps:
             step: _Data = {"name": name, "workflow": text_of(each.get("workflowId")) or "unknown"}
             when = [data["when"]] if "when" in data else []
             when += self._condition(each.get("runCondition"), place)
-            made.append({**step, "input": inputs, **({"when": all_of(when)} if when else {})})
+            made.append({**step, "input": inputs, **({"when": join_conditions(when)} if when else {})})
             for entry in each:
                 if entry.name not in ("workflowId", "goal", "args", "runCondition"):
                     self._note("lost", entry, f"the key '{entry.name}' of a delegation was left out")
@@ -258,7 +258,7 @@ class WorkrailSteps:
         return made
 
     def _finish(self, place: Place, data: _Data) -> None:
-        data.setdefault("output", value_name(spoken(place.name)))
+        data.setdefault("output", value_name(make_identifier(place.name)))
         decision = {"decision": "continue | stop"} if place.contract == LOOP_CONTRACT else {}
         data["returns"] = {**decision, **place.returns}
         if decision:
@@ -279,5 +279,5 @@ class WorkrailSteps:
             del data["done_when"]
 
     def _note(self, fate: str, at: Node | Entry, message: str) -> None:
-        add = self._notes.lost if fate == "lost" else self._notes.changed
+        add = self._notes.add_lost if fate == "lost" else self._notes.add_changed
         add(self._path, line_of(at), message)

@@ -64,9 +64,9 @@ def import_workrail(files: Lookup[str, str], notes: Notes) -> dict[str, str]:
         report = Report()
         root = _root(path, text, report)
         for found in report:
-            notes.lost(path, found.line, f"the file cannot be read as it is: {found.message}")
+            notes.add_lost(path, found.line, f"the file cannot be read as it is: {found.message}")
         if root is None:
-            notes.lost(path, 1, "the file was not carried over: it is no workflow in JSON")
+            notes.add_lost(path, 1, "the file was not carried over: it is no workflow in JSON")
         else:
             made.update(_Workflow(path, root, notes).run(taken))
     return made
@@ -92,7 +92,7 @@ class _Workflow:
         given = text_of(self._root.get("id")) or stem_of(self._path)
         name = taken.take(workflow_name(given))
         if name != given:
-            self._notes.changed(self._path, 1, f"the workflow '{given}' is now called '{name}'")
+            self._notes.add_changed(self._path, 1, f"the workflow '{given}' is now called '{name}'")
         self._once()
         declared = Declarations(self._root, self._note).run()
         steps = WorkrailSteps(self._root, self._path, self._notes, slot_names(declared))
@@ -101,7 +101,7 @@ class _Workflow:
         body = steps.run()
         self._departures()
         if not body:
-            self._notes.lost(self._path, 1, "none of the steps can be translated; the file was left out")
+            self._notes.add_lost(self._path, 1, "none of the steps can be translated; the file was left out")
             return {}
         data: dict[str, JsonValue] = {"name": name, "description": self._description()}
         data["input"] = {key: _short(value) for key, value in steps.context.inputs.items()}
@@ -109,7 +109,7 @@ class _Workflow:
         if any(defaults.values()):
             data["defaults"] = {key: value for key, value in defaults.items() if value}
         data.update(declared)
-        if named := steps.assessments.named():
+        if named := steps.assessments.definitions():
             data["assessments"] = named
         data["steps"] = body
         files = {f"{name}/{path}": text for path, text in steps.prompts.files.items()}
@@ -124,21 +124,21 @@ class _Workflow:
         told = {note.line for note in self._notes if note.severity == "lost"}
         for found in report:
             if found.code != "unknown-key" or found.line not in told:
-                self._notes.lost(self._path, found.line, f"WorkRail does not know this either: {found.message}")
+                self._notes.add_lost(self._path, found.line, f"WorkRail does not know this either: {found.message}")
         for key, details in DETAILS.items():
             for each in maps_of(self._root.get(key)):
                 for entry in each:
                     if entry.name in details:
-                        self._notes.lost(self._path, line_of(entry), f"'{entry.name}' in '{key}' was left out")
+                        self._notes.add_lost(self._path, line_of(entry), f"'{entry.name}' in '{key}' was left out")
 
     def _once(self) -> None:
         for fate, message in _ONCE:
-            add = self._notes.translated if fate == "translated" else self._notes.changed
+            add = self._notes.add_translated if fate == "translated" else self._notes.add_changed
             add(self._path, 1, message)
         for entry in self._root:
             if entry.name not in CARRIED:
                 hint = NOTED.get(entry.name, "it has no counterpart")
-                self._notes.lost(self._path, line_of(entry), f"the key '{entry.name}' was left out: {hint}")
+                self._notes.add_lost(self._path, line_of(entry), f"the key '{entry.name}' was left out: {hint}")
 
     def _description(self) -> str:
         title, text = text_of(self._root.get("name")) or "", text_of(self._root.get("description")) or ""
@@ -155,7 +155,7 @@ class _Workflow:
         return "\n\n".join(parts)
 
     def _note(self, fate: str, at: Node | Entry, message: str) -> None:
-        add = self._notes.lost if fate == "lost" else self._notes.changed
+        add = self._notes.add_lost if fate == "lost" else self._notes.add_changed
         add(self._path, line_of(at), message)
 
     def _readme(self) -> str:
@@ -164,7 +164,7 @@ class _Workflow:
         if version := text_of(self._root.get("version")):
             parts.append(f"Translated from version {version}.")
             message = "'version' is a line of README.md; versions are kept per prompt here"
-            self._notes.changed(self._path, line_of(self._root.entries["version"]), message)
+            self._notes.add_changed(self._path, line_of(self._root.entries["version"]), message)
         if examples := texts_of(self._root.get("examples")):
             parts.append("Goals it is good for:\n\n" + "\n".join(f"- {text}" for text in examples))
         text = "\n\n".join(part for part in parts if part)

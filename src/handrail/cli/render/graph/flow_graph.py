@@ -89,11 +89,11 @@ def _steps(graph: FlowGraph, steps: tuple[Step, ...], loose: list[_Loose], prefi
         first = len(graph.boxes)
         loose = [*_step(graph, step, loose, prefix, depth), *skipped]
         known[step.name] = skipped[0].start if skipped else graph.boxes[first].id
-        _sent_back(graph, step, known, graph.boxes[first].id)
+        _add_revise_arrow(graph, step, known, graph.boxes[first].id)
     return loose
 
 
-def _sent_back(graph: FlowGraph, step: Step, known: dict[str, str], asked: str) -> None:
+def _add_revise_arrow(graph: FlowGraph, step: Step, known: dict[str, str], asked: str) -> None:
     if isinstance(step.action, ApprovalAction) and step.action.revise in known:
         graph.arrows.append(Arrow(asked, known[step.action.revise], "revise"))
 
@@ -107,7 +107,7 @@ def _step(graph: FlowGraph, step: Step, loose: list[_Loose], prefix: str, depth:
     inner = body(step.action)
     if not inner:
         return [_Loose(box, "approved" if isinstance(step.action, ApprovalAction) else "")]
-    last = _steps(graph, inner, [_Loose(box, _entering(step))], f"{place}/", depth + 1)
+    last = _steps(graph, inner, [_Loose(box, _entry_label(step))], f"{place}/", depth + 1)
     if isinstance(step.action, GroupAction):
         return last
     if isinstance(step.action, ParallelAction):
@@ -117,7 +117,7 @@ def _step(graph: FlowGraph, step: Step, loose: list[_Loose], prefix: str, depth:
     return [_Loose(box, "over")]
 
 
-def _entering(step: Step) -> str:
+def _entry_label(step: Step) -> str:
     return (
         "" if isinstance(step.action, GroupAction) else "each" if isinstance(step.action, ParallelAction) else "round"
     )

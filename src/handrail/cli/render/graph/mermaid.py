@@ -1,7 +1,7 @@
 """A workflow as a Mermaid flowchart."""
 
 from handrail.cli.render.graph.flow_graph import Box, flow_graph
-from handrail.cli.render.safe_text import harmless
+from handrail.cli.render.safe_text import escape_controls
 from handrail.model.workflow.plan import Plan
 
 _SHAPES = {
@@ -21,7 +21,7 @@ def draw_mermaid(plan: Plan, reached: frozenset[str]) -> str:
     graph = flow_graph(plan, reached)
     lines = ["flowchart TD", *(f"    {_box(each)}" for each in graph.boxes)]
     for each in graph.arrows:
-        label = f'|"{escaped(each.label)}"|' if each.label else ""
+        label = f'|"{escape_label(each.label)}"|' if each.label else ""
         lines.append(f"    {each.start} -->{label} {each.end}")
     lost = [each.id for each in graph.boxes if not each.reached]
     if lost:
@@ -31,9 +31,9 @@ def draw_mermaid(plan: Plan, reached: frozenset[str]) -> str:
 
 def _box(box: Box) -> str:
     before, after = _SHAPES[box.shape]
-    return f"{box.id}{before}{escaped(box.label)}{after}"
+    return f"{box.id}{before}{escape_label(box.label)}{after}"
 
 
-def escaped(text: str) -> str:
+def escape_label(text: str) -> str:
     """Escape a text for a quoted label."""
-    return "".join(_ESCAPED.get(each, each) for each in harmless(text))
+    return "".join(_ESCAPED.get(each, each) for each in escape_controls(text))

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from xml.sax.saxutils import escape
 
 from handrail.cli.render.graph.flow_graph import Arrow, Box, FlowGraph, flow_graph
-from handrail.cli.render.safe_text import harmless, width
+from handrail.cli.render.safe_text import escape_controls, width
 from handrail.model.workflow.plan import Plan
 
 ROW, HEIGHT, INDENT, LEFT, LETTER = 56, 32, 28, 140, 7.4
@@ -23,33 +23,33 @@ def draw_svg(plan: Plan, reached: frozenset[str]) -> str:
     """Render the picture as XML."""
     graph = flow_graph(plan, reached)
     rows = {box.id: number for number, box in enumerate(graph.boxes)}
-    wide = max(_x(box) + _wide(box) for box in graph.boxes) + LEFT
+    wide = max(_x(box) + _box_width(box) for box in graph.boxes) + LEFT
     high = ROW * len(graph.boxes) + 20
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide:.0f}" height="{high}" viewBox="0 0 {wide:.0f} {high}">',
         f"<title>{_text(plan.name)}</title><style>{_STYLE}</style>",
         _TIP,
         *_arrows(graph, rows),
-        *(_drawn(box, rows[box.id]) for box in graph.boxes),
+        *(_draw_box(box, rows[box.id]) for box in graph.boxes),
         "</svg>",
     ]
     return "\n".join(parts)
 
 
 def _text(text: str) -> str:
-    return escape(harmless(text))
+    return escape(escape_controls(text))
 
 
 def _x(box: Box) -> float:
     return LEFT + INDENT * box.depth
 
 
-def _wide(box: Box) -> float:
-    return width(harmless(box.label)) * LETTER + 28
+def _box_width(box: Box) -> float:
+    return width(escape_controls(box.label)) * LETTER + 28
 
 
-def _drawn(box: Box, row: int) -> str:
-    x, y, wide = _x(box), ROW * row + 10, _wide(box)
+def _draw_box(box: Box, row: int) -> str:
+    x, y, wide = _x(box), ROW * row + 10, _box_width(box)
     kind = "box" if box.reached else "box never"
     outline = _outline(box, x, y, wide).replace("CLASS", kind)
     return f'{outline}<text x="{x + 14:.0f}" y="{y + 21}">{_text(box.label)}</text>'
@@ -84,8 +84,8 @@ def _arrow(arrow: Arrow, boxes: dict[str, Box], rows: dict[str, int], out: int) 
         line = f"M{_x(one):.0f},{top + 16}H{x:.0f}V{bottom + 16}H{_x(other):.0f}"
         at = f'x="{x - 4:.0f}" y="{(top + bottom) / 2 + 16:.0f}" text-anchor="end"'
     else:
-        x = max(_x(one) + _wide(one), _x(other) + _wide(other)) + out
-        line = f"M{_x(one) + _wide(one):.0f},{top + 16}H{x:.0f}V{bottom + 16}H{_x(other) + _wide(other):.0f}"
+        x = max(_x(one) + _box_width(one), _x(other) + _box_width(other)) + out
+        line = f"M{_x(one) + _box_width(one):.0f},{top + 16}H{x:.0f}V{bottom + 16}H{_x(other) + _box_width(other):.0f}"
         at = f'x="{x + 4:.0f}" y="{(top + bottom) / 2 + 16:.0f}"'
     label = f'<text class="label" {at}>{_text(arrow.label)}</text>' if arrow.label else ""
     return f'<path class="arrow" marker-end="url(#tip)" d="{line}"/>{label}'

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from handrail.cli.render.safe_text import crop, harmless
+from handrail.cli.render.safe_text import crop, escape_controls
 from handrail.model.workflow.actions import ApprovalAction, EndAction, GateAction, LoopAction, ParallelAction, body
 from handrail.model.workflow.guidance import GuidedLoopAction
 from handrail.model.workflow.plan import Plan, Step
@@ -15,7 +15,7 @@ _MARKS = {"gate": "◇", "approval": "?", "end": "■"}
 def draw_text(plan: Plan, reached: frozenset[str]) -> str:
     """Render the steps from top to bottom, with nested steps indented."""
     lines = [f"● {plan.name}", *_steps(plan.steps, "", "", reached), "■ done"]
-    return "\n".join(crop(harmless(line), WIDTH) for line in lines)
+    return "\n".join(crop(escape_controls(line), WIDTH) for line in lines)
 
 
 def _steps(steps: tuple[Step, ...], indent: str, prefix: str, reached: frozenset[str]) -> Iterator[str]:
@@ -25,13 +25,13 @@ def _steps(steps: tuple[Step, ...], indent: str, prefix: str, reached: frozenset
             yield f"{indent}├─ if {condition_words(step.when)}"
         branch = "│  ├─" if step.when is not None else "├─"
         lost = "" if place in reached else "   ✗ never reached"
-        yield f"{indent}{branch} {_MARKS.get(step.action.kind, '▪')} {step.name}  {_about(step)}{lost}"
+        yield f"{indent}{branch} {_MARKS.get(step.action.kind, '▪')} {step.name}  {_describe_step(step)}{lost}"
         deeper = f"{indent}│  │  " if step.when is not None else f"{indent}│  "
         yield from _steps(body(step.action), deeper, f"{place}/", reached)
         yield from (f"{deeper}{each}" for each in _ways(step))
 
 
-def _about(step: Step) -> str:
+def _describe_step(step: Step) -> str:
     match step.action:
         case LoopAction() | GuidedLoopAction():
             return f"{step.action.kind}, at most {step.action.max_iterations} rounds"

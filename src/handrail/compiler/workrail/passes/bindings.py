@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from handrail.authoring.readers.locate import span_at
 from handrail.compiler.extension_points import Point, fill_slots
-from handrail.compiler.workrail.message_names import listed, quoted
+from handrail.compiler.workrail.message_names import list_names, quote_name
 from handrail.compiler.workrail.passes_state import Compilation
 from handrail.compiler.workrail.tree import mappings, text, texts
 from handrail.compiler.workrail.visit import change_prompts, rewrite
@@ -23,7 +23,7 @@ def resolve_bindings(document: Document, work: Compilation) -> Document:
     points = (_point(each) for each in mappings(root, "extensionPoints"))
     slots = fill_slots(points, text(root, "id") or "", work.catalog, work.report)
     work.slots.extend(slots.values())
-    return rewrite(document, lambda step: (change_prompts(step, lambda leaf: _bound(leaf, slots, work.report)),))
+    return rewrite(document, lambda step: (change_prompts(step, lambda leaf: _fill_slots(leaf, slots, work.report)),))
 
 
 def _point(node: Mapping) -> Point:
@@ -32,14 +32,14 @@ def _point(node: Mapping) -> Point:
     return Point(text(node, "slotId") or "", text(node, "default") or "", slot, default, purpose, accepts)
 
 
-def _bound(leaf: Scalar, slots: dict[str, Slot], report: Report) -> Scalar:
+def _fill_slots(leaf: Scalar, slots: dict[str, Slot], report: Report) -> Scalar:
     value = str(leaf.value)
     if "{{wr.bindings." not in value:
         return leaf
     for found in TOKEN.finditer(value):
         if found[1] not in slots:
-            hint = "declared slots: " + listed(slots) if slots else "declare it in 'extensionPoints'"
-            message = f"no slot {quoted(found[1])} is declared{did_you_mean(found[1], slots)}"
+            hint = "declared slots: " + list_names(slots) if slots else "declare it in 'extensionPoints'"
+            message = f"no slot {quote_name(found[1])} is declared{did_you_mean(found[1], slots)}"
             report.error("unknown-slot", message, span_at(leaf, *found.span()), hint)
     filled = TOKEN.sub(lambda found: slots[found[1]].bound_to if found[1] in slots else found[0], value)
     return leaf if filled == value else replace(leaf, value=filled, style="made")

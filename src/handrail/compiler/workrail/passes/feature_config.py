@@ -2,7 +2,7 @@
 
 from typing import cast
 
-from handrail.compiler.workrail.message_names import quoted
+from handrail.compiler.workrail.message_names import quote_name
 from handrail.compiler.workrail.tree import json_value
 from handrail.model.diagnostics import Report
 from handrail.model.source import Mapping, Node, Sequence
@@ -26,7 +26,7 @@ def feature_config(schema: JsonValue, config: Mapping | None, report: Report) ->
         if known is None:
             hint = "it knows: " + ", ".join(sorted(properties))
             guess = did_you_mean(entry.name, properties)
-            report.error(CODE, f"the feature has no setting {quoted(entry.name)}{guess}", entry, hint)
+            report.error(CODE, f"the feature has no setting {quote_name(entry.name)}{guess}", entry, hint)
         else:
             _check(known, entry.value, report)
             given[entry.name] = json_value(entry.value)
@@ -46,14 +46,14 @@ def _check(schema: Schema, node: Node, report: Report) -> None:
         _check_enum(cast("list[JsonValue]", schema["enum"]), node, report)
     elif schema.get("type") == "array":
         _check_array(schema, node, report)
-    elif not _fits(str(schema.get("type")), json_value(node)):
+    elif not _is_valid(str(schema.get("type")), json_value(node)):
         report.error(CODE, f"expected {_NAMES.get(str(schema.get('type')), 'another value')}", node)
 
 
 _NAMES = {"boolean": "true or false", "integer": "a whole number", "string": "text"}
 
 
-def _fits(wanted: str, value: JsonValue) -> bool:
+def _is_valid(wanted: str, value: JsonValue) -> bool:
     match wanted:
         case "boolean":
             return isinstance(value, bool)
@@ -69,7 +69,7 @@ def _check_enum(allowed: list[JsonValue], node: Node, report: Report) -> None:
     value = json_value(node)
     if value not in allowed:
         words = [str(word) for word in allowed]
-        found = quoted(value) if isinstance(value, str) else "this value"
+        found = quote_name(value) if isinstance(value, str) else "this value"
         guess = did_you_mean(value, words) if isinstance(value, str) else ""
         report.error(CODE, f"{found} is not allowed here{guess}", node, "use one of: " + ", ".join(words))
 
@@ -85,5 +85,5 @@ def _check_array(schema: Schema, node: Node, report: Report) -> None:
             _check(inner, item, report)
         value = json_value(item)
         if schema.get("uniqueItems") and value in seen:
-            report.error(CODE, f"{quoted(str(value))} stands twice in the list", item)
+            report.error(CODE, f"{quote_name(str(value))} stands twice in the list", item)
         seen.append(value)

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 
 from handrail.compiler.builtins import Builtins, Feature
 from handrail.compiler.workrail.capability_levels import FEATURE as CAPABILITIES
-from handrail.compiler.workrail.capability_levels import agreed_config, feature_levels, written_levels
-from handrail.compiler.workrail.message_names import listed, quoted, unknown
+from handrail.compiler.workrail.capability_levels import feature_levels, merge_levels, read_levels
+from handrail.compiler.workrail.message_names import describe_unknown, list_names, quote_name
 from handrail.compiler.workrail.passes.feature_config import config_text, feature_config
 from handrail.compiler.workrail.passes.prompt_blocks import render_blocks
 from handrail.compiler.workrail.passes.refs import resolve_blocks
 from handrail.compiler.workrail.passes_state import Compilation
-from handrail.compiler.workrail.tree import change_texts, items, made, mapping, node_of, text, with_entry
+from handrail.compiler.workrail.tree import change_texts, items, make_scalar, mapping, node_of, set_entry, text
 from handrail.compiler.workrail.visit import rewrite
 from handrail.frozen import frozen
 from handrail.model.source import Document, Mapping, Node, Scalar, Sequence
@@ -31,12 +31,12 @@ class Addition:
 def apply_features(document: Document, work: Compilation) -> Document:
     """Append each feature's texts after the author's, in the order in which the features are declared."""
     additions = _additions(document.root, work)
-    return rewrite(document, lambda step: (_applied(step, additions, work.catalog.builtins),))
+    return rewrite(document, lambda step: (_apply_additions(step, additions, work.catalog.builtins),))
 
 
 def feature_lines(root: Mapping, work: Compilation) -> str:
     """Render the texts of a workflow's features as sections that can follow any prompt."""
-    blocks = _extended(Mapping({}, root.span), _additions(root, work), work.catalog.builtins)
+    blocks = _extend_blocks(Mapping({}, root.span), _additions(root, work), work.catalog.builtins)
     return render_blocks(resolve_blocks(blocks, work))
 
 
@@ -54,14 +54,14 @@ def _feature(node: Node, seen: set[str], work: Compilation) -> Feature | None:
     place = node.entries["id"].value if isinstance(node, Mapping) else node
     feature_id = str(place.value) if isinstance(place, Scalar) else ""
     if feature_id in seen:
-        work.report.error("bad-value", f"feature {quoted(feature_id)} stands twice in the list", place)
+        work.report.error("bad-value", f"feature {quote_name(feature_id)} stands twice in the list", place)
         return None
     seen.add(feature_id)
     found = work.catalog.builtins.feature(feature_id)
     if found is None:
         known = work.catalog.builtins.feature_ids()
-        hint = "known features: " + listed(known)
-        work.report.error("unknown-feature", unknown("feature", feature_id, known), place, hint)
+        hint = "known features: " + list_names(known)
+        work.report.error("unknown-feature", describe_unknown("feature", feature_id, known), place, hint)
     return found
 
 
@@ -69,37 +69,37 @@ def _addition(feature: Feature, node: Node, root: Mapping, work: Compilation) ->
     given = mapping(node, "config") if isinstance(node, Mapping) else None
     config = feature_config(feature.config, given, work.report)
     if feature.id == CAPABILITIES and config is not None:
-        declared = {name: level for name, level, _ in written_levels(root) if level is not None}
+        declared = {name: level for name, level, _ in read_levels(root) if level is not None}
         work.capabilities = feature_levels(given, declared, work.report)
-        config = agreed_config(config, work.capabilities)
+        config = merge_levels(config, work.capabilities)
     # No settings and the defaults alone mean the same, so both are stored in the same form.
     work.features.append(FeatureUse(feature.id, dict(config) if config is not None else None))
 
-    def filled(value: JsonValue) -> Node:
-        return change_texts(node_of(value, node.span), lambda leaf: _filled(leaf, config or {}), skip="refId")
+    def fill_node(value: JsonValue) -> Node:
+        return change_texts(node_of(value, node.span), lambda leaf: _fill_settings(leaf, config or {}), skip="refId")
 
     return Addition(
         {
-            "constraints": tuple(filled(value) for value in feature.constraints),
-            "procedure": tuple(filled(value) for value in feature.procedure),
-            "verify": tuple(filled(value) for value in feature.verify),
+            "constraints": tuple(fill_node(value) for value in feature.constraints),
+            "procedure": tuple(fill_node(value) for value in feature.procedure),
+            "verify": tuple(fill_node(value) for value in feature.verify),
         }
     )
 
 
-def _filled(leaf: Scalar, config: dict[str, JsonValue]) -> Scalar:
+def _fill_settings(leaf: Scalar, config: dict[str, JsonValue]) -> Scalar:
     def setting(found: re.Match[str]) -> str:
         return config_text(config[found[1]]) if found[1] in config else found[0]
 
-    return made(SETTING.sub(setting, str(leaf.value)), leaf.span)
+    return make_scalar(SETTING.sub(setting, str(leaf.value)), leaf.span)
 
 
-def _applied(step: Mapping, additions: list[Addition], builtins: Builtins) -> Mapping:
+def _apply_additions(step: Mapping, additions: list[Addition], builtins: Builtins) -> Mapping:
     blocks = mapping(step, "promptBlocks")
-    return step if blocks is None else with_entry(step, "promptBlocks", _extended(blocks, additions, builtins))
+    return step if blocks is None else set_entry(step, "promptBlocks", _extend_blocks(blocks, additions, builtins))
 
 
-def _extended(blocks: Mapping, additions: list[Addition], builtins: Builtins) -> Mapping:
+def _extend_blocks(blocks: Mapping, additions: list[Addition], builtins: Builtins) -> Mapping:
     said = [each for entry in blocks for each in _texts(entry.value, builtins)]
     for addition in additions:
         for section, added in addition.sections.items():
@@ -107,7 +107,7 @@ def _extended(blocks: Mapping, additions: list[Addition], builtins: Builtins) ->
             said += [one for each in new for one in _texts(each, builtins)]
             if new:
                 place = blocks.get(section) or blocks
-                blocks = with_entry(blocks, section, Sequence((*items(blocks, section), *new), place.span))
+                blocks = set_entry(blocks, section, Sequence((*items(blocks, section), *new), place.span))
     return blocks
 
 

@@ -3,17 +3,17 @@
 from collections.abc import Iterable, Iterator
 
 from handrail.compiler.workrail.passes_state import Compilation
-from handrail.compiler.workrail.tree import items, made, mapping, text, with_entry, without
+from handrail.compiler.workrail.tree import items, make_scalar, mapping, remove_keys, set_entry, text
 from handrail.compiler.workrail.visit import rewrite
 from handrail.model.source import Document, Mapping, Node, Scalar, Sequence
 
 
 def render_prompt_blocks(document: Document, work: Compilation) -> Document:
     """Replace each step's prompt blocks with a plain prompt."""
-    return rewrite(document, lambda step: (_rendered(step, work),))
+    return rewrite(document, lambda step: (_render_step(step, work),))
 
 
-def _rendered(step: Mapping, work: Compilation) -> Mapping:
+def _render_step(step: Mapping, work: Compilation) -> Mapping:
     blocks = mapping(step, "promptBlocks")
     if blocks is None:
         _refuse_blank(step, work)
@@ -23,7 +23,9 @@ def _rendered(step: Mapping, work: Compilation) -> Mapping:
         hint = "write at least a goal, or use 'prompt'"
         message = f"the prompt blocks of step '{text(step, 'id')}' say nothing"
         work.report.error("empty-prompt", message, step.entries["promptBlocks"], hint)
-    return with_entry(without(step, "promptBlocks"), "prompt", made(prompt, step.entries["promptBlocks"].key.span))
+    return set_entry(
+        remove_keys(step, "promptBlocks"), "prompt", make_scalar(prompt, step.entries["promptBlocks"].key.span)
+    )
 
 
 def render_blocks(blocks: Mapping) -> str:

@@ -3,10 +3,10 @@
 import re
 
 from handrail.authoring.readers.locate import span_at
-from handrail.compiler.workrail.message_names import quoted
+from handrail.compiler.workrail.message_names import quote_name
 from handrail.compiler.workrail.passes_state import Compilation
 from handrail.compiler.workrail.tree import text
-from handrail.compiler.workrail.visit import every_step, prompts
+from handrail.compiler.workrail.visit import prompts, walk_steps
 from handrail.model.source import Document
 
 LEFT = re.compile(r"\{\{wr\.[^{}]*(?:\}\})?")
@@ -16,10 +16,10 @@ def refuse_unresolved(document: Document, work: Compilation) -> Document:
     """Report every `{{wr.` that is left, unless an earlier error explains it."""
     if work.report.failed:
         return document
-    for step in every_step(document.root):
+    for step in walk_steps(document.root):
         for prompt in prompts(step):
             for found in LEFT.finditer(str(prompt.value)):
-                message = f"{quoted(found[0])} in step '{text(step, 'id')}' stands for nothing"
+                message = f"{quote_name(found[0])} in step '{text(step, 'id')}' stands for nothing"
                 hint = "only {{wr.bindings.SLOT}} is resolved in prompts; library texts are parts of prompt blocks"
                 work.report.error("unresolved-token", message, span_at(prompt, *found.span()), hint)
     return document

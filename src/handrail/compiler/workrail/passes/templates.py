@@ -2,11 +2,11 @@
 
 import re
 
-from handrail.authoring.readers.limits import shown
-from handrail.compiler.workrail.message_names import listed, quoted, unknown
+from handrail.authoring.readers.limits import shorten
+from handrail.compiler.workrail.message_names import describe_unknown, list_names, quote_name
 from handrail.compiler.workrail.passes_state import MOST_STEPS, Compilation
 from handrail.compiler.workrail.routines import Routine, Unusable, routine_name, template_ids
-from handrail.compiler.workrail.tree import made, mapping, moved, node_of, text, texts, with_entry
+from handrail.compiler.workrail.tree import make_scalar, mapping, move_node, node_of, set_entry, text, texts
 from handrail.compiler.workrail.visit import rewrite
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
@@ -58,7 +58,7 @@ def _expand(step: Mapping, work: Compilation) -> tuple[Mapping, ...]:
     if routine is None or len(work.injected) > MOST_STEPS:
         return ()
     values = _arguments(call, routine, work.report)
-    return tuple(_expanded(call, routine, each, values, work) for each in routine.steps)
+    return tuple(_expand_step(call, routine, each, values, work) for each in routine.steps)
 
 
 def _call(step: Mapping) -> Call | None:
@@ -86,11 +86,13 @@ def _routine(call: Call, work: Compilation) -> Routine | None:
         case Routine():
             return found
         case Unusable():
-            work.report.error(found.code, f"template {quoted(template)} cannot be used: {found.reason}", call.template)
+            work.report.error(
+                found.code, f"template {quote_name(template)} cannot be used: {found.reason}", call.template
+            )
         case None:
             known = template_ids(work.catalog)
-            hint = "known templates: " + listed(known)
-            work.report.error("unknown-template", unknown("template", template, known), call.template, hint)
+            hint = "known templates: " + list_names(known)
+            work.report.error("unknown-template", describe_unknown("template", template, known), call.template, hint)
     return None
 
 
@@ -100,14 +102,14 @@ def _arguments(call: Call, routine: Routine, report: Report) -> dict[str, str]:
     missing = [name for name in wanted if name not in values]
     for name in missing:
         at = call.holder.entries.get("args") or call.template
-        hint = f'add "{shown(name)}": "..." to its arguments'
-        message = f"template {quoted(call.template_id)} needs the argument {quoted(name)}"
+        hint = f'add "{shorten(name)}": "..." to its arguments'
+        message = f"template {quote_name(call.template_id)} needs the argument {quote_name(name)}"
         report.error("missing-template-arg", message, at, hint)
     for entry in call.args:
         if entry.name not in wanted:
             guess = did_you_mean(entry.name, missing)
-            hint = f"it uses: {listed(wanted)}" if wanted else "it uses no arguments"
-            message = f"the template does not use {quoted(entry.name)}{guess}"
+            hint = f"it uses: {list_names(wanted)}" if wanted else "it uses no arguments"
+            message = f"the template does not use {quote_name(entry.name)}{guess}"
             report.warning("unused-template-arg", message, entry, hint)
     return values
 
@@ -119,12 +121,14 @@ def _places(step: Mapping, key: str) -> list[str]:
 def _argument(entry: Entry, report: Report) -> str:
     value = entry.value.value if isinstance(entry.value, Scalar) else None
     if value is None:
-        message = f"argument {quoted(entry.name)} must be text, a number, true or false"
+        message = f"argument {quote_name(entry.name)} must be text, a number, true or false"
         report.error("template-arg-type", message, entry.value)
         return ""
     written = argument_text(value)
     if len(written) > LONGEST_ARGUMENT:
-        message = f"argument {quoted(entry.name)} has {len(written)} characters, at most {LONGEST_ARGUMENT} are allowed"
+        message = (
+            f"argument {quote_name(entry.name)} has {len(written)} characters, at most {LONGEST_ARGUMENT} are allowed"
+        )
         report.error("bad-value", message, entry.value)
         return ""
     return written
@@ -139,11 +143,11 @@ def argument_text(value: str | float | bool) -> str:
     return str(value)
 
 
-def _expanded(call: Call, routine: Routine, step: Mapping, values: dict[str, str], work: Compilation) -> Mapping:
+def _expand_step(call: Call, routine: Routine, step: Mapping, values: dict[str, str], work: Compilation) -> Mapping:
     at: Span = call.template.span
     new_id = f"{call.caller}.{text(step, 'id')}"
     work.injected[new_id] = Injected(call.template_id, call.caller, f"called by step '{call.caller}'")
-    result = with_entry(moved(step, at), "id", made(new_id, at))
+    result = set_entry(move_node(step, at), "id", make_scalar(new_id, at))
     for key in ("title", "prompt"):
         filled = PLACE.sub(lambda found: values.get(found[1], found[0]), text(step, key) or "")
         if len(filled) > LONGEST_PROMPT:
@@ -152,10 +156,10 @@ def _expanded(call: Call, routine: Routine, step: Mapping, values: dict[str, str
             )
             work.report.error("bad-value", message, at, "give shorter arguments")
             filled = ""
-        result = with_entry(result, key, made(filled, at))
+        result = set_entry(result, key, make_scalar(filled, at))
     if routine.guidance:
-        result = with_entry(result, "guidance", node_of([*texts(step, "guidance"), *routine.guidance], at))
+        result = set_entry(result, "guidance", node_of([*texts(step, "guidance"), *routine.guidance], at))
     condition = call.step.get("runCondition")
     if condition is not None and "runCondition" not in step:
-        result = with_entry(result, "runCondition", condition)
+        result = set_entry(result, "runCondition", condition)
     return result

@@ -46,14 +46,14 @@ class AccountLimits:
     folder: Path
 
     @property
-    def any_noted(self) -> bool:
+    def has_notes(self) -> bool:
         """Whether there is any note; usually there is none."""
         try:
             return any(self.folder.iterdir())
         except OSError:
             return False
 
-    def met(self, account: str, run: str, now: float) -> Limit | None:
+    def find_limit(self, account: str, run: str, now: float) -> Limit | None:
         """Return an active limit that another run hit; None where the agent may be called."""
         limit = _read(self.folder / f"{account}.json")
         return None if limit is None or limit.run == run or limit.until <= now else limit
@@ -77,7 +77,7 @@ class AccountLimits:
         except OSError:
             return
 
-    def known(self, now: float) -> tuple[Limit, ...]:
+    def list_active(self, now: float) -> tuple[Limit, ...]:
         """List all limits that are still active."""
         read = (_read(path) for path in sorted(self.folder.glob("*.json")))
         return tuple(limit for limit in read if limit is not None and limit.until > now)
@@ -91,17 +91,17 @@ class Accounts:
     environments: RunEnvironments
     clock: Clock
 
-    def met(self, state: RunState, agent: Agent) -> Limit | None:
+    def find_limit(self, state: RunState, agent: Agent) -> Limit | None:
         """Return the limit that another run hit, where runs share limits."""
-        if state.agents.limits != "shared" or not agent.variables or not self.limits.any_noted:
+        if state.agents.limits != "shared" or not agent.variables or not self.limits.has_notes:
             return None
-        return self.limits.met(self._account(state, agent), state.run, self.clock())
+        return self.limits.find_limit(self._account(state, agent), state.run, self.clock())
 
-    def heard(self, state: RunState, agent: Agent, outcome: AgentOutcome) -> None:
+    def record_outcome(self, state: RunState, agent: Agent, outcome: AgentOutcome) -> None:
         """Note a limit whose end is known, and remove the note once the agent answers."""
         if not agent.variables or outcome.status not in ("ok", "quota"):
             return
-        if outcome.status == "ok" and not self.limits.any_noted:
+        if outcome.status == "ok" and not self.limits.has_notes:
             return
         account = self._account(state, agent)
         if outcome.status == "ok":
@@ -111,7 +111,7 @@ class Accounts:
             self.limits.note(account, Limit(agent.name, until, state.run, outcome.message))
 
     def _account(self, state: RunState, agent: Agent) -> str:
-        environment = self.environments.for_run(state.run)
+        environment = self.environments.environment_of(state.run)
         usual = environment.variables(state.pass_env)
         given = agent_environment(environment, agent, state.pass_env)
         own = {name: value for name, value in given.items() if name not in usual}

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from handrail.engine.contracts.returns import Misfit, ask_again, checked
+from handrail.engine.contracts.returns import Misfit, ask_again, check_type
 from handrail.engine.text.plain_json import read_plain
 from handrail.late_import import late_import
 from handrail.model.history.events import QuestionAsked, StepBegan, StepEnded, WorkReported
@@ -18,7 +18,7 @@ from handrail.model.workflow.values import JsonValue
 from handrail.ports.agents import Abilities, AgentCall, AgentOutcome, Usage
 from handrail.ports.log import Blobs
 from handrail.runtime.handlers.agents.hindrances import Answered
-from handrail.runtime.handlers.agents.host import manner_of
+from handrail.runtime.handlers.agents.host import launch_options
 
 if TYPE_CHECKING:
     from handrail.engine.contracts import result_in_text
@@ -37,7 +37,7 @@ def inputs_of(place: Path) -> Path:
     return place.with_name(f"{place.name}.input")
 
 
-def with_project_files(place: Path, judged: Answered) -> Answered:
+def attach_project_files(place: Path, judged: Answered) -> Answered:
     """Record which files of the repository could have configured the agent, and whether they did."""
     note = inputs_of(place) / NOTE
     if not isinstance(judged, StepEnded) or not note.exists():
@@ -45,7 +45,7 @@ def with_project_files(place: Path, judged: Answered) -> Answered:
     return replace(judged, details={**judged.details, "project_files": json.loads(note.read_bytes())})
 
 
-def with_printed(blobs: Blobs, data: bytes, judged: Answered) -> Answered:
+def attach_printed_output(blobs: Blobs, data: bytes, judged: Answered) -> Answered:
     """Record the agent's output in pieces, so that a reader can open any part of it."""
     if not data or not isinstance(judged, StepEnded | QuestionAsked):
         return judged
@@ -84,11 +84,11 @@ def call_of(state: RunState, pending: Pending, spec: dict[str, Any], place: Path
         allowed_tools=None if spec.get("allowed_tools") is None else tuple(spec["allowed_tools"]),
         disallowed_tools=tuple(spec.get("disallowed_tools", ())),
         schema=spec.get("schema"),
-        options={**script, **manner_of(spec)},
+        options={**script, **launch_options(spec)},
     )
 
 
-def spoken(can: Abilities, call: AgentCall, *, goes_on: bool) -> AgentCall:
+def inline_system_prompt(can: Abilities, call: AgentCall, *, goes_on: bool) -> AgentCall:
     """Put the system prompt before the prompt for an agent that supports none, unless the conversation has it."""
     if can.system_prompt or not call.system_prompt:
         return call
@@ -96,7 +96,7 @@ def spoken(can: Abilities, call: AgentCall, *, goes_on: bool) -> AgentCall:
     return replace(call, prompt=prompt, system_prompt=None)
 
 
-def counted(state: RunState, began: StepBegan, outcome: AgentOutcome) -> AgentOutcome:
+def subtract_earlier_usage(state: RunState, began: StepBegan, outcome: AgentOutcome) -> AgentOutcome:
     """Subtract earlier use of the conversation, where its agent reports the total instead of this call's usage."""
     before = state.used.get(str(began.spec.get("session") or ""))
     if outcome.total is None or not isinstance(before, list) or outcome.session != began.spec.get("session"):
@@ -104,12 +104,12 @@ def counted(state: RunState, began: StepBegan, outcome: AgentOutcome) -> AgentOu
     return replace(outcome, usage=outcome.total.beyond(Usage(*cast("list[int]", before))))
 
 
-def spent(
+def compute_spending(
     usage: Usage, cost: float | None, spec: dict[str, JsonValue], seconds: float, prices: PriceList
 ) -> dict[str, float]:
     """Return what a call used; a cost that its agent does not report is estimated."""
     told = cost is not None or not usage.tokens
-    about = None if told else _estimated(usage, spec, prices)
+    about = None if told else _estimate_cost(usage, spec, prices)
     return {
         "usd": cost or about or 0.0,
         "estimated": about or 0.0,
@@ -120,7 +120,7 @@ def spent(
     }
 
 
-def _estimated(usage: Usage, spec: dict[str, JsonValue], prices: PriceList) -> float | None:
+def _estimate_cost(usage: Usage, spec: dict[str, JsonValue], prices: PriceList) -> float | None:
     """Estimate the cost of a call from the price list; None where the model is not listed."""
     agent, _, model = str(spec.get("priced_as") or f"{spec.get('agent', '')}/{spec.get('model', '')}").partition("/")
     price = prices.find(agent, model)
@@ -136,7 +136,7 @@ def split_answer(outcome: AgentOutcome, spec: dict[str, JsonValue]) -> tuple[Age
     """
     if outcome.status != "ok" or not (spec.get("assessments") or spec.get("capabilities")):
         return outcome, None
-    found = outcome.output if outcome.has_output else result_in_text.from_text(outcome.text)
+    found = outcome.output if outcome.has_output else result_in_text.find_result(outcome.text)
     if not isinstance(found, dict) or "artifacts" not in found:
         return outcome, []
     result, artifacts = found.get("result"), found["artifacts"]
@@ -144,7 +144,7 @@ def split_answer(outcome: AgentOutcome, spec: dict[str, JsonValue]) -> tuple[Age
     return parted, artifacts if isinstance(artifacts, list) else [artifacts]
 
 
-def as_result(returns: Type, report: WorkReported) -> tuple[JsonValue, bool]:
+def extract_result(returns: Type, report: WorkReported) -> tuple[JsonValue, bool]:
     """Return the result that a connected agent submitted; an artifact of the contract's kind counts as one, too."""
     schema = read_plain(returns.schema) if isinstance(returns, SchemaType) and not report.has_output else None
     parts = schema.get("properties") if isinstance(schema, dict) else None
@@ -156,8 +156,8 @@ def as_result(returns: Type, report: WorkReported) -> tuple[JsonValue, bool]:
 
 def fit_result(outcome: AgentOutcome, returns: Type) -> tuple[JsonValue, str, dict[str, JsonValue]]:
     """Return the result that was asked for, or what is wrong with the one that came."""
-    found = outcome.output if outcome.has_output else result_in_text.from_text(outcome.text, returns)
-    verdict = checked(returns, found)
+    found = outcome.output if outcome.has_output else result_in_text.find_result(outcome.text, returns)
+    verdict = check_type(returns, found)
     if isinstance(verdict, Misfit):
         error = f"the result does not have the shape that was asked for: {verdict.problems[0]}"
         return outcome.text, error, {"feedback": ask_again(returns, verdict.problems)}

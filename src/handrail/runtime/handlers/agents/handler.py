@@ -33,33 +33,33 @@ from handrail.runtime.handlers.agents.account_limits import (
 )
 from handrail.runtime.handlers.agents.call import (
     NOTE,
-    as_result,
+    attach_printed_output,
+    attach_project_files,
     call_of,
-    counted,
+    compute_spending,
+    extract_result,
     fit_result,
+    inline_system_prompt,
     inputs_of,
-    spent,
     split_answer,
-    spoken,
-    with_printed,
-    with_project_files,
+    subtract_earlier_usage,
 )
 from handrail.runtime.handlers.agents.hindrances import (
     Answered,
     Refusal,
-    ended_by_budget,
     explain_failure,
-    refused,
+    handle_refusal,
+    mark_budget_exhausted,
+    mark_hindrance,
     require_login,
-    weighed,
 )
-from handrail.runtime.handlers.agents.host import AgentHost, show, unwrapped, wished
-from handrail.runtime.handlers.agents.live_messages import SaidSince, Speech, listens, opened
+from handrail.runtime.handlers.agents.host import AgentHost, needs_window, show, strip_launch_options
+from handrail.runtime.handlers.agents.live_messages import SaidSince, Speech, can_listen, open_message_folder
 from handrail.runtime.handlers.agents.step_tools import Tooling
 from handrail.runtime.handlers.agents.step_tools import hindrance as untooled
 from handrail.runtime.handlers.agents.watch import Cut, Watch
 from handrail.runtime.handlers.commands.start_command import GRACE, MOST_TEXT, Effect, Lost, Starts, require_started
-from handrail.runtime.ports import Clock, since_began
+from handrail.runtime.ports import Clock, step_duration
 
 if TYPE_CHECKING:
     from handrail.engine.contracts import result_in_text
@@ -103,46 +103,48 @@ class AgentHandler:
             agent = self.agents.find(spec.get("agent"), _repository(state))
         except HandrailError as error:
             missing = Refusal(error.message, error.next_step or "install it, or name another agent")
-            return refused(state, pending, began, missing, self.clock())
+            return handle_refusal(state, pending, began, missing, self.clock())
         effect = self._effect(state, pending, began)
         while True:
             place = await self.starts.place(effect, SLOT)
             if isinstance(place, Lost):
-                return self._blocked(pending, place.why, "see what it has done, then resume: it is called again")
+                return self._block_run(pending, place.why, "see what it has done, then resume: it is called again")
             if self.starts.processes.look(str(place)) is None:
-                call = spoken(agent.can, call_of(state, pending, spec, place), goes_on=bool(spec.get("goes_on")))
-                call = self._equipped(state, pending, spec, call)
-                call = replace(call, listens=self.said is not None and listens(state, pending, began, agent))
+                call = inline_system_prompt(
+                    agent.can, call_of(state, pending, spec, place), goes_on=bool(spec.get("goes_on"))
+                )
+                call = self._add_tools(state, pending, spec, call)
+                call = replace(call, listens=self.said is not None and can_listen(state, pending, began, agent))
                 refusal = await self._start(state, agent, call, effect, place)
                 if refusal is not None:
-                    return refused(state, pending, began, refusal, self.clock())
-            await self._window(state, pending, began, place)
+                    return handle_refusal(state, pending, began, refusal, self.clock())
+            await self._show_window(state, pending, began, place)
             speech = Speech(self.said, agent, place, pending, began, state.run)
             prices = self.agents.catalog.prices
-            oldest = since_began(self.clock, state, began)
+            oldest = step_duration(self.clock, state, began)
             watch = Watch(self.starts.processes, agent, place, began.spec, speech.speak, prices, oldest)
-            ended = await watch.ended(effect)
-            timed = replace(began, at=self.clock() - since_began(self.clock, state, began))
+            ended = await watch.wait_for_end(effect)
+            timed = replace(began, at=self.clock() - step_duration(self.clock, state, began))
             if isinstance(ended, Cut):
-                gave_result = watch.gave_result
+                gave_result = watch.has_result
                 how = await self.starts.processes.end(str(place), GRACE)
                 outcome, printed = self._read(agent, place, how)
-                outcome = counted(state, began, outcome)
+                outcome = subtract_earlier_usage(state, began, outcome)
                 # Its usage, its conversation and a result that it gave are still recorded.
-                outcome = outcome if gave_result else ended.short(outcome)
-                judged = ended_by_budget(outcome, self._judged(pending, timed, outcome, returns))
-                return self._recorded(place, printed, speech.noted(outcome, judged))
+                outcome = outcome if gave_result else ended.cut_outcome(outcome)
+                judged = mark_budget_exhausted(outcome, self._judge_outcome(pending, timed, outcome, returns))
+                return self._attach_output(place, printed, speech.attach_heard_messages(outcome, judged))
             if isinstance(ended, Ended):
                 require_started(ended, effect.workspace)
                 outcome, printed = self._read(agent, place, ended)
-                outcome = counted(state, began, outcome)
-                self._accounts.heard(state, agent, outcome)
-                outcome = self._with_question(state, pending, spec, outcome)
-                judged = weighed(state, began, outcome, self._judged(pending, timed, outcome, returns))
-                return self._recorded(place, printed, speech.noted(outcome, judged))
+                outcome = subtract_earlier_usage(state, began, outcome)
+                self._accounts.record_outcome(state, agent, outcome)
+                outcome = self._add_question(state, pending, spec, outcome)
+                judged = mark_hindrance(state, began, outcome, self._judge_outcome(pending, timed, outcome, returns))
+                return self._attach_output(place, printed, speech.attach_heard_messages(outcome, judged))
 
-    def _recorded(self, place: Path, printed: bytes, judged: Answered) -> Answered:
-        return with_printed(self.blobs, printed, with_project_files(place, judged))
+    def _attach_output(self, place: Path, printed: bytes, judged: Answered) -> Answered:
+        return attach_printed_output(self.blobs, printed, attach_project_files(place, judged))
 
     async def stop(self, state: RunState, pending: Pending, began: StepBegan) -> None:
         """End a call, with everything that it started."""
@@ -150,13 +152,13 @@ class AgentHandler:
 
     def has_begun(self, state: RunState, pending: Pending, began: StepBegan) -> bool:
         """Whether a call was started before."""
-        return any(self.starts.made(self._effect(state, pending, began), SLOT))
+        return any(self.starts.find_starts(self._effect(state, pending, began), SLOT))
 
-    def reported(self, pending: Pending, began: StepBegan, report: WorkReported, returns: Type | None) -> StepEnded:
+    def judge_report(self, pending: Pending, began: StepBegan, report: WorkReported, returns: Type | None) -> StepEnded:
         """Judge what a connected agent submitted; its costs are not counted."""
-        output, has_output = (report.output, report.has_output) if returns is None else as_result(returns, report)
+        output, has_output = (report.output, report.has_output) if returns is None else extract_result(returns, report)
         outcome = AgentOutcome(status="ok", text=report.text, output=output, has_output=has_output)
-        judged = cast("StepEnded", self._judged(pending, began, outcome, returns))
+        judged = cast("StepEnded", self._judge_outcome(pending, began, outcome, returns))
         given: dict[str, JsonValue] = {"artifacts": list(report.artifacts)} if report.artifacts else {}
         details: dict[str, JsonValue] = {**judged.details, "spent": {}, "agent": "", **given}
         return replace(judged, by=report.by, details=details)
@@ -174,7 +176,7 @@ class AgentHandler:
         )
         if timeout is None:
             return effect
-        spent = min(since_began(self.clock, state, began), timeout) if self.starts.alive(effect, SLOT) else 0.0
+        spent = min(step_duration(self.clock, state, began), timeout) if self.starts.is_running(effect, SLOT) else 0.0
         until = asyncio.get_running_loop().time() + timeout - spent
         return replace(effect, until=until)
 
@@ -182,18 +184,18 @@ class AgentHandler:
     def _accounts(self) -> Accounts:
         return Accounts(AccountLimits(self.folder.with_name(FOLDER)), self.starts.environments, self.clock)
 
-    def _equipped(self, state: RunState, pending: Pending, spec: dict[str, Any], call: AgentCall) -> AgentCall:
+    def _add_tools(self, state: RunState, pending: Pending, spec: dict[str, Any], call: AgentCall) -> AgentCall:
         """Add to a call the tools that its step offers."""
         server = None if self.tooling is None else self.tooling.server(state, pending, spec)
         return call if server is None else replace(call, server=server)
 
-    def _with_question(
+    def _add_question(
         self, state: RunState, pending: Pending, spec: dict[str, Any], outcome: AgentOutcome
     ) -> AgentOutcome:
         """Add to the outcome of a call the question that the agent asked a person with a tool."""
         if self.tooling is None or not spec.get("handrail_tools"):
             return outcome
-        return self.tooling.with_question(state, pending, outcome)
+        return self.tooling.add_question(state, pending, outcome)
 
     async def _start(
         self, state: RunState, agent: Agent, call: AgentCall, effect: Effect, place: Path
@@ -202,15 +204,15 @@ class AgentHandler:
         missing = unmet(agent.name, agent.can, call)
         if missing:
             return Refusal("; ".join(missing), "change the step, or name another agent for it", missing=False)
-        limit = self._accounts.met(state, agent)
+        limit = self._accounts.find_limit(state, agent)
         if limit is not None:
             return Refusal(limit.words, "", limit=limit)
-        call = unwrapped(call) if self.host is None else call
+        call = strip_launch_options(call) if self.host is None else call
         manner = {**call.options, "access": call.access}
         hindrance = (self.host and self.host.hindrance(manner)) or untooled(call.server, manner)
         if hindrance is not None:
             return hindrance
-        environment = self.starts.environments.for_run(effect.run)
+        environment = self.starts.environments.environment_of(effect.run)
         variables = agent_environment(environment, agent, effect.pass_env)
         call = replace(call, environ=variables)
         inputs = inputs_of(place)
@@ -224,10 +226,10 @@ class AgentHandler:
             return launch
         own = {} if call.server is None else dict(call.server.env)
         env = {**variables, **own, **dict(launch.env)}
-        way = await asyncio.to_thread(environment.missing_login, agent.name, launch.argv, env)
+        way = await asyncio.to_thread(environment.login_hint, agent.name, launch.argv, env)
         if way:
             return require_login(agent.name, way, state.family)
-        talk = opened(launch, inputs)
+        talk = open_message_folder(launch, inputs)
         stdin = launch.stdin if talk is None else b""
         places = Path(effect.workspace), inputs
         argv = launch.argv if self.host is None else self.host.wrap(launch.argv, manner, agent.name, env, places)
@@ -242,7 +244,7 @@ class AgentHandler:
         if isinstance(agent, Configurable):
             repository = "" if state.tree is None else state.tree.repository
             files = agent.project_files(call.access)
-            home = self.starts.environments.for_run(state.run).variables().get("HOME", "")
+            home = self.starts.environments.environment_of(state.run).variables().get("HOME", "")
             verdict = project_files.examine(files, call.workspace, repository, self.trusted, home)
             if verdict.untrusted and not agent.can.without_project_files:
                 return project_files.refusal(agent.name, verdict, repository or call.workspace)
@@ -254,9 +256,9 @@ class AgentHandler:
             hint = error.next_step or "install it, or name another agent"
             return Refusal(error.message, hint, missing=isinstance(error, NotFound))
 
-    async def _window(self, state: RunState, pending: Pending, began: StepBegan, place: Path) -> None:
+    async def _show_window(self, state: RunState, pending: Pending, began: StepBegan, place: Path) -> None:
         """Open a window on a running call, where somebody asked for one; the call does not depend on it."""
-        if self.host is not None and wished(self.folder, state.family, began.spec):
+        if self.host is not None and needs_window(self.folder, state.family, began.spec):
             agent = str(began.spec.get("agent") or "")
             await asyncio.to_thread(show, self.host.windows, state, pending, agent, place)
 
@@ -273,12 +275,12 @@ class AgentHandler:
         words = said.decode(errors="replace").strip()
         return (replace(outcome, message=f"{outcome.message}: {words}") if words else outcome), printed
 
-    def _judged(
+    def _judge_outcome(
         self, pending: Pending, began: StepBegan, outcome: AgentOutcome, returns: Type | None
     ) -> StepEnded | QuestionAsked:
         now = self.clock()
         outcome, artifacts = split_answer(outcome, began.spec)
-        took = spent(outcome.usage, outcome.cost, began.spec, now - began.at, self.agents.catalog.prices)
+        took = compute_spending(outcome.usage, outcome.cost, began.spec, now - began.at, self.agents.catalog.prices)
         used: JsonValue = None if outcome.total is None else list(outcome.total.parts)
         if outcome.status == "ok" and outcome.question:
             return QuestionAsked(
@@ -305,7 +307,7 @@ class AgentHandler:
         if not error and returns is not None:
             output, error, more = fit_result(outcome, returns)
         elif not error and "schema" in began.spec and not outcome.has_output:
-            found = result_in_text.from_text(outcome.text)
+            found = result_in_text.find_result(outcome.text)
             output = outcome.text if found is None else found
         return StepEnded(
             address=pending.address,
@@ -318,7 +320,7 @@ class AgentHandler:
             at=now,
         )
 
-    def _blocked(self, pending: Pending, why: str, hint: str) -> RunBlocked:
+    def _block_run(self, pending: Pending, why: str, hint: str) -> RunBlocked:
         message = f"step '{pending.address}': {why}"
         return RunBlocked(reason="step", message=message, address=pending.address, next_step=hint, at=self.clock())
 

@@ -52,12 +52,12 @@ def require_login(agent: str, way: str, root: str) -> Refusal:
     return Refusal(why, hint, missing=False, reason="login")
 
 
-def refused(
+def handle_refusal(
     state: RunState, pending: Pending, began: StepBegan, refusal: Refusal, now: float
 ) -> StepEnded | RunBlocked:
     """Wait for a limit, or turn to the next agent where one is left; otherwise ask a person."""
     if refusal.limit is not None:
-        return _held_by(refusal.limit, pending, began, now)
+        return _wait_for_limit(refusal.limit, pending, began, now)
     replaceable = refusal.missing or state.steps[pending.address].falls > 0
     if began.spec.get("instead") and replaceable:
         details = {"hindrance": "replace", "agent": began.spec.get("agent")}
@@ -68,20 +68,20 @@ def refused(
     return RunBlocked(reason=refusal.reason, message=message, address=pending.address, next_step=refusal.hint, at=now)
 
 
-def weighed(state: RunState, began: StepBegan, outcome: AgentOutcome, judged: Answered) -> Answered:
+def mark_hindrance(state: RunState, began: StepBegan, outcome: AgentOutcome, judged: Answered) -> Answered:
     """Mark an outcome as needing another agent or a person, where the run's settings say so."""
     if not isinstance(judged, StepEnded) or judged.status == "succeeded":
         return judged
     if _is_forgotten(began, outcome):
-        return _anew(began, judged)
-    if began.spec.get("instead") and _gives_up(state, began, outcome):
+        return _restart_conversation(began, judged)
+    if began.spec.get("instead") and _needs_other_agent(state, began, outcome):
         return replace(judged, details={**judged.details, "hindrance": "replace"})
     if outcome.status == "quota" and state.agents.limits == "ask":
         return replace(judged, details={**judged.details, "hindrance": "person"})
     return judged
 
 
-def ended_by_budget(outcome: AgentOutcome, judged: Answered) -> Answered:
+def mark_budget_exhausted(outcome: AgentOutcome, judged: Answered) -> Answered:
     """Mark a call that was ended midway as needing more budget; it is not a failed try."""
     if not isinstance(judged, StepEnded) or outcome.status != "limit":
         return judged
@@ -94,7 +94,7 @@ def _is_forgotten(began: StepBegan, outcome: AgentOutcome) -> bool:
     return asked and not outcome.usage.tokens and FORGOTTEN.search(outcome.message) is not None
 
 
-def _anew(began: StepBegan, judged: StepEnded) -> StepEnded:
+def _restart_conversation(began: StepBegan, judged: StepEnded) -> StepEnded:
     """Begin a new conversation with a summary of the run so far; the try is not charged."""
     lost = str(began.spec["session"])
     said = judged.error.partition("\n")[0]
@@ -103,13 +103,13 @@ def _anew(began: StepBegan, judged: StepEnded) -> StepEnded:
     return replace(judged, error=error, details=details)
 
 
-def _gives_up(state: RunState, began: StepBegan, outcome: AgentOutcome) -> bool:
+def _needs_other_agent(state: RunState, began: StepBegan, outcome: AgentOutcome) -> bool:
     if outcome.status == "overloaded":
         return state.steps[began.address].waits >= PATIENCE
     return outcome.status == "api_error" and "model" in began.spec and NO_MODEL.search(outcome.message) is not None
 
 
-def _held_by(limit: Limit, pending: Pending, began: StepBegan, now: float) -> StepEnded:
+def _wait_for_limit(limit: Limit, pending: Pending, began: StepBegan, now: float) -> StepEnded:
     """Wait, together with another run, for the end of a limit of the same account; nothing was called."""
     return StepEnded(
         address=pending.address,

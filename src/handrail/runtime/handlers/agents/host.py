@@ -28,12 +28,12 @@ VIEW = "view"
 _WISH = "tmux"
 
 
-def manner_of(spec: Mapping[str, JsonValue]) -> dict[str, str]:
+def launch_options(spec: Mapping[str, JsonValue]) -> dict[str, str]:
     """Pick from the intent of a call how its process is to be started."""
     return {name: str(spec[name]) for name in _MANNER if name in spec}
 
 
-def unwrapped(call: AgentCall) -> AgentCall:
+def strip_launch_options(call: AgentCall) -> AgentCall:
     """Return a call without options for a sandbox or a window."""
     return replace(call, options={name: each for name, each in call.options.items() if name not in _MANNER})
 
@@ -48,7 +48,7 @@ class AgentHost:
 
     def hindrance(self, manner: Mapping[str, str]) -> Refusal | None:
         """Explain why a call cannot be made in the manner that is asked for; None where it can."""
-        if manner.get("tmux") and (why := self.windows.missing()):
+        if manner.get("tmux") and (why := self.windows.unavailable_reason()):
             return Refusal(why, f"{self.windows.remedy()}, or write `tmux: false`", missing=False)
         if manner.get("sandbox") == "bwrap" and (why := self.sandbox.unusable(network=has_network(manner))):
             return Refusal(why, self.sandbox.remedy(), missing=False)
@@ -87,14 +87,14 @@ if TYPE_CHECKING:
     from handrail.ports.windows import Windows
 
 
-def wish(folder: Path, root: str) -> None:
+def request_windows(folder: Path, root: str) -> None:
     """Note that a person wants windows for a run that they started and for the runs that come from it."""
     place = folder / root
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
     (place / _WISH).touch(mode=0o600)
 
 
-def wished(folder: Path, root: str, spec: dict[str, JsonValue]) -> bool:
+def needs_window(folder: Path, root: str, spec: dict[str, JsonValue]) -> bool:
     """Whether a call is to have a window: its step or a person asks for it."""
     return bool(spec.get("tmux")) or (folder / root / _WISH).exists()
 

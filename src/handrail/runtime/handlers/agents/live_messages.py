@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
-from handrail.engine.prompts.compose import Told, composed
+from handrail.engine.prompts.compose import Told, compose_prompt
 from handrail.engine.prompts.person_messages import hears
 from handrail.frozen import frozen
 from handrail.model.history.events import MessageGiven, QuestionAsked, StepBegan, StepEnded
@@ -21,7 +21,7 @@ from handrail.model.history.run_state import Pending, RunState
 from handrail.ports.agents import Agent, AgentOutcome, Launch, Listening
 from handrail.ports.log import Streams
 from handrail.ports.processes import Talk
-from handrail.runtime.event_records import from_log
+from handrail.runtime.event_records import decode_event
 from handrail.runtime.handlers.agents.hindrances import Answered
 
 PROMPT = f"{0:012}"
@@ -30,19 +30,19 @@ SaidSince: TypeAlias = Callable[[str, int], tuple[tuple[int, str], ...]]
 """Returns what was said to a run after an event: the numbers of the events with the texts."""
 
 
-def said_since(log: Streams, run: str, seq: int) -> tuple[tuple[int, str], ...]:
+def messages_since(log: Streams, run: str, seq: int) -> tuple[tuple[int, str], ...]:
     """List what people said to a run after an event."""
-    events = ((stored.seq, from_log(stored)) for stored in log.read(run, seq) if stored.kind == "message_given")
+    events = ((stored.seq, decode_event(stored)) for stored in log.read(run, seq) if stored.kind == "message_given")
     return tuple((number, event.text) for number, event in events if isinstance(event, MessageGiven))
 
 
-def listens(state: RunState, pending: Pending, began: StepBegan, agent: Agent) -> bool:
+def can_listen(state: RunState, pending: Pending, began: StepBegan, agent: Agent) -> bool:
     """Whether an agent can receive messages in the middle of a call: a plain one, with more than a single turn."""
     able = agent.can.follow_up and isinstance(agent, Listening)
     return able and pending.action == "agent" and not began.spec.get("single_turn") and hears(state, pending.address)
 
 
-def opened(launch: Launch, inputs: Path) -> Talk | None:
+def open_message_folder(launch: Launch, inputs: Path) -> Talk | None:
     """Create the folder of messages for a call that listens, the prompt first; None for a call that does not."""
     if not launch.until:
         return None
@@ -71,10 +71,10 @@ class Speech:
         for seq, text in self.said(self.run, self.pending.seq):
             if not (folder / f"{seq:012}").exists():
                 draft = folder / f".{seq:012}"
-                draft.write_bytes(self.agent.said(self._words(text), self._mark(seq)))
+                draft.write_bytes(self.agent.encode_message(self._words(text), self._mark(seq)))
                 draft.replace(folder / f"{seq:012}")
 
-    def noted(self, outcome: AgentOutcome, answered: Answered) -> Answered:
+    def attach_heard_messages(self, outcome: AgentOutcome, answered: Answered) -> Answered:
         """Add to the outcome of the call which messages the agent received."""
         said = () if self.said is None or not outcome.heard else self.said(self.run, self.pending.seq)
         heard = tuple(seq for seq, _ in said if self._mark(seq) in outcome.heard)
@@ -87,7 +87,7 @@ class Speech:
                 return answered
 
     def _words(self, text: str) -> str:
-        return composed(Told(prompt="", messages=(text,), schema=self.began.spec.get("schema"), goes_on=True))
+        return compose_prompt(Told(prompt="", messages=(text,), schema=self.began.spec.get("schema"), goes_on=True))
 
     def _mark(self, seq: int) -> str:
         """Return the id of a message in this very call: a conversation may hold what a lost call received."""

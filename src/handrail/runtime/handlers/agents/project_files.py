@@ -135,7 +135,7 @@ class _Search:
             if not os.path.lexists(top):
                 continue
             everything = name.endswith(ALL)
-            for path in _below(top, root or folder) if everything else (top,):
+            for path in _walk_folder(top, root or folder) if everything else (top,):
                 if everything or not top.is_dir():
                     self._take(path, str(path) if root is None else path.relative_to(root).as_posix(), root or folder)
 
@@ -150,7 +150,7 @@ class _Search:
             self.untrusted.append(shown)
 
 
-def _below(top: Path, root: Path) -> Iterator[Path]:
+def _walk_folder(top: Path, root: Path) -> Iterator[Path]:
     """Walk a folder and the folders that it links to; yield a folder itself where it is not walked."""
     walked: set[str] = set()
     waiting = [top]

@@ -13,7 +13,7 @@ from handrail.late_import import late_import
 from handrail.model.history.run_state import Pending, RunState
 from handrail.ports.agents import AgentOutcome, ToolServer
 from handrail.ports.log import Log
-from handrail.runtime.event_records import from_log
+from handrail.runtime.event_records import decode_event
 from handrail.runtime.handlers.agents.hindrances import Refusal
 
 if TYPE_CHECKING:
@@ -44,11 +44,11 @@ class Tooling:
         names = {RUN: state.run, STEP: pending.address, TOKEN: token, TOOLS: ",".join(tools)}
         return ToolServer(server_command(), tuple({**names, **self.home}.items()), tools)
 
-    def with_question(self, state: RunState, pending: Pending, outcome: AgentOutcome) -> AgentOutcome:
+    def add_question(self, state: RunState, pending: Pending, outcome: AgentOutcome) -> AgentOutcome:
         """Add to the outcome of a call the question that the agent asked with a tool."""
         if outcome.status != "ok" or outcome.question:
             return outcome
-        asked = question_in(from_log(stored) for stored in self.log.read(state.run, after=pending.seq))
+        asked = question_in(decode_event(stored) for stored in self.log.read(state.run, after=pending.seq))
         return replace(outcome, question=asked) if asked else outcome
 
 

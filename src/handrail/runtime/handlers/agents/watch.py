@@ -15,9 +15,9 @@ from typing import Literal, cast
 from handrail.frozen import frozen
 from handrail.model.history.prices import PriceList
 from handrail.model.workflow.values import JsonValue
-from handrail.ports.agents import Agent, AgentOutcome, Lines, so_far
+from handrail.ports.agents import Agent, AgentOutcome, Lines, progress_of
 from handrail.ports.processes import Ended, Gone, Processes, TimedOut
-from handrail.runtime.handlers.agents.call import spent
+from handrail.runtime.handlers.agents.call import compute_spending
 from handrail.runtime.handlers.agents.hindrances import WAITS
 from handrail.runtime.handlers.commands.start_command import Effect
 
@@ -37,7 +37,7 @@ class Cut:
     status: Literal["timeout", "limit"]
     message: str
 
-    def short(self, outcome: AgentOutcome) -> AgentOutcome:
+    def cut_outcome(self, outcome: AgentOutcome) -> AgentOutcome:
         """Apply the reason to the call's outcome: usage and conversation stay, and so does what it was waiting for."""
         waited = self.status == "timeout" and outcome.status in WAITS
         message = self.message + (f" while it waited for its service: {outcome.message}" if waited else "")
@@ -67,26 +67,26 @@ class Watch:
     def __post_init__(self) -> None:
         self._lines = self.agent.lines()
 
-    async def ended(self, effect: Effect) -> Ended | Gone | Cut:
+    async def wait_for_end(self, effect: Effect) -> Ended | Gone | Cut:
         """Wait for the end of the call, or for a reason to end it."""
         while True:
             self.speak()
-            left = effect.left
+            left = effect.remaining_seconds
             found = await self.processes.wait(str(self.place), LOOK_EVERY if left is None else min(left, LOOK_EVERY))
             if not isinstance(found, TimedOut):
                 return found
             late = Cut("timeout", f"it took longer than {effect.timeout} s and was ended")
-            cut = late if effect.left == 0 else self.look()
+            cut = late if effect.remaining_seconds == 0 else self.look()
             if cut is not None:
                 return cut
 
     def look(self) -> Cut | None:
         """Return the reason to end the call, if there is one."""
         silent = self._silence()
-        return self._overspent() or (self._silent(silent) if silent >= self._idle else None)
+        return self._cut_overspent() or (self._cut_silent(silent) if silent >= self._idle else None)
 
     @property
-    def gave_result(self) -> bool:
+    def has_result(self) -> bool:
         """Whether the agent has given its result, and only its program keeps running."""
         self._catch_up()
         return self._lines.outcome(Ended(1)).status == "ok"
@@ -99,7 +99,9 @@ class Watch:
         return IDLE if self.agent.can.streams else float("inf")
 
     def _silence(self) -> float:
-        stamps = tuple(stamp for name in ("stdout", "stderr") if (stamp := _changed(self.place / name)) is not None)
+        stamps = tuple(
+            stamp for name in ("stdout", "stderr") if (stamp := _modification_time(self.place / name)) is not None
+        )
         if stamps != self._seen or not self._since:
             # The wall clock only measures the time before we watched: it counts while the machine sleeps.
             before = time.time() - max(stamps, default=time.time())
@@ -107,22 +109,22 @@ class Watch:
             self._seen, self._since = stamps, now - max(0.0, min(before, self.oldest + now - self._began))
         return time.monotonic() - self._since
 
-    def _silent(self, seconds: float) -> Cut | None:
+    def _cut_silent(self, seconds: float) -> Cut | None:
         self._catch_up()
-        if so_far(self._lines).at_work:
+        if progress_of(self._lines).at_work:
             return None
         last = last_glimpse(self.processes, self.agent, self.place)
         shown = f"; last: {last}" if last else ""
         return Cut("timeout", f"it printed nothing for {seconds:.0f} s and was ended{shown}")
 
-    def _overspent(self) -> Cut | None:
+    def _cut_overspent(self) -> Cut | None:
         room = self.spec.get("room")
         if not isinstance(room, dict):
             return None
         self._catch_up()
-        found = so_far(self._lines)
+        found = progress_of(self._lines)
         priced = {**self.spec, "model": found.model or self.spec.get("model")}
-        took = spent(found.usage, found.cost, priced, 0.0, self.prices)
+        took = compute_spending(found.usage, found.cost, priced, 0.0, self.prices)
         for name, left in cast("dict[str, float]", room).items():
             if took[name] > left:
                 words = f"it has taken {_amount(name, took[name])}, and {_amount(name, left)} were left"
@@ -148,10 +150,10 @@ def last_glimpse(processes: Processes, agent: Agent, place: Path) -> str | None:
     data = processes.read_output(str(place), "stdout", TAIL, tail=True)
     # The last line may be incomplete, and so may the first one where the tail was cut.
     whole = data.split(b"\n")[1 if len(data) >= TAIL else 0 : -1]
-    return next((said for line in reversed(whole) if (said := agent.glimpse(line)) is not None), None)
+    return next((said for line in reversed(whole) if (said := agent.describe_line(line)) is not None), None)
 
 
-def _changed(path: Path) -> float | None:
+def _modification_time(path: Path) -> float | None:
     try:
         return path.stat().st_mtime
     except FileNotFoundError:

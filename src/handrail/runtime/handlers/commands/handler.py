@@ -12,13 +12,13 @@ from handrail.model.history.events import RunBlocked, StepBegan, StepEnded
 from handrail.model.history.run_state import Pending, RunState
 from handrail.runtime.handlers.commands.outcomes import Result, outcome
 from handrail.runtime.handlers.commands.start_command import Effect, Lost, Order, Starts
-from handrail.runtime.ports import Clock, since_began
+from handrail.runtime.ports import Clock, step_duration
 
 Instead: TypeAlias = Callable[[StepBegan], StepBegan]
 """Replaces the commands of an intent, or returns it unchanged."""
 
 
-def as_begun(began: StepBegan) -> StepBegan:
+def keep_intent(began: StepBegan) -> StepBegan:
     """Return an intent unchanged."""
     return began
 
@@ -32,19 +32,19 @@ class CommandHandler:
     clock: Clock
     restore: Callable[[RunState], Awaitable[object]] | None = None
     """Restores the worktree before a command is started again."""
-    instead: Instead = as_begun
+    instead: Instead = keep_intent
 
     async def perform(self, state: RunState, pending: Pending, began: StepBegan) -> StepEnded | RunBlocked:
         """Run every command of the intent; a gate runs all of them, so that all failures are visible."""
         if "commands" not in began.spec:
-            return self._blocked(pending, "was begun by somebody who let go of the run")
+            return self._block_run(pending, "was begun by somebody who let go of the run")
         began = self.instead(began)
         effect = self._effect(state, pending, began)
         results: list[Result] = []
         for order in _orders(began):
             result = await self.starts.run(effect, order)
             if isinstance(result, Lost):
-                return self._blocked(pending, result.why)
+                return self._block_run(pending, result.why)
             results.append(result)
         return outcome(pending, began.spec, results, self.clock())
 
@@ -71,11 +71,11 @@ class CommandHandler:
         if effect.timeout is None:
             return effect
         # The timeout counts from the intent while one of its processes is alive.
-        alive = any(self.starts.alive(effect, order.slot) for order in _orders(began))
-        spent = min(since_began(self.clock, state, began), effect.timeout) if alive else 0.0
+        alive = any(self.starts.is_running(effect, order.slot) for order in _orders(began))
+        spent = min(step_duration(self.clock, state, began), effect.timeout) if alive else 0.0
         return replace(effect, until=asyncio.get_running_loop().time() + effect.timeout - spent)
 
-    def _blocked(self, pending: Pending, why: str) -> RunBlocked:
+    def _block_run(self, pending: Pending, why: str) -> RunBlocked:
         return RunBlocked(
             reason="step",
             message=f"step '{pending.address}' {why}",

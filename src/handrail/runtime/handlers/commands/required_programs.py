@@ -88,7 +88,7 @@ class _Search:
         for address, step, certain in self._steps(plan):
             prompts += [each.text for each in parts(step, Prompt)]
             for need in self._needs(address, step) if certain else ():
-                if self._lacks(need.program) and not any(_may_install(each, need.program) for each in prompts):
+                if self._is_missing(need.program) and not any(_can_install(each, need.program) for each in prompts):
                     return need
             if isinstance(step.action, _CHANGES_PROGRAMS):
                 break
@@ -122,7 +122,7 @@ class _Search:
             elif isinstance(proof, CheckProof):
                 yield checks.get(proof.check, "")
 
-    def _lacks(self, program: str) -> bool:
+    def _is_missing(self, program: str) -> bool:
         return f"BASH_FUNC_{program}%%" not in self.variables and not _is_found(program, self.path)
 
 
@@ -151,5 +151,5 @@ def _path(variables: Mapping[str, str], workspace: str) -> str:
     return ":".join(entries) if fixed and "ENV" not in variables else ""
 
 
-def _may_install(prompt: str, program: str) -> bool:
+def _can_install(prompt: str, program: str) -> bool:
     return "install" in prompt.lower() and program in prompt

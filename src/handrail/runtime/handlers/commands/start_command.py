@@ -56,7 +56,7 @@ class Effect:
     """Restores the files, before a command whose start was lost is started again."""
 
     @property
-    def left(self) -> float | None:
+    def remaining_seconds(self) -> float | None:
         """Seconds that are left until the timeout."""
         return None if self.until is None else max(self.until - asyncio.get_running_loop().time(), 0.0)
 
@@ -96,20 +96,20 @@ class Starts:
     commands: Commands
     environments: RunEnvironments
 
-    def made(self, effect: Effect, slot: str) -> Iterator[Path]:
+    def find_starts(self, effect: Effect, slot: str) -> Iterator[Path]:
         """Yield the folder of every start of a command so far."""
         again = 0
         while self.processes.look(str(effect.base / f"{slot}.{again}")) is not None:
             yield effect.base / f"{slot}.{again}"
             again += 1
 
-    def alive(self, effect: Effect, slot: str) -> bool:
+    def is_running(self, effect: Effect, slot: str) -> bool:
         """Whether a start of a command is running."""
-        return any(isinstance(self.processes.look(str(place)), Running) for place in self.made(effect, slot))
+        return any(isinstance(self.processes.look(str(place)), Running) for place in self.find_starts(effect, slot))
 
     async def stop(self, effect: Effect, slot: str) -> None:
         """End every start of a command, with all descendants."""
-        for place in self.made(effect, slot):
+        for place in self.find_starts(effect, slot):
             await self.processes.end(str(place), GRACE)
 
     async def run(self, effect: Effect, order: Order) -> Result | Lost:
@@ -119,7 +119,7 @@ class Starts:
             place = await self.place(effect, order.slot, again_when_missing=not order.may_lack)
             if isinstance(place, Lost):
                 return place
-            left = effect.left
+            left = effect.remaining_seconds
             if left == 0 and self.processes.look(str(place)) is None:
                 return Result(order.name, None, error=late)
             refused = self._start(effect, order, place)
@@ -133,7 +133,7 @@ class Starts:
                 require_started(ended, effect.workspace)
                 return _require_found(effect, order, self._result(order, place, ended.code, ended.reason or ""))
             if isinstance(ended, Ended) and effect.repeatable:
-                raise _no_room(place)
+                raise _disk_full_error(place)
 
     async def place(self, effect: Effect, slot: str, *, again_when_missing: bool = False) -> Path | Lost:
         """Return the folder of a command's newest start; a new folder when that start came to nothing."""
@@ -144,7 +144,7 @@ class Starts:
                 lost += 1
             elif isinstance(found, Ended) and found.incomplete:
                 cut_off += 1
-            elif not (isinstance(found, Ended) and _came_to_nothing(found, missing=again_when_missing)):
+            elif not (isinstance(found, Ended) and _is_failed_start(found, missing=again_when_missing)):
                 break
             again += 1
         if (lost or cut_off) and not effect.repeatable:
@@ -166,7 +166,7 @@ class Starts:
         prepared = self.commands.prepare(command, order.values, str(place), order.sources)
         if isinstance(prepared, str):
             return prepared
-        environment = self.environments.for_run(effect.run)
+        environment = self.environments.environment_of(effect.run)
         env = {**environment.variables(effect.pass_env), **effect.env, **dict(prepared.env)}
         key = f"{effect.run}:{effect.seq}:{place.name}"
         named, secrets = tuple(sorted(env.items())), tuple(environment.secrets.items())
@@ -190,7 +190,7 @@ def _text(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
-def _no_room(place: Path) -> ProcessFault:
+def _disk_full_error(place: Path) -> ProcessFault:
     message = f"there is no room left for what the command writes to {place}"
     return ProcessFault(message, next_step="free space on that disk, then resume: the command runs again")
 
@@ -199,7 +199,7 @@ def _could_not_start(ended: Ended) -> bool:
     return ended.reason is not None and ended.exit_code in CANNOT_START
 
 
-def _came_to_nothing(ended: Ended, *, missing: bool) -> bool:
+def _is_failed_start(ended: Ended, *, missing: bool) -> bool:
     return _could_not_start(ended) or (missing and ended.code in CANNOT_START)
 
 

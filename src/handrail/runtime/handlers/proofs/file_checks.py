@@ -15,10 +15,10 @@ from handrail.model.workflow.proofs import CheckProof
 from handrail.model.workflow.settings import FileCheck
 from handrail.runtime.handlers.commands.outcomes import Result
 from handrail.runtime.handlers.commands.start_command import Effect, Lost, Order, Starts
-from handrail.runtime.handlers.proofs.file_evidence import NoEvidence, ProofScene, evaluated, held
+from handrail.runtime.handlers.proofs.file_evidence import NoEvidence, ProofScene, build_result, evaluate_value
 from handrail.runtime.handlers.proofs.junit import LARGEST, read_junit
-from handrail.runtime.handlers.proofs.results import KILLED, ProofResult, one_line, told
-from handrail.runtime.handlers.proofs.workspace_files import Unreachable, inside, read_inside
+from handrail.runtime.handlers.proofs.results import KILLED, ProofResult, collapse_lines, describe_result
+from handrail.runtime.handlers.proofs.workspace_files import Unreachable, read_inside, resolve_inside
 
 FILE = "FILE"
 LONGEST_LINE = 2000
@@ -38,31 +38,33 @@ async def check_file(starts: Starts, scene: ProofScene, effect: Effect, proof: C
     wanted = "passes" if proof.expect == "pass" else "shows a failing test"
     check = next((each for each in scene.project.file_checks if each.name == proof.check), None)
     if check is None:
-        return held(scene, proof, f"{proof.check} {wanted}", f"there is no [checks.{proof.check}] in config.toml")
+        return build_result(
+            scene, proof, f"{proof.check} {wanted}", f"there is no [checks.{proof.check}] in config.toml"
+        )
     try:
         file = _file(scene, proof)
     except (NoEvidence, Unreachable) as error:
-        return held(scene, proof, f"{proof.check} {wanted}", str(error))
-    shown = one_line(_PLACE.sub(lambda _: file, check.command.replace("${FILE}", "$FILE")))
+        return build_result(scene, proof, f"{proof.check} {wanted}", str(error))
+    shown = collapse_lines(_PLACE.sub(lambda _: file, check.command.replace("${FILE}", "$FILE")))
     shown = shown if _PLACE.search(check.command) else f"{shown} {file}"
-    if not any(starts.made(effect, slot)):
+    if not any(starts.find_starts(effect, slot)):
         _forget_report(scene, check)
     order = Order(slot, shown, script_of(check.command), {FILE: file}, shown=shown)
     ended = await starts.run(effect, order)
     what = f"{shown} {wanted}"
     if isinstance(ended, Lost):
-        return held(scene, proof, what, f"it {ended.why}")
-    reason = await asyncio.to_thread(_judged, scene, proof, check, ended)
-    detail = told(reason, ended.code, ended.stdout, ended.stderr)
+        return build_result(scene, proof, what, f"it {ended.why}")
+    reason = await asyncio.to_thread(_explain_failure, scene, proof, check, ended)
+    detail = describe_result(reason, ended.code, ended.stdout, ended.stderr)
     return ProofResult("check", what, not reason, detail, scene.tree, ended.code)
 
 
 def _file(scene: ProofScene, proof: CheckProof) -> str:
-    found = evaluated(scene, proof.file)
+    found = evaluate_value(scene, proof.file)
     if not isinstance(found, str):
         raise NoEvidence("it needs the path of one file")
-    if not inside(scene.workspace, found).is_file():
-        raise NoEvidence(f"{one_line(found)} is no file")
+    if not resolve_inside(scene.workspace, found).is_file():
+        raise NoEvidence(f"{collapse_lines(found)} is no file")
     # A name that begins with a hyphen would be read as an option.
     return f"./{found}" if found.startswith("-") else found
 
@@ -71,10 +73,10 @@ def _forget_report(scene: ProofScene, check: FileCheck) -> None:
     """Remove the report of an earlier run, so that only what this run writes counts."""
     if check.report:
         with suppress(Unreachable, OSError):
-            inside(scene.workspace, check.report).unlink()
+            resolve_inside(scene.workspace, check.report).unlink()
 
 
-def _judged(scene: ProofScene, proof: CheckProof, check: FileCheck, ended: Result) -> str:
+def _explain_failure(scene: ProofScene, proof: CheckProof, check: FileCheck, ended: Result) -> str:
     """Return why a check that ended is not a proof; empty when it is one."""
     code = ended.code
     if code is None or ended.error:
@@ -85,17 +87,17 @@ def _judged(scene: ProofScene, proof: CheckProof, check: FileCheck, ended: Resul
         return "it passed, and a test in the file must fail"
     if code in KILLED:
         return f"it was killed (exit {code}), which proves nothing"
-    return _not_failed(scene, check, ended)
+    return _explain_missing_failure(scene, check, ended)
 
 
-def _not_failed(scene: ProofScene, check: FileCheck, ended: Result) -> str:
+def _explain_missing_failure(scene: ProofScene, check: FileCheck, ended: Result) -> str:
     codes = check.failed or (() if check.report or check.failed_when else (1,))
     if codes and ended.code not in codes:
         meant = " or ".join(map(str, codes))
         return f"it exited with {ended.code}, and only {meant} means a failing test: {BROKEN}"
     if check.failed_when and not _is_found(check.failed_when, ended.stdout + "\n" + ended.stderr):
         return f"it exited with {ended.code}, and no line of its output matches {check.failed_when}: {BROKEN}"
-    return _unreported(scene, check.report) if check.report else ""
+    return _check_report(scene, check.report) if check.report else ""
 
 
 def _is_found(pattern: str, output: str) -> bool:
@@ -103,10 +105,10 @@ def _is_found(pattern: str, output: str) -> bool:
         wanted = pattern_of(pattern)
     except BadPattern:
         return False
-    return any(wanted.found_in(line[:LONGEST_LINE].rstrip()) for line in _COLOURS.sub("", output).splitlines())
+    return any(wanted.has_match(line[:LONGEST_LINE].rstrip()) for line in _COLOURS.sub("", output).splitlines())
 
 
-def _unreported(scene: ProofScene, path: str) -> str:
+def _check_report(scene: ProofScene, path: str) -> str:
     try:
         counted = read_junit(read_inside(scene.workspace, path, LARGEST, None))
     except (Unreachable, ValueError) as error:

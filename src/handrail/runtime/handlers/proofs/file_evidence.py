@@ -7,9 +7,9 @@ from contextlib import suppress
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
-from handrail.engine.contracts.fit_type import given
-from handrail.engine.state.scope import parsed, rendered
-from handrail.engine.text.globs import glob_problem, literal_folders, matching
+from handrail.engine.contracts.fit_type import describe_value
+from handrail.engine.state.scope import parse_expression, render_value
+from handrail.engine.text.globs import glob_problem, literal_folders, match_paths
 from handrail.errors import HandrailError
 from handrail.frozen import frozen
 from handrail.language.problems import EvaluationError, LanguageError
@@ -17,7 +17,7 @@ from handrail.late_import import late_import
 from handrail.model.workflow.proofs import ExistsProof, ExpectProof, FilesProof, Proof, ReportProof
 from handrail.model.workflow.settings import NO_PROJECT, Project
 from handrail.model.workflow.values import Expression, JsonValue, Value
-from handrail.runtime.handlers.proofs.results import ProofResult, one_line
+from handrail.runtime.handlers.proofs.results import ProofResult, collapse_lines
 
 if TYPE_CHECKING:
     from handrail.engine.contracts import schema
@@ -73,12 +73,12 @@ class NoEvidence(Exception):
     """A proof cannot be tried; the message explains why."""
 
 
-def held(scene: ProofScene, proof: Proof, what: str, reason: str, fine: str = "") -> ProofResult:
+def build_result(scene: ProofScene, proof: Proof, what: str, reason: str, fine: str = "") -> ProofResult:
     """Build the result of a proof that holds unless a reason against it is given."""
-    return ProofResult(proof.kind, one_line(what), not reason, one_line(reason or fine), scene.tree)
+    return ProofResult(proof.kind, collapse_lines(what), not reason, collapse_lines(reason or fine), scene.tree)
 
 
-def evaluated(scene: ProofScene, value: Value) -> JsonValue:
+def evaluate_value(scene: ProofScene, value: Value) -> JsonValue:
     """Evaluate a value of a proof."""
     try:
         return scene.evaluate(value) if isinstance(value, Expression) else scene.value(value)
@@ -86,10 +86,10 @@ def evaluated(scene: ProofScene, value: Value) -> JsonValue:
         raise NoEvidence(f"it cannot be tried: {error.problem.message}") from error
 
 
-def worded(scene: ProofScene, value: Value) -> str:
+def evaluate_text(scene: ProofScene, value: Value) -> str:
     """Evaluate a value of a proof as text."""
     try:
-        return rendered(evaluated(scene, value))
+        return render_value(evaluate_value(scene, value))
     except EvaluationError as error:
         raise NoEvidence(f"it cannot be tried: {error.problem.message}") from error
 
@@ -112,9 +112,9 @@ async def look_at_files(scene: ProofScene) -> SeenFiles:
     if not proofs:
         return SeenFiles()
     kept = [each for each in proofs if each.expect == "unchanged"]
-    globs = _known_globs(scene, [each for each in kept if not each.ignored])
+    globs = _evaluate_globs(scene, [each for each in kept if not each.ignored])
     ignored = await scene.ignored(literal_folders(globs)) if scene.ignored and globs else ()
-    strict = _known_globs(scene, [each for each in kept if each.ignored])
+    strict = _evaluate_globs(scene, [each for each in kept if each.ignored])
     differing, unknown = await _look_at_ignored(scene, strict) if strict else ((), "")
     return SeenFiles(tuple(scene.changed()), ignored, differing, unknown)
 
@@ -129,44 +129,44 @@ async def _look_at_ignored(scene: ProofScene, globs: set[str]) -> tuple[tuple[st
         return (), f"it is not known whether ignored files changed: {error.message}"
 
 
-def _known_globs(scene: ProofScene, proofs: Iterable[FilesProof]) -> set[str]:
+def _evaluate_globs(scene: ProofScene, proofs: Iterable[FilesProof]) -> set[str]:
     globs: set[str] = set()
     for proof in proofs:
         with suppress(NoEvidence):
-            globs.update(globs_of(evaluated(scene, proof.globs)))
+            globs.update(globs_of(evaluate_value(scene, proof.globs)))
     return globs
 
 
-def files(scene: ProofScene, proof: FilesProof, seen: SeenFiles) -> ProofResult:
+def prove_files(scene: ProofScene, proof: FilesProof, seen: SeenFiles) -> ProofResult:
     """Prove that some file was changed, or that none was."""
     changed = seen.changed
     try:
-        globs = globs_of(evaluated(scene, proof.globs))
+        globs = globs_of(evaluate_value(scene, proof.globs))
     except NoEvidence as error:
-        return held(scene, proof, f"{proof.expect}: files", str(error))
-    found = matching(globs, (*changed, *seen.differing) if proof.ignored else changed)
+        return build_result(scene, proof, f"{proof.expect}: files", str(error))
+    found = match_paths(globs, (*changed, *seen.differing) if proof.ignored else changed)
     if proof.expect == "changed":
-        reason = "" if found else _listed("no such file changed, only", changed)
+        reason = "" if found else _list_paths("no such file changed, only", changed)
     else:
-        reason = _listed("changed, and must stay as they were", found) if found else ""
+        reason = _list_paths("changed, and must stay as they were", found) if found else ""
     reason = reason or (seen.unknown if proof.ignored else "")
-    fine = _listed("changed", found) if found else "no such file changed"
+    fine = _list_paths("changed", found) if found else "no such file changed"
     too = " (ignored files too)" if proof.ignored else ""
-    result = held(scene, proof, f"{proof.expect}: {', '.join(globs)}{too}", reason, fine)
-    skipped = _skipped(globs, seen.ignored) if proof.expect == "unchanged" and not proof.ignored else ""
+    result = build_result(scene, proof, f"{proof.expect}: {', '.join(globs)}{too}", reason, fine)
+    skipped = _describe_skipped(globs, seen.ignored) if proof.expect == "unchanged" and not proof.ignored else ""
     return replace(result, detail=f"{result.detail}\n{skipped}") if skipped else result
 
 
-def _skipped(globs: list[str], ignored: tuple[str, ...]) -> str:
+def _describe_skipped(globs: list[str], ignored: tuple[str, ...]) -> str:
     """Name the ignored files that some glob matches, and the ignored folders, whose files are not listed one by one."""
     tops = [f"{top}/" if top else "" for top in literal_folders(globs)]
     near = (each for each in ignored if any(each.startswith(top) or top.startswith(each) for top in tops))
     folders = [each for each in near if each.endswith("/")]
-    found = sorted(folders) + matching(globs, (each for each in ignored if not each.endswith("/")))
+    found = sorted(folders) + match_paths(globs, (each for each in ignored if not each.endswith("/")))
     if not found:
         return ""
     more = f" and {len(found) - MOST_SKIPPED} more" if len(found) > MOST_SKIPPED else ""
-    return f"ignored, and not looked at: {', '.join(map(one_line, found[:MOST_SKIPPED]))}"[:MOST_NAMES] + more
+    return f"ignored, and not looked at: {', '.join(map(collapse_lines, found[:MOST_SKIPPED]))}"[:MOST_NAMES] + more
 
 
 def globs_of(value: JsonValue) -> list[str]:
@@ -174,9 +174,13 @@ def globs_of(value: JsonValue) -> list[str]:
     found = value if isinstance(value, list) else [value]
     globs = [each for each in found if isinstance(each, str)]
     if len(globs) != len(found):
-        raise NoEvidence(f"it needs globs, and was given {given(value)}")
+        raise NoEvidence(f"it needs globs, and was given {describe_value(value)}")
     plain = [each.removeprefix("!") for each in globs]
-    odd = [f"the glob {schema.shown(each)} {problem}" for each in plain if (problem := glob_problem(each)) is not None]
+    odd = [
+        f"the glob {schema.preview_value(each)} {problem}"
+        for each in plain
+        if (problem := glob_problem(each)) is not None
+    ]
     if odd:
         raise NoEvidence("; ".join(odd))
     if globs and all(each.startswith("!") for each in globs):
@@ -184,49 +188,49 @@ def globs_of(value: JsonValue) -> list[str]:
     return globs
 
 
-def _listed(said: str, paths: Iterable[str]) -> str:
+def _list_paths(said: str, paths: Iterable[str]) -> str:
     known = sorted(paths)
     more = f" and {len(known) - MOST_PATHS} more" if len(known) > MOST_PATHS else ""
     return f"{said}: {', '.join(known[:MOST_PATHS]) or 'nothing'}{more}"
 
 
-def exists(scene: ProofScene, proof: ExistsProof) -> ProofResult:
+def prove_path(scene: ProofScene, proof: ExistsProof) -> ProofResult:
     """Prove that a path exists."""
     path, reason = "the path", ""
     try:
         path = _path(scene, proof.path)
-        workspace_files.inside(scene.workspace, path)
+        workspace_files.resolve_inside(scene.workspace, path)
     except (NoEvidence, workspace_files.Unreachable) as error:
         reason = str(error)
-    return held(scene, proof, f"{path} exists", reason, "it is there")
+    return build_result(scene, proof, f"{path} exists", reason, "it is there")
 
 
 def _path(scene: ProofScene, value: Value) -> str:
-    found = evaluated(scene, value)
+    found = evaluate_value(scene, value)
     if not isinstance(found, str):
-        raise NoEvidence(f"it needs a path, and was given {given(found)}")
+        raise NoEvidence(f"it needs a path, and was given {describe_value(found)}")
     return found
 
 
-def expect(scene: ProofScene, proof: ExpectProof) -> ProofResult:
+def prove_condition(scene: ProofScene, proof: ExpectProof) -> ProofResult:
     """Prove that a condition is true."""
     what = f"expect: {proof.condition.source}"
     try:
-        found = evaluated(scene, proof.condition)
+        found = evaluate_value(scene, proof.condition)
     except NoEvidence as error:
-        return held(scene, proof, what, str(error))
+        return build_result(scene, proof, what, str(error))
     if found is True:
-        return held(scene, proof, what, "", "it is true")
-    said = "it is false" if found is False else f"it is not true or false, but {given(found)}"
-    return held(scene, proof, what, said + _read(scene, proof.condition))
+        return build_result(scene, proof, what, "", "it is true")
+    said = "it is false" if found is False else f"it is not true or false, but {describe_value(found)}"
+    return build_result(scene, proof, what, said + _read(scene, proof.condition))
 
 
 def _read(scene: ProofScene, condition: Expression) -> str:
     """Describe the values that a condition was decided on."""
     read: list[str] = []
-    for ref in parsed(condition.source)[1]:
+    for ref in parse_expression(condition.source)[1]:
         try:
-            value = json.dumps(evaluated(scene, Expression(ref.path)), ensure_ascii=False)
+            value = json.dumps(evaluate_value(scene, Expression(ref.path)), ensure_ascii=False)
         except NoEvidence:
             continue
         read.append(f"; {ref.path} is {value[:MOST_VALUE]}{'…' if len(value) > MOST_VALUE else ''}")
@@ -239,22 +243,22 @@ async def report(scene: ProofScene, proof: ReportProof) -> ProofResult:
     since = None if scene.began_at is None else scene.began_at - COARSE
     try:
         path = _path(scene, proof.junit)
-        counted = await asyncio.to_thread(_counted, scene.workspace, path, since)
-        reason, fine = _lacking(counted, proof.min_tests), _numbers(counted)
+        counted = await asyncio.to_thread(_count_tests, scene.workspace, path, since)
+        reason, fine = _explain_shortfall(counted, proof.min_tests), _numbers(counted)
     except (NoEvidence, workspace_files.Unreachable, ValueError) as error:
         reason = str(error)
     tests = f"{proof.min_tests} test{'' if proof.min_tests == 1 else 's'}"
-    return held(scene, proof, f"{path} shows that at least {tests} ran and none failed", reason, fine)
+    return build_result(scene, proof, f"{path} shows that at least {tests} ran and none failed", reason, fine)
 
 
-def _counted(workspace: str, path: str, since: float | None) -> "junit.Counted":
+def _count_tests(workspace: str, path: str, since: float | None) -> "junit.Counted":
     return junit.read_junit(workspace_files.read_inside(workspace, path, junit.LARGEST, since))
 
 
-def _lacking(counted: "junit.Counted", least: int) -> str:
+def _explain_shortfall(counted: "junit.Counted", least: int) -> str:
     if counted.failures or counted.errors:
         return f"some tests failed: {_numbers(counted)}"
-    return "" if counted.ran >= least else f"too few tests ran: {_numbers(counted)}"
+    return "" if counted.run_count >= least else f"too few tests ran: {_numbers(counted)}"
 
 
 def _numbers(counted: "junit.Counted") -> str:

@@ -21,15 +21,15 @@ from handrail.runtime.handlers.commands.start_command import CANNOT_START, GRACE
 from handrail.runtime.handlers.proofs.file_evidence import (
     NoEvidence,
     ProofScene,
-    exists,
-    expect,
-    files,
-    held,
+    build_result,
+    evaluate_text,
     look_at_files,
+    prove_condition,
+    prove_files,
+    prove_path,
     report,
-    worded,
 )
-from handrail.runtime.handlers.proofs.results import KILLED, ProofResult, one_line, told
+from handrail.runtime.handlers.proofs.results import KILLED, ProofResult, collapse_lines, describe_result
 
 if TYPE_CHECKING:
     from handrail.runtime.handlers.proofs import file_checks
@@ -56,15 +56,15 @@ class ProofHandler:
         for number, proof in enumerate(scene.proofs):
             match proof:
                 case CommandProof():
-                    results.append(await self._command(scene, effect, proof, number))
+                    results.append(await self._prove_command(scene, effect, proof, number))
                 case CheckProof():
                     results.append(await file_checks.check_file(self.starts, scene, effect, proof, f"{SLOT}{number}"))
                 case FilesProof():
-                    results.append(files(scene, proof, seen))
+                    results.append(prove_files(scene, proof, seen))
                 case ExistsProof():
-                    results.append(exists(scene, proof))
+                    results.append(prove_path(scene, proof))
                 case ExpectProof():
-                    results.append(expect(scene, proof))
+                    results.append(prove_condition(scene, proof))
                 case ReportProof():
                     results.append(await report(scene, proof))
         return tuple(results)
@@ -86,22 +86,27 @@ class ProofHandler:
             on_lost=scene.on_lost,
         )
 
-    async def _command(self, scene: ProofScene, effect: Effect, proof: CommandProof, number: int) -> ProofResult:
+    async def _prove_command(self, scene: ProofScene, effect: Effect, proof: CommandProof, number: int) -> ProofResult:
         command = proof.command
         wanted = {"pass": "passes", "fail": "fails"}[proof.expect] if proof.exit is None else f"exits {proof.exit}"
         try:
-            values = {each.variable: worded(scene, each.value) for each in command.bindings}
+            values = {each.variable: evaluate_text(scene, each.value) for each in command.bindings}
         except NoEvidence as error:
-            return held(scene, proof, f"{displayed(command, {})} {wanted}", str(error))
-        what = f"{displayed(command, values)} {wanted}"
+            return build_result(scene, proof, f"{display_command(command, {})} {wanted}", str(error))
+        what = f"{display_command(command, values)} {wanted}"
         order = _order(command, values, f"{SLOT}{number}", what)
-        order = replace(order, shown=displayed(command, values), may_lack=proof.exit in CANNOT_START)
+        order = replace(order, shown=display_command(command, values), may_lack=proof.exit in CANNOT_START)
         ended = await self.starts.run(effect, order)
         if isinstance(ended, Lost):
-            return held(scene, proof, what, f"it {ended.why}")
-        reason = _judged(proof, ended)
+            return build_result(scene, proof, what, f"it {ended.why}")
+        reason = _explain_failure(proof, ended)
         return ProofResult(
-            "command", what, not reason, told(reason, ended.code, ended.stdout, ended.stderr), scene.tree, ended.code
+            "command",
+            what,
+            not reason,
+            describe_result(reason, ended.code, ended.stdout, ended.stderr),
+            scene.tree,
+            ended.code,
         )
 
 
@@ -111,19 +116,23 @@ def _order(command: Command, values: dict[str, str], slot: str, what: str) -> Or
     return Order(slot, what, command.script, values, files, written)
 
 
-def displayed(command: Command, values: dict[str, str]) -> str:
+def display_command(command: Command, values: dict[str, str]) -> str:
     """Render a command with its values in place, for people only."""
     places = {
-        each.variable: "FILE" if each.as_file else one_line(values.get(each.variable, f"${{{each.value.source}}}"))
+        each.variable: "FILE"
+        if each.as_file
+        else collapse_lines(values.get(each.variable, f"${{{each.value.source}}}"))
         for each in command.bindings
     }
     if not places:
-        return one_line(command.script)
+        return collapse_lines(command.script)
     names = "|".join(sorted(map(re.escape, places), key=len, reverse=True))
-    return one_line(re.sub(rf"\$(?:\{{({names})\}}|({names})\b)", lambda at: places[at[1] or at[2]], command.script))
+    return collapse_lines(
+        re.sub(rf"\$(?:\{{({names})\}}|({names})\b)", lambda at: places[at[1] or at[2]], command.script)
+    )
 
 
-def _judged(proof: CommandProof, ended: Result) -> str:
+def _explain_failure(proof: CommandProof, ended: Result) -> str:
     """Return why a command that ended is not a proof; empty when it is one."""
     code = ended.code
     if code is None or ended.error:

@@ -23,7 +23,7 @@ class Counted:
     skipped: int
 
     @property
-    def ran(self) -> int:
+    def run_count(self) -> int:
         """How many tests were not skipped."""
         return self.tests - self.skipped
 
@@ -37,7 +37,7 @@ def read_junit(data: bytes) -> Counted:
         reader.read(data)
     except expat.ExpatError as error:
         raise ValueError(f"it is no XML: {error}") from error
-    return reader.counted()
+    return reader.total_counts()
 
 
 def _refuse(*_: object) -> NoReturn:
@@ -71,7 +71,7 @@ class _Reader:
             raise ValueError("it does not begin with a test suite")
         parser.Parse(data[at:], True)  # noqa: FBT003 (it takes no names)
 
-    def counted(self) -> Counted:
+    def total_counts(self) -> Counted:
         """Return the counts; what suites claim counts where it is worse."""
         failures, errors = (max(self.found[kind], self.claimed[kind]) for kind in ("failure", "error"))
         return Counted(self.tests, failures, errors, self.found["skipped"])

@@ -42,23 +42,23 @@ def record(result: ProofResult) -> dict[str, JsonValue]:
     }
 
 
-def told(reason: str, code: int | None, stdout: str, stderr: str) -> str:
+def describe_result(reason: str, code: int | None, stdout: str, stderr: str) -> str:
     """Explain why a command is not a proof, followed by the end of its output; for a proof only its exit code."""
     if not reason:
         return f"exit {code}"
     room = MOST_DETAIL - len(reason.encode()) - 2
-    complaint = ending(stderr, room // 2 if stdout.strip() else room)
-    output = ending(stdout, room - len(complaint.encode()) - 1)
+    complaint = take_tail(stderr, room // 2 if stdout.strip() else room)
+    output = take_tail(stdout, room - len(complaint.encode()) - 1)
     return "\n".join(filter(None, (reason, output, complaint)))
 
 
-def one_line(text: str) -> str:
+def collapse_lines(text: str) -> str:
     """Format a text as one printable line."""
     line = " ".join("".join(each if each.isprintable() else " " for each in text).split())
     return line if len(line) <= MOST_LINE else line[: MOST_LINE - 1] + "…"
 
 
-def ending(text: str, most: int) -> str:
+def take_tail(text: str, most: int) -> str:
     """Return the end of a text within a number of bytes, in whole lines where possible."""
     data = text.rstrip().encode("utf-8", "replace")
     if len(data) <= most:
@@ -96,5 +96,5 @@ def _entry(number: int, result: ProofResult, room: int) -> str:
     if not output.strip() or left < 40:
         return head
     # Indenting makes every line longer, so the text is cut once more.
-    indented = "\n".join("   " + line for line in ending(output, left).splitlines())
-    return f"{head}\n{ending(indented, left)}"
+    indented = "\n".join("   " + line for line in take_tail(output, left).splitlines())
+    return f"{head}\n{take_tail(indented, left)}"

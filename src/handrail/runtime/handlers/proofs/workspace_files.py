@@ -5,7 +5,7 @@ import os
 import stat
 from pathlib import Path
 
-from handrail.model.names import escape
+from handrail.model.names import path_problem
 
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -14,16 +14,16 @@ class Unreachable(Exception):
     """A path cannot be used; the message explains why."""
 
 
-def inside(workspace: str, path: str) -> Path:
+def resolve_inside(workspace: str, path: str) -> Path:
     """Resolve a path; it must exist, and be in the workspace with all links followed."""
-    reason = "is empty" if not path.strip() else escape(path)
+    reason = "is empty" if not path.strip() else path_problem(path)
     if reason is not None:
         raise Unreachable(f"the path {reason}")
     try:
         root = Path(workspace).resolve(strict=True)
         found = (root / path).resolve(strict=True)
     except (OSError, RuntimeError, ValueError) as error:
-        raise Unreachable(_said(error)) from error
+        raise Unreachable(_describe_error(error)) from error
     if not found.is_relative_to(root):
         raise Unreachable("a link in it leads out of the workspace")
     return found
@@ -31,7 +31,7 @@ def inside(workspace: str, path: str) -> Path:
 
 def read_inside(workspace: str, path: str, most: int, since: float | None) -> bytes:
     """Read a file of the workspace that is not too large, nor older than `since`."""
-    found = inside(workspace, path)
+    found = resolve_inside(workspace, path)
     try:
         with os.fdopen(os.open(found, _FLAGS), "rb") as file:
             known = os.fstat(file.fileno())
@@ -43,10 +43,10 @@ def read_inside(workspace: str, path: str, most: int, since: float | None) -> by
                 raise Unreachable(f"it is larger than {most >> 20} MiB")
             return file.read(most + 1)
     except OSError as error:
-        raise Unreachable(_said(error)) from error
+        raise Unreachable(_describe_error(error)) from error
 
 
-def _said(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     if isinstance(error, FileNotFoundError | NotADirectoryError):
         return "it is not there"
     # Python before 3.13 raises RuntimeError for links in a circle.

@@ -12,7 +12,7 @@ from handrail.ports.environments import RunEnvironments
 from handrail.ports.workspaces import Workspaces
 from handrail.runtime.handlers.trackers.create_issues import prepare_issues
 from handrail.runtime.handlers.trackers.pull_request import PullRequests
-from handrail.runtime.handlers.trees import in_thread
+from handrail.runtime.handlers.trees import run_in_thread
 from handrail.runtime.ports import Clock
 
 
@@ -30,19 +30,21 @@ class TrackerHandler:
         spec = cast("dict[str, Any]", began.spec)
         folder = self.folder / state.run / f"delivery-{pending.seq}"
         if began.action == "create-issues":
-            issues = await in_thread(prepare_issues, spec, folder)
-            return self._ended(pending, issues.output, {"summary": issues.summary})
+            issues = await run_in_thread(prepare_issues, spec, folder)
+            return self._end_step(pending, issues.output, {"summary": issues.summary})
         if state.tree is None or not state.tree.branch:
             why = f"step '{pending.address}' needs a branch of a git repository, and the run has none"
             raise EnvironmentFault(why, next_step="start the run inside a git repository")
-        folders = self.environments.for_run(state.run).variables(state.pass_env).get("PATH", "").split(os.pathsep)
+        folders = (
+            self.environments.environment_of(state.run).variables(state.pass_env).get("PATH", "").split(os.pathsep)
+        )
         has_cli = any(os.access(Path(folder) / "gh", os.X_OK) for folder in folders if folder)
         requests = PullRequests(self.workspaces, has_cli)
-        found = await in_thread(requests.prepare, state.run, state.tree, spec, folder)
+        found = await run_in_thread(requests.prepare, state.run, state.tree, spec, folder)
         details = {"commit": found.commit, "branch": state.tree.branch, "summary": found.summary}
-        return self._ended(pending, found.output, details)
+        return self._end_step(pending, found.output, details)
 
-    def _ended(self, pending: Pending, output: object, details: dict[str, Any]) -> StepEnded:
+    def _end_step(self, pending: Pending, output: object, details: dict[str, Any]) -> StepEnded:
         return StepEnded(
             address=pending.address,
             began=pending.seq,

@@ -8,7 +8,7 @@ from handrail.frozen import frozen
 from handrail.model.history.trees import Tree
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.workspaces import Workspaces
-from handrail.runtime.handlers.trees import with_trailer
+from handrail.runtime.handlers.trees import add_run_trailer
 
 
 @frozen
@@ -30,7 +30,7 @@ class PullRequests:
     def prepare(self, run: str, tree: Tree, spec: dict[str, Any], folder: Path) -> Prepared:
         """Bring the branch to a state in which it can be pushed; doing it again changes nothing."""
         title, base = str(spec["title"]), str(spec["base"]) or tree.base
-        commit = self.workspaces.commit(tree, with_trailer(title, run)) if tree.owned else ""
+        commit = self.workspaces.commit(tree, add_run_trailer(title, run)) if tree.owned else ""
         command, said = self._command(run, tree, {**spec, "base": base}, folder)
         output: dict[str, JsonValue] = {"number": 0, "url": "", "branch": tree.branch, "command": command}
         return Prepared(output, commit, f"branch {tree.branch} is ready, not pushed; {said}")
