@@ -19,6 +19,8 @@ from pathlib import Path
 
 ROOM = 4096
 """How much space is reserved for the status, in bytes."""
+_RECORD = 1024
+"""The size of a record in bytes: padded with spaces, so that a longer one can overwrite it."""
 
 
 def claim(folder: Path, record: Mapping[str, object], *, durable: bool) -> str:
@@ -26,7 +28,7 @@ def claim(folder: Path, record: Mapping[str, object], *, durable: bool) -> str:
     name, reserved, draft = folder / "process.json", reserve_path(folder), _draft_in(folder)
     try:
         _write(reserved, b" " * ROOM)
-        _write(draft, json.dumps(record).encode())
+        _write(draft, _padded(record))
         os.link(draft, name)
         _begin(name, durable=durable)
     except FileExistsError:
@@ -40,14 +42,18 @@ def claim(folder: Path, record: Mapping[str, object], *, durable: bool) -> str:
 
 def write_record(folder: Path, record: Mapping[str, object]) -> None:
     """Add to the record of a folder that is claimed."""
-    # If the disk is full, or the folder gone, the command goes on without it, and is found by its mark.
+    # It overwrites the old record, which starts with the same bytes: a reader finds one of the two, or invalid JSON,
+    # and reads again. If the folder is gone, the command goes on without it, and is found by its mark.
     with contextlib.suppress(OSError):
-        draft = _draft_in(folder)
+        descriptor = os.open(folder / "process.json", os.O_WRONLY)
         try:
-            _write(draft, json.dumps(record).encode())
-            draft.replace(folder / "process.json")
-        except OSError:
-            _remove(draft)
+            os.pwrite(descriptor, _padded(record), 0)
+        finally:
+            os.close(descriptor)
+
+
+def _padded(record: Mapping[str, object]) -> bytes:
+    return json.dumps(record).encode().ljust(_RECORD)
 
 
 def _draft_in(folder: Path) -> Path:
@@ -70,16 +76,21 @@ def write_status(folder: Path, status: Mapping[str, object]) -> None:
 
 def has_room(folder: Path) -> bool:
     """Whether the disk accepts another block; if not, the last output of a command may be missing."""
-    probe = folder / f"room.{os.getpid()}.tmp"
+    # Behind the space reserved for the status: on some file systems a new file takes as long as everything else here.
     try:
-        _write(probe, bytes(ROOM))
+        descriptor = os.open(reserve_path(folder), os.O_WRONLY)
     except FileNotFoundError:
         return True
     except OSError:
         return False
+    try:
+        return os.pwrite(descriptor, bytes(ROOM), ROOM) == ROOM
+    except OSError:
+        return False
     finally:
-        _remove(probe)
-    return True
+        with contextlib.suppress(OSError):
+            os.ftruncate(descriptor, ROOM)
+        os.close(descriptor)
 
 
 def remove_drafts(folder: Path, keeper: int) -> None:
@@ -111,9 +122,13 @@ def _sync(path: Path) -> None:
 def _write(path: Path, content: bytes) -> None:
     # Never truncated first: that would free the reserved space.
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
-        file.truncate()
+    try:
+        written = 0
+        while written < len(content):
+            written += os.write(descriptor, content[written:])
+        os.ftruncate(descriptor, written)
+    finally:
+        os.close(descriptor)
 
 
 def _abandon_claim(reserved: Path, words: str) -> str:

@@ -8,6 +8,7 @@ It runs with `python -I -S`, so it and what it imports use only the standard lib
 """
 
 import contextlib
+import gc
 import os
 import select
 import signal
@@ -54,6 +55,8 @@ def _load() -> None:
 def _fork_and_wait(line: socket.socket) -> bool:
     """Fork a keeper, and wait until it is called and has something running, or ends."""
     hear, tell = os.pipe()
+    # What is there already is never garbage: a keeper that looked would make a copy of all of it.
+    gc.freeze()
     if os.fork() == 0:
         os.close(hear)
         _become_keeper(line, tell)

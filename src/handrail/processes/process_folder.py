@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple, cast
@@ -47,13 +48,14 @@ class Status:
     """Whether the keeper has processed all of the output and masked what has the form of a credential."""
 
 
+_LOOKS, _MOMENT = 3, 0.001
 LOST = Record("", "", 0, "", 0, "")
 """Something was started, but a power failure tore the record of it: no process matches."""
 
 
 def read_record(folder: Path) -> Record | None:
     """Read the record of a folder, if something was started there."""
-    match _json(folder / "process.json"):
+    match _settled_json(folder / "process.json"):
         case {
             "key": str(key),
             "mark": str(mark),
@@ -145,6 +147,16 @@ def size_of(folder: Path, stream: Stream) -> int:
         return (folder / stream).stat().st_size
     except OSError:
         return 0
+
+
+def _settled_json(path: Path) -> dict[str, object] | None:
+    """Read what a keeper may be writing more to at this very moment."""
+    for _ in range(_LOOKS):
+        found = _json(path)
+        if found is not None or not path.exists():
+            return found
+        time.sleep(_MOMENT)
+    return _json(path)
 
 
 def _json(path: Path) -> dict[str, object] | None:

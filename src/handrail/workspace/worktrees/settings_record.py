@@ -29,9 +29,14 @@ from handrail.workspace.worktrees.records import read_record, record_notes, reco
 
 RECORD = "executing-settings.json"
 UNACCEPTED = "unaccepted-settings"
-"""The folder of what steps changed, with a file for each repository."""
-_STEP = "step-under-way"
-"""Marks a worktree in which a step may have changed settings that nobody has checked yet."""
+"""The folder of what steps changed, a file for each repository."""
+_STEP = "step"
+"""Not empty while a step may have changed settings of a worktree that nobody has checked yet.
+
+The file stays: creating one for each step takes longer than checking the settings.
+"""
+_OLD_STEP = "step-under-way"
+"""The mark of older versions: a file that exists or does not."""
 _Digests = dict[str, str]
 
 
@@ -90,13 +95,18 @@ def list_changed_settings(places: Places, tree: Tree) -> tuple[str, ...]:
 
 def note_step(places: Places, tree: Tree) -> None:
     """Note that a step begins: if nobody checks the settings after it, the set-up of the next run does."""
-    _path(places, tree).with_name(_STEP).touch()
+    mark = _path(places, tree).with_name(_STEP)
+    try:
+        os.truncate(mark, 1)
+    except FileNotFoundError:
+        mark.write_bytes(b"s")
 
 
 def _trees_in_step(places: Places, tree: Tree) -> Iterator[Tree]:
     """Yield the worktrees of a repository whose last step nobody has checked: it is running, or its driver died."""
     common = common_dir(find_root(Path(tree.repository)))
-    marked = {note.parent for note in places.private_files(_STEP)}
+    marked = {note.parent for note in places.private_files(_STEP) if note.stat().st_size}
+    marked |= {note.parent for note in places.private_files(_OLD_STEP)}
     # The records of all others need not be read: of many worktrees few have a step under way.
     noted = (note for note in record_notes(places) if places.private_path(worktree_of(note)) in marked)
     found = (record.tree() for note in noted if (record := read_record(note)) is not None)
@@ -114,7 +124,9 @@ def look_at_settings(places: Places, tree: Tree) -> tuple[str, ...]:
     known = None if born is None else _settings_in(content, born)
     if born is None or known is None:
         return ()
-    path.with_name(_STEP).unlink(missing_ok=True)
+    with suppress(FileNotFoundError):
+        os.truncate(path.with_name(_STEP), 0)
+    path.with_name(_OLD_STEP).unlink(missing_ok=True)
     seen = _look_in(content)
     # Signed before it is read, so that what is written meanwhile is seen by the next look.
     signature = sign_settings(tree, seen.named)
