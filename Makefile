@@ -73,6 +73,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/authoring.py
 	$(BIN)/python benchmarks/engine.py
 	$(BIN)/python benchmarks/workspace.py
+	$(BIN)/python benchmarks/steps.py
 	$(BIN)/python benchmarks/cli.py
 	$(BIN)/python benchmarks/lists.py
 	$(BIN)/python benchmarks/agents.py

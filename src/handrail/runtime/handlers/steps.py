@@ -1,6 +1,5 @@
 """Performs a step of any kind and concludes it: its proofs are tried, and a snapshot of the worktree is taken."""
 
-import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -113,16 +112,7 @@ class StepHandler:
             event = await self.commands.perform(state, pending, began)
         if not isinstance(event, StepEnded):
             return await self.add_notices(state, (event,))
-        if step is not None and step.done_when:
-            # Its checks run commands, too.
-            return await self.add_notices(state, await self._judge_outcome(plan, state, step, began, event))
-        # Beside the snapshot, which mostly waits for git.
-        looking = asyncio.ensure_future(self.trees.look_at_settings(state, state.tree))
-        try:
-            events = await self._judge_outcome(plan, state, step, began, event)
-        finally:
-            changes = await looking
-        return (*events, *changes)
+        return await self.add_notices(state, await self._judge_outcome(plan, state, step, began, event))
 
     async def conclude(
         self, plan: Plan, state: RunState, pending: Pending, began: StepBegan, report: WorkReported
