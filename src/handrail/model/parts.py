@@ -1,6 +1,7 @@
-"""Finds what is inside a value of the model: values of one type, or all steps."""
+"""Finds what is inside a value of the model: values of one type, or all steps. Results can be cached."""
 
-from collections.abc import Iterator
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from typing import TypeVar, cast
 
@@ -8,6 +9,9 @@ from handrail.model.workflow.actions import body
 from handrail.model.workflow.plan import Step
 
 T = TypeVar("T")
+R = TypeVar("R")
+
+MOST_CACHED = 64
 
 
 def parts(value: object, wanted: type[T]) -> Iterator[T]:
@@ -29,3 +33,20 @@ def walk_steps(steps: tuple[Step, ...], prefix: str = "") -> Iterator[tuple[str,
         address = prefix + step.name
         yield address, step
         yield from walk_steps(body(step.action), f"{address}/")
+
+
+def cached_by_identity(find: Callable[[T], R]) -> Callable[[T], R]:
+    """Call a function of one frozen value once for each value: hashing a plan takes as long as reading it."""
+    # The value is stored too: while it exists, no other object has its identity.
+    known: OrderedDict[int, tuple[T, R]] = OrderedDict()
+
+    def look_up(value: T) -> R:
+        entry = known.get(id(value))
+        if entry is None:
+            entry = value, find(value)
+            known[id(value)] = entry
+            if len(known) > MOST_CACHED:
+                known.popitem(last=False)
+        return entry[1]
+
+    return look_up

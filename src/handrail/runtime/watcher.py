@@ -97,7 +97,7 @@ class Lookout:
 
 async def _first(mine: "asyncio.Future[None] | None", other: Other, seconds: float) -> None:
     """Wait for whichever comes first."""
-    awaited: set[asyncio.Future[None] | asyncio.Future[bool]] = {each for each in (mine, other) if each is not None}
+    awaited: set[asyncio.Future[Any]] = {each for each in (mine, other) if each is not None}
     if awaited:
         await asyncio.wait(awaited, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     else:

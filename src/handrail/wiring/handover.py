@@ -2,19 +2,25 @@
 
 import os
 from collections.abc import Mapping
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from handrail.errors import HandrailError
+from handrail.late_import import late_import
 from handrail.operations.driving.handover import AttendedRuns, Handover
 from handrail.ports.machine import Machine
 from handrail.processes.environment import build_run_environment
-from handrail.processes.environment_server import EnvironmentServer
 from handrail.processes.run_environment import HandedEnvironments
 from handrail.runtime.history import state_of
 from handrail.runtime.ports import Workflows
 from handrail.sources.folders import Folders
 from handrail.wiring.driver_channel import driver_environments
 from handrail.wiring.system import System, open_system
+
+if TYPE_CHECKING:
+    from handrail.processes import environment_server
+    from handrail.processes.environment_server import EnvironmentServer
+else:
+    environment_server = late_import("handrail.processes.environment_server")
 
 
 def make_handover(system: System, folders: Folders) -> Handover:
@@ -39,9 +45,9 @@ def choose_environment(system: System, run: str) -> dict[str, str]:
     return build_run_environment(os.environ, (*state.pass_env, *named))
 
 
-def open_background(folders: Folders, workflows: Workflows, machine: Machine) -> tuple[System, EnvironmentServer]:
+def open_background(folders: Folders, workflows: Workflows, machine: Machine) -> "tuple[System, EnvironmentServer]":
     """Open the user's database for the background driver, with its own end of the channel."""
     # Environments are handed to this process; it asks nobody for one.
     system = open_system(folders, workflows, machine, is_asking=False)
     environments = cast("HandedEnvironments", system.environments)
-    return system, EnvironmentServer(folders.data, environments, AttendedRuns(system.log))
+    return system, environment_server.EnvironmentServer(folders.data, environments, AttendedRuns(system.log))

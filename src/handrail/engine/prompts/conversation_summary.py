@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 from handrail.engine.text.untrusted_text import block, clean, code, cut_middle, mark_for
 from handrail.model.history.run_state import RunState, StepState, update_state
-from handrail.model.identity_cache import cached_by_identity
 from handrail.model.names import make_identifier
-from handrail.model.parts import parts, walk_steps
+from handrail.model.parts import cached_by_identity, parts, walk_steps
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.settings import AgentTask
 

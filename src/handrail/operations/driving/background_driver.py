@@ -4,20 +4,25 @@ import asyncio
 import os
 import signal
 import time
+from typing import TYPE_CHECKING
 
 from handrail.errors import EnvironmentFault
 from handrail.frozen import frozen
+from handrail.late_import import late_import
 from handrail.ports.environments import EnvironmentHolder
 from handrail.ports.log import Log
 from handrail.ports.programs import Detached, Programs
 from handrail.runtime.history import Roots
-from handrail.runtime.local import background_driver as background
-from handrail.runtime.local.background_driver import Background
 from handrail.runtime.local.driver_lock import DriverInfo, DriverLock
 from handrail.runtime.local.driver_lock import find_driver as who_drives
 from handrail.runtime.local.supervisor import Supervisor
 from handrail.runtime.run_writer import attendant_of
 from handrail.sources.folders import Folders
+
+if TYPE_CHECKING:
+    from handrail.runtime.local import background_driver as background
+else:
+    background = late_import("handrail.runtime.local.background_driver")
 
 IDLE = "HANDRAIL_DRIVER_IDLE"
 """Seconds without work after which the background driver ends; for tests."""
@@ -109,7 +114,9 @@ def drive(
             return AlreadyRunning(other.pid, other.since)
         try:
             holder.sweep()
-            serving = Background(log, supervisor, supervisor.clock, float(os.environ.get(IDLE) or background.GRACE))
+            serving = background.Background(
+                log, supervisor, supervisor.clock, float(os.environ.get(IDLE) or background.GRACE)
+            )
             stopped = asyncio.run(_serve(serving, holder))
         finally:
             holder.close()
@@ -119,7 +126,7 @@ def drive(
             return None
 
 
-async def _serve(serving: Background, holder: EnvironmentHolder) -> bool:
+async def _serve(serving: "background.Background", holder: EnvironmentHolder) -> bool:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, serving.stop.set)
