@@ -161,7 +161,7 @@ def test_a_repair_of_one_run_leaves_the_others_alone(room: Room) -> None:
     repair_lists(room.log, BAD)
     assert (cut.kept, cut.moved) == (3, last - 3)
     assert {run: room.log.last(run) for run in others} == others
-    assert room.log.check().healthy
+    assert room.log.check().is_healthy
     room.drive()
     runs.answer(room.writer, BAD, "approve", "me")
     room.drive()

@@ -34,7 +34,7 @@ def test_replaying_a_log_gives_the_live_state(plan: Plan, chance: int) -> None:
     for name, state in live.items():
         assert fold_from_zero(room.log, name) == state_of(room.log, name)
         assert state.seq == room.log.last(name).seq
-    assert room.log.check().healthy
+    assert room.log.check().is_healthy
 
 
 @LAWS

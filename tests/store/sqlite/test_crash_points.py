@@ -93,7 +93,7 @@ def test_threads_share_one_handle(tmp_path: Path, adapter: str) -> None:
         assert list(threads.map(drive, range(8))) == [20] * 8
     assert [each.position for each in log.read_all()] == list(range(1, 161))
     assert len(log.inbox("inbox")) == 160
-    assert log.check().healthy
+    assert log.check().is_healthy
     log.close()
 
 

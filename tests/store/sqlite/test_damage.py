@@ -83,7 +83,7 @@ def test_a_damaged_tail_is_salvaged_with_its_prefix_intact(tmp_path: Path) -> No
     assert (done.cuts, done.copy, done.left) == ((Cut("a", 2, 2),), None, ())
     assert (texts_of(log, "a"), texts_of(log, "b")) == (["1", "2"], ["b1"])
     assert rows(tmp_path, "SELECT stream, seq, position FROM damaged") == [("a", 3, 3), ("a", 4, 4)]
-    assert log.check().healthy
+    assert log.check().is_healthy
     assert record(log, leased(log, "a"), "3 again")[0].position == 6
     log.close()
 
@@ -93,7 +93,7 @@ def test_a_salvage_that_takes_the_newest_rows_away_gives_no_position_again(tmp_p
     tamper(tmp_path, "UPDATE events SET payload = x'00' WHERE seq = 3")
     log.salvage()
     assert [each.position for each in log.read_all()] == [1, 2], "what keeps the highest position is no event"
-    assert (log.streams(), log.check().healthy) == (("a",), True)
+    assert (log.streams(), log.check().is_healthy) == (("a",), True)
     assert record(log, leased(log, "a"), "3 again")[0].position == 5
     assert [each.position for each in log.read_all(after=2)] == [5]
     log.close()
@@ -155,7 +155,7 @@ def test_workrail_edited_snapshot_is_not_believed(tmp_path: Path) -> None:
     assert log.checkpoint("a", 1) == Checkpoint("a", 1, 1, b"state 1")
     assert [finding.part for finding in log.check().findings] == ["checkpoint"]
     log.salvage()
-    assert log.check().healthy
+    assert log.check().is_healthy
     log.close()
 
 
@@ -190,7 +190,7 @@ def test_a_last_event_rewritten_with_a_fitting_hash_is_detected_by_the_end_of_th
     tamper(tmp_path, "UPDATE events SET payload = ?, hash = ? WHERE seq = ?", b"forged", forged.hash, second.seq)
     with pytest.raises(StorageDamaged):
         log.read("a")
-    assert not log.check().healthy
+    assert not log.check().is_healthy
     log.close()
 
 

@@ -41,7 +41,7 @@ def test_a_full_disk_is_named_and_the_run_continues_once_there_is_room(tiny_disk
     assert [event.payload for event in log.read("a")] == [b"1"]
     ballast.unlink()
     record(log, lease, "2")
-    assert log.check().healthy
+    assert log.check().is_healthy
     log.close()
 
 
@@ -75,7 +75,7 @@ def test_a_file_that_may_not_grow_is_a_full_disk_too(tmp_path: Path) -> None:
     assert int(resumed) == int(seqs[-1]) + 1
     log = open_log(tmp_path)
     assert len(log.read("a")) == int(resumed)
-    assert log.check().healthy
+    assert log.check().is_healthy
     log.close()
 
 

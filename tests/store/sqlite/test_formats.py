@@ -49,7 +49,7 @@ def test_an_old_log_is_listed_and_goes_on(tmp_path: Path) -> None:
     assert [(row.key, row.position, row.document) for row in log.summaries()] == [("a", 3, LINE)]
     assert [event.payload for event in log.read("a")] == [b"0", b"1", b"2"]
     assert record(log, leased(log, "a"), "3")[0].position == 4
-    assert log.check().healthy
+    assert log.check().is_healthy
     log.close()
     assert _query(tmp_path, "SELECT * FROM sqlite_sequence") == [], "no page is written for it any more"
     assert _query(tmp_path, "SELECT * FROM documents") == []
@@ -61,7 +61,7 @@ def test_a_position_that_an_old_log_gave_and_took_away_is_not_given_again(tmp_pa
     assert record(log, leased(log, "a"), "2")[0].position == 10
     assert [event.position for event in log.read_all()] == [1, 2, 10], "what keeps the position is no event"
     assert log.streams() == ("a",)
-    assert log.check().healthy
+    assert log.check().is_healthy
     log.close()
 
 
@@ -74,6 +74,6 @@ def test_an_old_log_that_is_damaged_is_rebuilt_and_brought_forward(tmp_path: Pat
         file.write(b"\x00" * 3000)
     salvage_folder(tmp_path)
     log = open_log(tmp_path)
-    assert log.check().healthy
+    assert log.check().is_healthy
     assert record(log, leased(log, "b"), "new")[0].position > 3
     log.close()

@@ -22,7 +22,7 @@ def test_a_process_killed_while_appending_loses_nothing_it_was_told_is_recorded(
         log = open_log(tmp_path)
         assert log.last("a").seq in {acknowledged, acknowledged + 1}
         assert len(log.read("a")) == log.last("a").seq
-        assert log.check().healthy
+        assert log.check().is_healthy
         log.close()
     assert acknowledged >= 200
 
@@ -34,7 +34,7 @@ def test_a_crash_at_a_commit_leaves_all_or_nothing(tmp_path: Path, point: str, r
     end(start("crash", tmp_path, "a", point))
     log = open_log(tmp_path)
     assert log.last("a").seq == recorded
-    assert log.check().healthy
+    assert log.check().is_healthy
     assert log.append([Append("b", 0, (NewEvent("noted", 1, b"y"),))], [])[0].position == recorded + 1
     log.close()
 
@@ -46,7 +46,7 @@ def test_many_processes_append_to_streams_of_their_own(tmp_path: Path) -> None:
     assert [log.last(stream).seq for stream in log.streams()] == [50] * 8
     positions = [event.position for event in log.read_all()]
     assert positions == list(range(1, 401))
-    assert log.check().healthy
+    assert log.check().is_healthy
     log.close()
 
 

@@ -29,7 +29,7 @@ def _assert_read(log: SqliteLog) -> None:
     assert (log.inbox("a"), log.pending_streams(), log.due(9e9)) == ((), (), ())
     assert log.holder("a") is None
     assert log.change_token() == log.change_token()
-    assert log.check().healthy
+    assert log.check().is_healthy
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def test_a_log_that_can_be_written_again_is_written(closed_folder: Path) -> None
     log.close()
     again = open_log(closed_folder)
     assert [each.payload for each in again.read("a")] == [b"1", b"2", b"3"]
-    assert again.check().healthy
+    assert again.check().is_healthy
     again.close()
 
 

@@ -23,7 +23,7 @@ def test_workrail_torn_tail_keeps_every_commit_before_the_tear(tmp_path: Path, l
     with wal.open("r+b") as file:
         file.truncate(wal.stat().st_size - lost)
     log = open_log(tmp_path)
-    assert log.check().healthy
+    assert log.check().is_healthy
     assert len(log.read("a")) == log.last("a").seq >= 25
     record(log, leased(log, "a"), "goes on")
     log.close()
@@ -39,7 +39,7 @@ def test_a_flipped_byte_in_the_write_ahead_log_costs_only_what_came_after_it(tmp
     data[-6000] ^= 0xFF
     wal.write_bytes(bytes(data))
     log = open_log(tmp_path)
-    assert log.check().healthy
+    assert log.check().is_healthy
     assert log.last("a").seq >= 25
     log.close()
 
@@ -71,7 +71,7 @@ def test_a_corrupt_page_is_named_with_what_to_do(corrupt: Path) -> None:
         log.read("a")
     assert found.value.message.startswith(f"the log in {corrupt / FILE} is damaged: ")
     assert found.value.next_step is not None
-    assert not log.check().healthy
+    assert not log.check().is_healthy
     log.close()
 
 
@@ -87,7 +87,7 @@ def test_a_corrupt_page_is_salvaged_after_a_copy_was_made(corrupt: Path) -> None
     assert [text[:5] for text in texts_of(log, "a")] == [f"a{number:04}" for number in range(1, cut.kept + 1)]
     assert len(log.read("b")) == 50
     assert [message.key for message in log.inbox("a")] == ["k"]
-    assert log.check().healthy
+    assert log.check().is_healthy
     assert record(log, leased(log, "a"), "goes on")[0].position == 351
     assert leased(log, "b").epoch == 2
     assert sorted(path.name for path in corrupt.iterdir() if path.name.startswith(f"{FILE}.")) == [f"{FILE}.damaged-1"]
@@ -127,7 +127,7 @@ def test_a_file_that_never_was_a_database_is_kept_aside(tmp_path: Path) -> None:
     assert done.copy is not None
     assert Path(done.copy).read_bytes().startswith(b"these are my notes")
     log = open_log(tmp_path)
-    assert (log.streams(), log.check().healthy) == ((), True)
+    assert (log.streams(), log.check().is_healthy) == ((), True)
     log.close()
 
 

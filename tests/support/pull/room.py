@@ -263,7 +263,7 @@ class Pull:
             assert state == self.state(run)
             ended = [event.began for event in self.events(run) if event.kind == "step_ended"]
             assert len(ended) == len(set(ended)), f"{run} has an outcome twice"
-        assert self.system.log.check().healthy
+        assert self.system.log.check().is_healthy
 
 
 def said_of(result: ToolResult) -> Said:

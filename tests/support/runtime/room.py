@@ -95,7 +95,7 @@ def assert_sound(log: Log) -> None:
         assert len(ended) == len(set(ended)), f"{run} has an outcome twice"
         assert all(events[seq].kind in ("step_began", "child_started", "step_refused") for seq in ended)
         assert not isinstance(log.holder(run), Holder)
-    assert log.check().healthy
+    assert log.check().is_healthy
 
 
 @dataclass(slots=True)
