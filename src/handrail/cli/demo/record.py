@@ -9,7 +9,7 @@ from handrail.frozen import frozen
 from handrail.model.history import events as ev
 from handrail.operations.views.event_sentences import agent_words, spending_in
 from handrail.operations.views.money import price_words
-from handrail.operations.views.run_state import events_of, state_of
+from handrail.operations.views.run_document import events_of, state_of
 from handrail.operations.views.run_tree import family
 from handrail.operations.views.step_addresses import members
 from handrail.ports.log import Log

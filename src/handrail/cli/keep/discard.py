@@ -53,7 +53,7 @@ def _stop(session: "Session", run: str) -> None:
     from handrail.cli.live.follow_run import process_inbox, refuse_if_driven, watch
     from handrail.operations.driving.resume import stop_family
     from handrail.operations.driving.stop_damaged import stop_damaged
-    from handrail.operations.views.run_state import readable_state
+    from handrail.operations.views.run_document import readable_state
     from handrail.wiring.session import current_actor
 
     refuse_if_driven(session, run)

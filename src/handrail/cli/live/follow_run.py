@@ -16,8 +16,7 @@ from handrail.frozen import frozen
 from handrail.operations.driving.drive import Follower, Happened, RunClaim, lacks_login, wait_until_inbox_empty
 from handrail.operations.driving.live import Activity
 from handrail.operations.views.costs import spending_before_fork
-from handrail.operations.views.run_document import exit_code, run_document
-from handrail.operations.views.run_state import plan_of
+from handrail.operations.views.run_document import exit_code, plan_of, run_document
 from handrail.operations.views.run_tree import find_acting_run, holder_of, holder_words, root_of
 from handrail.wiring.session import Session, current_actor
 

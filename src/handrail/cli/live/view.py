@@ -17,7 +17,7 @@ from handrail.model.history import events as ev
 from handrail.operations.driving.drive import Happened
 from handrail.operations.driving.live import Activity, Effort
 from handrail.operations.views.money import limit_words, price_words
-from handrail.operations.views.run_state import plan_of, run_limits, state_of
+from handrail.operations.views.run_document import plan_of, run_limits, state_of
 from handrail.wiring.session import Session
 
 WIDEST_NAME = 16

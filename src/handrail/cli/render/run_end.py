@@ -11,7 +11,7 @@ from handrail.model.workflow.values import JsonValue
 from handrail.operations.views.costs import run_duration
 from handrail.operations.views.money import duration, price_words
 from handrail.operations.views.overview import usd_words
-from handrail.operations.views.run_state import plan_of, run_limits
+from handrail.operations.views.run_document import plan_of, run_limits
 from handrail.operations.views.run_tree import find_acting_run, holder_of, holder_words
 from handrail.wiring.session import Session
 

@@ -17,7 +17,7 @@ def command(*, run: str, step: str, as_json: bool) -> int:
     from handrail.cli.live.follow_run import continue_run, watch
     from handrail.cli.output import note
     from handrail.operations.runs.lifecycle import irreversible_effects, rewind
-    from handrail.operations.views.run_state import state_of
+    from handrail.operations.views.run_document import state_of
     from handrail.wiring.session import current_actor, open_run_session
 
     with open_run_session() as session:

@@ -3,7 +3,7 @@
 from handrail.model.history.run_state import RunState
 from handrail.model.parts import walk_steps
 from handrail.model.workflow.actions import describe_preparation
-from handrail.operations.views.run_state import plan_of
+from handrail.operations.views.run_document import plan_of
 from handrail.ports.log import Log
 
 

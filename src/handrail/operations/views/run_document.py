@@ -1,8 +1,9 @@
-"""A run as people and programs see it: one document, and its state in a few words."""
+"""A run as people and programs see it: one document, its state in a few words, and what the log holds of it."""
 
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from handrail.engine.state.budgets import run_limits
 from handrail.errors import NotFound, StorageDamaged, StorageTooNew
 from handrail.frozen import frozen
 from handrail.late_import import late_import
@@ -15,12 +16,30 @@ from handrail.operations.views.run_tree import Standing, find_acting_run
 from handrail.operations.views.step_addresses import list_own_states, members, step_status
 from handrail.ports.log import Holder, Log
 from handrail.runtime.event_records import decode_event
+from handrail.runtime.history import events_of, plan_of, readable_state, state_of
 from handrail.runtime.run_summary import summary_of
 
 if TYPE_CHECKING:
     from handrail.operations.views import queue
 else:
     queue = late_import("handrail.operations.views.queue")
+
+__all__ = [
+    "DOCUMENT",
+    "LoggedRuns",
+    "approval_data",
+    "approval_of",
+    "events_of",
+    "exit_code",
+    "iso",
+    "outputs_of",
+    "plan_of",
+    "readable_state",
+    "run_document",
+    "run_limits",
+    "state_of",
+    "summary_document",
+]
 
 DOCUMENT = (
     "run",
