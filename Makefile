@@ -3,8 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-# Tests wait as often as they compute: one worker more than there are processors.
-WORKERS ?= $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
+# Tests wait more often than they compute: two workers more than there are processors.
+WORKERS ?= $(shell expr $$(nproc 2>/dev/null || echo 2) + 2)
 # Where this is set, every process would compile all modules anew.
 export PYTHONDONTWRITEBYTECODE :=
 

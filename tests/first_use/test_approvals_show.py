@@ -13,6 +13,8 @@ import pytest
 from support.security.black_box import BlackBox, make_black_box
 from support.security.screen import on_screen
 
+pytestmark = pytest.mark.system  # takes long: many processes of its own
+
 ASKS = """\
 name: asks
 steps:

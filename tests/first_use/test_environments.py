@@ -6,6 +6,8 @@ import pytest
 
 from support.first_use.shells import KEYS, Shells, print_of
 
+pytestmark = pytest.mark.system  # takes long: many processes of its own
+
 CALLS = "  - {name: a, agent: claude, access: read, prompt: Say who you are., output: said}\n"
 ASKS = "  - {name: ok, type: approval, message: 'go?'}\n"
 SHOWS = "  - {name: a, command: 'echo \"has=$MYVAR\"', output: said}\n"

@@ -3,7 +3,11 @@
 `HANDRAIL_UNDER_TEST=/path/to/handrail pytest tests/first_use` tries another installation.
 """
 
+import pytest
+
 from support.security.black_box import Answer, BlackBox
+
+pytestmark = pytest.mark.system  # takes long: many processes of its own
 
 FLOW = '''\
 """Codes until it is verified."""

@@ -12,6 +12,8 @@ import pytest
 from support.security.black_box import BlackBox
 from support.security.mcp_stdio import call_tools
 
+pytestmark = pytest.mark.system  # takes long: many processes of its own
+
 TIDY = """\
 name: tidy
 description: Tidy the page.

@@ -6,6 +6,8 @@ import pytest
 
 from support.security.black_box import BlackBox, make_black_box
 
+pytestmark = pytest.mark.system  # takes long: many processes of its own
+
 ENDS = "name: ends\nsteps:\n  - {name: end, type: end, message: All is well.}\n"
 GIVES = """\
 name: gives

@@ -11,6 +11,8 @@ from support.first_use.shells import Shells
 from support.security.black_box import BlackBox
 from support.security.screen import on_screen
 
+pytestmark = pytest.mark.system  # takes long: many processes of its own
+
 LISTS = """\
 name: lists
 input:

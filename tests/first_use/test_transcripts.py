@@ -9,6 +9,8 @@ import pytest
 from support.security.black_box import BlackBox, make_black_box
 from support.security.mcp_stdio import send_requests
 
+pytestmark = pytest.mark.system  # takes long: many processes of its own
+
 WORKS = """\
 name: works
 steps:

@@ -11,6 +11,8 @@ import pytest
 from support.first_use.shells import Shells
 from support.security.black_box import BlackBox
 
+pytestmark = pytest.mark.system  # takes long: many processes of its own
+
 OPENS = """\
 name: opens
 steps:

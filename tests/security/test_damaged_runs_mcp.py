@@ -13,6 +13,8 @@ from support.pull.room import advancing, definition, step
 from support.security.black_box import BlackBox
 from support.security.mcp_stdio import Json, call_tools
 
+pytestmark = pytest.mark.system  # takes long: many processes of its own
+
 GOOD = "good-1"
 NAMES = {f"flow-{number}": what for number, what in enumerate(sorted(SQL))}
 """By workflow, what is damaged in its run: runs of one workflow would share its plan."""

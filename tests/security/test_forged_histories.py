@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from support.security.forged_histories import Forgery, forge_history, forgeries
 from support.security.guarded_ground import RUNS, Ground, make_ground
 
+pytestmark = pytest.mark.system  # takes long: many processes of its own
+
 EXAMPLES = 400 if os.environ.get("HANDRAIL_SOAK") else 12
 NOTHING = "nothing-1"
 STEPS = ("write", "each", "ok", "last", "inner", "inner/deep", "nowhere")

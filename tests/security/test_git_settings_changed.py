@@ -2,7 +2,11 @@
 
 import json
 
+import pytest
+
 from support.security.black_box import Answer, BlackBox
+
+pytestmark = pytest.mark.system  # takes long: many processes of its own
 
 WORK = "name: work\nsteps:\n  - {name: work, prompt: 'Do the work, please'}\n"
 CHANGE = "date +%N >> app.txt"

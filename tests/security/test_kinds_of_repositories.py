@@ -10,6 +10,8 @@ import pytest
 from support.security.black_box import Answer, BlackBox
 from support.security.hostile_git import make_hostile
 
+pytestmark = pytest.mark.system  # takes long: many processes of its own
+
 WORK = """
 name: work
 steps:

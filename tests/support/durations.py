@@ -33,7 +33,6 @@ BUDGETS: dict[str, int] = {
     "tests/engine/guided": 60,
     "tests/engine/prompts": 20,
     "tests/engine/simulation": 80,
-    "tests/first_use": 120,
     "tests/language/expressions": 20,
     "tests/laws": 410,
     "tests/library": 30,
@@ -50,7 +49,7 @@ BUDGETS: dict[str, int] = {
     "tests/runtime/handlers/agents": 40,
     "tests/runtime/handlers/proofs": 20,
     "tests/runtime/local": 20,
-    "tests/security": 120,
+    "tests/security": 200,
     "tests/serve/mcp": 70,
     "tests/store/sqlite": 20,
     "tests/testing": 30,
@@ -66,9 +65,10 @@ SYSTEM_BUDGETS: dict[str, int] = {
     "tests/cli": 20,
     "tests/cli/begin": 50,
     "tests/cli/look": 20,
+    "tests/first_use": 400,
     "tests/laws": 20,
     "tests/runtime/handlers/agents": 30,
-    "tests/security": 420,
+    "tests/security": 600,
     "tests/serve/mcp": 30,
 }
 """Seconds for the tests that `make test-system` runs."""
