@@ -24,6 +24,7 @@ ALLOWED = {
     "Plan.validated_against": "the stamp is read where it is written, in the file",
     "AgentAction.requires_approval": "the compiler adds the approval as a step of its own",
     "ArtifactDecides.loop_id": "a label by which people tell loops apart",
+    "GroupAction.routine": "where the steps of the group come from, which `inspect` shows: they are part of the plan",
     "Plan.concurrency": "how runs are admitted",
     "Plan.timeout": "how runs are admitted",
     "Concurrency.if_running": "how runs are admitted",

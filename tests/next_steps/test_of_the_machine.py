@@ -101,7 +101,7 @@ def test_an_agent_that_is_installed_later_is_found_by_another_init(fresh: Fresh)
         says_yes(typed_in(fresh)),
         said,
         "none found: install {} or {}, then run handrail init again",
-        shows="claude/sonnet",
+        shows="claude, access edit",
     )
 
 

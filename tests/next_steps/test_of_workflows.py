@@ -27,7 +27,7 @@ def test_list_names_what_is_invalid_and_what_needs_trust(runs: Runs) -> None:
 def test_python_that_is_not_trusted_is_shown_by_trust(runs: Runs) -> None:
     runs.shop.write(".handrail/workflows/py/workflow.py", "import handrail\n")
     said = runs.text("list")
-    follow(in_process(runs), said, ": handrail trust {} shows it", code=3, shows="import handrail")
+    follow(in_process(runs), said, ": handrail trust {}", code=3, shows="import handrail")
     follow(in_process(runs), said, "handrail trust {}", code=3, shows="import handrail")
 
 

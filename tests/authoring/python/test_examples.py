@@ -197,7 +197,7 @@ def _deps_nightly(said: Said) -> Workflow:
     ]
     return Workflow(
         "deps-nightly",
-        description="Each night bump what can be bumped, keep what passes, take back what does not, one pull request.",
+        description="Each night bump what can be bumped, keep what passes, revert what does not, in one pull request.",
         trigger=["manual", Schedule("17 3 * * 1-5", timezone="Europe/Berlin")],
         concurrency=Concurrency("deps", if_running="skip"),
         budget=Budget(usd=4, minutes=60, at_limit="finish", unknown_price="estimate"),

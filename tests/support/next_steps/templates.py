@@ -19,7 +19,7 @@ _WORD = rf"""(?:{_VALUES}|--?[a-z][a-z-]*|"[^"]*"|'[^']*'|[A-Z][A-Z|_]*)"""
 _NAMES = "|".join(sorted((*RUNS, *WORKFLOWS), key=len, reverse=True))
 COMMAND = re.compile(rf"(?:[A-Z_]+=(?:\{{\}}|[A-Z_]+) )?handrail (?:\{{\}}|(?:{_NAMES})\b)(?: {_WORD}|\{{\}})*")
 """A command in a template, up to the first word that is neither an option, a value nor a placeholder."""
-_NAMES_OF_PROCESSES = ("watch", "acquire", "RunClaim", "command", "option", "_counts", "_refuse")
+_NAMES_OF_PROCESSES = ("watch", "acquire", "RunClaim", "command", "show_command", "option", "_counts", "_refuse")
 
 
 @cache

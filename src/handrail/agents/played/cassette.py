@@ -3,8 +3,7 @@
 from dataclasses import replace
 
 from handrail.agents.json_lines import read_line, text
-from handrail.agents.played.files import read_cassette
-from handrail.agents.played.launch import EVERYTHING, play
+from handrail.agents.played.files import EVERYTHING, play, read_cassette
 from handrail.authoring.scripts.cassette import HEAD, RecordedCall, comparable, drift
 from handrail.errors import UsageError
 from handrail.ports.agents import CASSETTE, Abilities, Agent, AgentCall, AgentOutcome, Launch, Lines, SoFar, progress_of

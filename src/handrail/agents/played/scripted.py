@@ -3,8 +3,7 @@
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from handrail.agents.played.files import read_script
-from handrail.agents.played.launch import EVERYTHING, play
+from handrail.agents.played.files import EVERYTHING, play, read_script
 from handrail.agents.played.scripted_lines import ScriptedLines, describe_line
 from handrail.errors import UsageError
 from handrail.ports.agents import SCRIPTED, Abilities, AgentCall, Launch, TranscriptReader

@@ -71,8 +71,9 @@ def _last_column(listed: Listed, width: int) -> str:
         return crop(escape_controls(f"{hidden}{' '.join(listed.description.split())}"), width)
     said = next((each for each in listed.diagnostics if each.is_error), None)
     if said is not None and said.code == UNTRUSTED:
-        way = f": handrail trust {shlex.quote(escape_controls(listed.name))} shows it"
-        return click.style("needs your trust", fg="yellow", bold=True) + crop(way, width - 16)
+        # Never cropped: a command that is cut cannot be typed.
+        way = f": handrail trust {shlex.quote(escape_controls(listed.name))}"
+        return click.style("needs your trust", fg="yellow", bold=True) + way
     text = f": line {said.line}: {said.message}" if said is not None else ""
     return click.style("invalid", fg="red", bold=True) + crop(escape_controls(text), width - len("invalid"))
 

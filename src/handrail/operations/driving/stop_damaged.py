@@ -37,7 +37,7 @@ def _stop(writer: RunWriter, processes: Processes, folder: Path, run: str, by: s
         asyncio.run(_end_commands(processes, folder))
         end = log.last(run)
         # Should a repair make it readable, it has ended all the same.
-        writer.send(run, f"stop:damaged:{end.seq}:{end.hash[:16]}", "stop", by=by)
+        writer.send(run, f"stop:damaged:{end.seq}:{end.hash[:16]}", "stop", by=by, why="")
         log.append([Append(run, end.seq, summary=_make_cancelled_summary(log, run, by))], [lease])
     finally:
         with contextlib.suppress(StorageFault):

@@ -1,17 +1,13 @@
-"""Blobs on SQLite; large contents are compressed if that makes them smaller."""
-
-import zlib
+"""Blobs on SQLite."""
 
 import apsw
 
 from handrail.errors import NotFound, StorageDamaged
 from handrail.ports.hash_chain import digest_of
+from handrail.store.sqlite.compression import pack, unpack
 from handrail.store.sqlite.connection import Session
 from handrail.store.sqlite.database import Database
 
-LARGE = 4096
-_FAST = 1
-"""The fastest level: text shrinks nearly as much as at the best level, in a third of the time."""
 RESTORE = "restore the data folder from a backup; events and runs that do not need this content are not affected"
 
 
@@ -62,20 +58,3 @@ class SqliteBlobs:
 def write_blob(session: Session, data: bytes) -> None:
     """Store a content inside a transaction."""
     session.run("put_blob", digest_of(data), *pack(data))
-
-
-def pack(data: bytes) -> tuple[int, bytes]:
-    """Return whether the content is compressed, and the bytes to store."""
-    if len(data) >= LARGE:
-        packed = zlib.compress(data, _FAST)
-        if len(packed) < len(data):
-            return 1, packed
-    return 0, data
-
-
-def unpack(packed: int, data: bytes) -> bytes | None:
-    """Return the content, or None if the stored bytes cannot be read."""
-    try:
-        return zlib.decompress(data) if packed else data
-    except zlib.error:
-        return None

@@ -7,7 +7,7 @@ import apsw
 from handrail.ports.hash_chain import START, digest_of, intact
 from handrail.ports.log import Checkpoint, Head, Lease
 from handrail.ports.log_care import Cut, Finding, Report, Salvage
-from handrail.store.sqlite.blobs import unpack
+from handrail.store.sqlite.compression import unpack
 from handrail.store.sqlite.connection import Session
 from handrail.store.sqlite.database import Database
 from handrail.store.sqlite.streams import check_leases, head_at, head_of, rows_of, unpack_checkpoint

@@ -10,7 +10,7 @@ import apsw
 from handrail.model.history.run_lines import Filter, Row
 from handrail.ports.run_list import NeedsWholeLog
 from handrail.store.kernel_locks import KernelLocks
-from handrail.store.sqlite.blobs import unpack
+from handrail.store.sqlite.compression import unpack
 from handrail.store.sqlite.connection import FILE, Session
 from handrail.store.sqlite.statements import migrations
 from handrail.store.sqlite.summaries import count_rows, select_rows

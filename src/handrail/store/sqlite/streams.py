@@ -20,7 +20,8 @@ from handrail.ports.log import (
     TimerCleared,
     TimerSet,
 )
-from handrail.store.sqlite.blobs import pack, unpack, write_blob
+from handrail.store.sqlite.blobs import write_blob
+from handrail.store.sqlite.compression import pack, unpack
 from handrail.store.sqlite.connection import Session, text_of
 from handrail.store.sqlite.database import Database
 from handrail.store.sqlite.faults import REPAIR
