@@ -13,6 +13,8 @@ from support.next_steps.follow import follow, in_box
 from support.security.black_box import BlackBox, make_black_box
 from support.security.mcp_stdio import call_tools
 
+pytestmark = pytest.mark.system  # takes long: many processes of its own
+
 Json = dict[str, Any]
 TIDY = """\
 name: tidy

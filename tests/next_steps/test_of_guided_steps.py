@@ -16,6 +16,8 @@ from handrail.operations.pull.take_over import hand_to_agent
 from support.next_steps.follow import Shell, Typed, follow
 from support.pull.room import Json, Pull, Said, chain, definition, step
 
+pytestmark = pytest.mark.system  # takes long: many processes of its own
+
 
 @pytest.fixture
 def pull(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pull]:

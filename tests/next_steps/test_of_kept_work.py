@@ -9,6 +9,8 @@ from support.cli.running import ASKING, Runs
 from support.cli.team import Team
 from support.next_steps.follow import follow, in_process
 
+pytestmark = pytest.mark.system  # takes long: many processes of its own
+
 EDITS = "name: NAME\nsteps:\n  - {name: edit, command: 'echo changed > app.txt'}\n"
 ASKS = EDITS + "  - {name: ok, type: approval, message: Go?, show: [diff]}\n  - {name: last, command: 'echo last'}\n"
 LONG = ASKS.replace("echo changed", "seq 5000").replace("[diff]", "[steps.edit.diff]")

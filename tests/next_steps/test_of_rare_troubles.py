@@ -13,6 +13,8 @@ from support.cli.running import ASKING, Runs
 from support.cli.team import Team
 from support.next_steps.follow import follow, in_a_shell, in_process
 
+pytestmark = pytest.mark.system  # takes long: many processes of its own
+
 
 def test_the_word_of_an_agent_for_a_person_leads_to_the_status(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     runs.add("ask", ASKING)

@@ -6,6 +6,8 @@ from support.cli.running import ASKING, SLOW, Runs, until
 from support.cli.team import Team
 from support.next_steps.follow import follow, in_a_shell, in_process
 
+pytestmark = pytest.mark.system  # takes long: many processes of its own
+
 FLAKY = """\
 name: NAME
 steps:

@@ -33,6 +33,8 @@ from support.cli.terminals import shown_on_terminal
 from support.next_steps.follow import Shell, follow, in_a_shell, in_process
 from support.runtime.guided_flows import flow, notes, step
 
+pytestmark = pytest.mark.system  # takes long: many processes of its own
+
 PLAIN = "name: NAME\nsteps:\n  - {name: one, command: 'echo one'}\n"
 EDITS = "name: NAME\nsteps:\n  - {name: edit, command: 'echo changed > app.txt; echo new > new.txt'}\n"
 LONG = """\

@@ -10,6 +10,8 @@ from support.cli.running import ASKING, Runs
 from support.cli.team import Team
 from support.next_steps.follow import Shell, Typed, follow, in_process
 
+pytestmark = pytest.mark.system  # takes long: many processes of its own
+
 PLAIN = "name: NAME\nsteps:\n  - {name: one, command: 'echo one'}\n"
 TASK = "name: NAME\ninput: {task: string}\nsteps:\n  - {name: one, command: 'echo \"${task}\"'}\n"
 NEEDS = "name: NAME\nsteps:\n  - {name: checks, type: gate, checks: project}\n"

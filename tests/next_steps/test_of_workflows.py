@@ -8,6 +8,8 @@ from support.cli.running import Runs
 from support.cli.team import Team
 from support.next_steps.follow import follow, in_a_shell, in_process
 
+pytestmark = pytest.mark.system  # takes long: many processes of its own
+
 PLAIN = "name: NAME\ndescription: Say one.\nsteps:\n  - {name: one, command: 'echo one'}\n"
 BROKEN = "name: NAME\nsteps:\n  - {name: one, comand: 'echo one'}\n"
 TASK = "name: NAME\ninput: {task: string}\nsteps:\n  - {name: one, command: 'echo \"${task}\"'}\n"

@@ -7,6 +7,8 @@ import pytest
 from support.security.black_box import Answer, BlackBox
 from support.security.hidden_changes import FILES, FORGED, WAYS
 
+pytestmark = pytest.mark.system  # takes long: many processes of its own
+
 WORKFLOW = """\
 name: proven
 steps:

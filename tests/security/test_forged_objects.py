@@ -12,6 +12,8 @@ from support.security import forged_objects
 from support.security.black_box import BlackBox
 from support.security.forged_objects import forge_loose, forge_pack
 
+pytestmark = pytest.mark.system  # takes long: many processes of its own
+
 EVIL, GOOD = "evil\n", "good\n"
 SUPPORT = Path(forged_objects.__file__).parents[2]
 REFUSED = "is not what its name says: it was written by hand"

@@ -9,6 +9,8 @@ import pytest
 from support.security.black_box import Answer, BlackBox, make_black_box
 from support.security.hostile_git import add_nested, make_hostile
 
+pytestmark = pytest.mark.system  # takes long: many processes of its own
+
 WORK = "name: work\nsteps:\n  - {name: work, prompt: 'Do the work, please'}\n"
 KEEP = "  - {name: keep, type: commit, message: kept}\n  - {name: more, prompt: 'Do more, please'}\n"
 

@@ -4,8 +4,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from support.security.black_box import BlackBox
 from support.security.forged_runs import PLACES, forge, with_fields
+
+pytestmark = pytest.mark.system  # takes long: many processes of its own
 
 WAITS = """
 name: waits
