@@ -58,7 +58,7 @@ class Budget:
         self.fuel -= steps
         if self.fuel < 0:
             hint = "work on less data, or do it in a script step"
-            self.fail("expression-too-large", f"the evaluation takes more than {self.limits.fuel} steps", hint)
+            self.fail("expression-too-large", f"the evaluation takes more than {self.limits.fuel} operations", hint)
 
     def spend_text(self, size: int) -> None:
         """Charge for reading or building a text, which must not be longer than the limit."""
@@ -129,8 +129,8 @@ def require_ordered(left: Value, right: Value, budget: Budget) -> tuple[str, str
         return left, right
     if is_number(left) and is_number(right):
         return cast("float", left), cast("float", right)
-    message = f"{describe_kind(left)} and {describe_kind(right)} have no order"
-    return budget.fail("type-mismatch", message, "compare two numbers or two texts; convert with `| number`")
+    message = f"{describe_kind(left)} and {describe_kind(right)} cannot be ordered"
+    return budget.fail("type-mismatch", message, "compare two numbers, or two texts; convert with `| number`")
 
 
 def is_number(value: Value) -> bool:

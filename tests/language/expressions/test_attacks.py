@@ -290,7 +290,7 @@ def test_data_is_the_same_after_every_filter() -> None:
 def test_the_budget_is_shared_by_the_whole_template() -> None:
     template = parse_template("{{ a }}" * 100)
     assert render(template, {"a": 1}, Limits(fuel=1000)) == "1" * 100
-    with pytest.raises(EvaluationError, match="more than 100 steps"):
+    with pytest.raises(EvaluationError, match="more than 100 operations"):
         render(template, {"a": 1}, Limits(fuel=100))
 
 

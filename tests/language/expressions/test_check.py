@@ -73,7 +73,7 @@ def test_types_follow_the_expression(text: str, type_: Type) -> None:
             "bead | length",
             snapshot(
                 [
-                    "0-4 unknown-name: unknown variable 'bead', did you mean 'beads'? | known here: beads, costs, count, data, dry_run, issue, repro, steps"
+                    "0-4 unknown-name: unknown variable 'bead', did you mean 'beads'? | available here: beads, costs, count, data, dry_run, issue, repro, steps"
                 ]
             ),
         ),
@@ -126,10 +126,10 @@ def test_types_follow_the_expression(text: str, type_: Type) -> None:
             "count == '1'",
             snapshot(["0-12 type-mismatch: `count` is a number and `'1'` is a text: they are never equal | None"]),
         ),
-        ("count < 'a'", snapshot(["0-11 type-mismatch: `<` has no meaning between a number and a text | None"])),
+        ("count < 'a'", snapshot(["0-11 type-mismatch: `<` cannot compare a number and a text | None"])),
         (
             "'a' in count",
-            snapshot(["7-12 type-mismatch: `count` is a number; `in` looks into lists, maps and texts | None"]),
+            snapshot(["7-12 type-mismatch: `count` is a number; `in` searches lists, maps and text | None"]),
         ),
         (
             "beads | lenght",
@@ -157,12 +157,12 @@ def test_types_follow_the_expression(text: str, type_: Type) -> None:
             "'a' + 'b'",
             snapshot(
                 [
-                    "0-3 type-mismatch: `'a'` is a text, not a number | texts are joined with `~`",
-                    "6-9 type-mismatch: `'b'` is a text, not a number | texts are joined with `~`",
+                    "0-3 type-mismatch: `'a'` is a text, not a number | join text with `~`",
+                    "6-9 type-mismatch: `'b'` is a text, not a number | join text with `~`",
                 ]
             ),
         ),
-        ("beads['a']", snapshot(["0-10 type-mismatch: 'beads' is a list and has no item under a text | None"])),
+        ("beads['a']", snapshot(["0-10 type-mismatch: 'beads' is a list and cannot be indexed with a text | None"])),
         (
             "not count",
             snapshot(
@@ -173,7 +173,7 @@ def test_types_follow_the_expression(text: str, type_: Type) -> None:
             "data | file",
             snapshot(
                 [
-                    "7-11 unknown-filter: `file` passes a value to a shell command; it stands last in `${... | file}` there | None"
+                    "7-11 unknown-filter: `file` passes a value to a shell command; it must come last, as in `${... | file}` | None"
                 ]
             ),
         ),

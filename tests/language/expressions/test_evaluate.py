@@ -135,7 +135,7 @@ def test_filters_do_what_their_table_says(text: str, expected: object) -> None:
         (
             "issue.nope",
             snapshot(
-                "0-10 undefined-value: field 'nope' is not there | guard it: `| default(...)`; the fields are labels, parent, title"
+                "0-10 undefined-value: field 'nope' does not exist | guard it: `| default(...)`; the fields are labels, parent, title"
             ),
         ),
         (
@@ -159,7 +159,7 @@ def test_filters_do_what_their_table_says(text: str, expected: object) -> None:
         (
             "1 < 'a'",
             snapshot(
-                "0-7 type-mismatch: a number and a text have no order | compare two numbers or two texts; convert with `| number`"
+                "0-7 type-mismatch: a number and a text cannot be ordered | compare two numbers, or two texts; convert with `| number`"
             ),
         ),
         (
@@ -179,18 +179,25 @@ def test_filters_do_what_their_table_says(text: str, expected: object) -> None:
             snapshot("0-7 type-mismatch: a text is not a number | convert text with `| number`; join with `~`"),
         ),
         ("1 / 0", snapshot("0-5 type-mismatch: division by zero | None")),
-        ("1 in 2", snapshot("0-6 type-mismatch: a number cannot be in a number | `in` looks into lists, maps, texts")),
+        (
+            "1 in 2",
+            snapshot("0-6 type-mismatch: cannot search for a number in a number | `in` searches lists, maps and text"),
+        ),
         ("n | upper", snapshot("0-9 type-mismatch: `upper` works on text, not on a number | None")),
         ("words | replace('a')", snapshot("0-20 filter-arguments: `replace` needs 'new' | None")),
         ("words | truncate('a')", snapshot("17-20 type-mismatch: `truncate` needs a number as 'length' | None")),
         ("words | nope", snapshot("0-12 unknown-filter: unknown filter 'nope' | None")),
         (
             "words | file",
-            snapshot("0-12 unknown-filter: `file` stands only at the end of `${... | file}` in a shell command | None"),
+            snapshot(
+                "0-12 unknown-filter: `file` is allowed only at the end of `${... | file}` in a shell command | None"
+            ),
         ),
         (
             "tasks | sort",
-            snapshot("0-12 type-mismatch: only numbers, or only texts, can be sorted | name a field: `sort('title')`"),
+            snapshot(
+                "0-12 type-mismatch: a list of only numbers or only texts can be sorted | name a field: `sort('title')`"
+            ),
         ),
         (
             "tasks | unique",
@@ -203,7 +210,7 @@ def test_filters_do_what_their_table_says(text: str, expected: object) -> None:
             ),
         ),
         ("'x1' | int", snapshot("0-10 type-mismatch: 'x1' is not a number | None")),
-        ("words[0]", snapshot("0-8 type-mismatch: a text has no item under a number | None")),
+        ("words[0]", snapshot("0-8 type-mismatch: a text cannot be indexed with a number | None")),
     ],
 )
 def test_what_has_no_value_is_explained(text: str, expected: str) -> None:

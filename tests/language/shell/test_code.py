@@ -14,7 +14,7 @@ from support.language.shell_told import problems
             "echo $((${x} + 1))",
             snapshot(
                 [
-                    "${x} shell-unsafe: `${x}` cannot stand in arithmetic | bash would run commands found in it; calculate in the placeholder: `${x + 1}`"
+                    "${x} shell-unsafe: `${x}` cannot be used in arithmetic | bash would run commands found in it; calculate in the placeholder: `${x + 1}`"
                 ]
             ),
         ),
@@ -22,7 +22,7 @@ from support.language.shell_told import problems
             "(( ${x} > 1 ))",
             snapshot(
                 [
-                    "${x} shell-unsafe: `${x}` cannot stand in arithmetic | bash would run commands found in it; calculate in the placeholder: `${x + 1}`"
+                    "${x} shell-unsafe: `${x}` cannot be used in arithmetic | bash would run commands found in it; calculate in the placeholder: `${x + 1}`"
                 ]
             ),
         ),
@@ -30,7 +30,7 @@ from support.language.shell_told import problems
             "let n=${x}",
             snapshot(
                 [
-                    "${x} shell-unsafe: a value stands in what `let` runs as code | calculate in the placeholder: `n=${x + 1}`"
+                    "${x} shell-unsafe: a value is part of what `let` runs as code | calculate in the placeholder: `n=${x + 1}`"
                 ]
             ),
         ),
@@ -38,7 +38,7 @@ from support.language.shell_told import problems
             "[[ ${x} -eq 1 ]]",
             snapshot(
                 [
-                    '${x} shell-unsafe: `${x}` cannot stand in `[[ ]]` | write `[ ${x} = ... ]`, or take it into a variable that a plain `[ "$v" = ... ]` tests'
+                    '${x} shell-unsafe: `${x}` cannot be used in `[[ ]]` | write `[ ${x} = ... ]`, or assign it to a variable and test that: `[ "$v" = ... ]`'
                 ]
             ),
         ),
@@ -46,7 +46,7 @@ from support.language.shell_told import problems
             "a[${x}]=1",
             snapshot(
                 [
-                    '${x} shell-unsafe: `${x}` cannot stand in an array subscript | bash would run commands found in it; compare or pick by value: case "${x}" in ... esac'
+                    '${x} shell-unsafe: `${x}` cannot be used in an array subscript | bash would run commands found in it; compare by value instead: case "${x}" in ... esac'
                 ]
             ),
         ),
@@ -54,7 +54,7 @@ from support.language.shell_told import problems
             "echo ${v[${x}]}",
             snapshot(
                 [
-                    "${x} shell-unsafe: `${x}` cannot stand in the shell's own `${...}` | take it into a variable first: `v=${...}`"
+                    "${x} shell-unsafe: `${x}` cannot be used in the shell's own `${...}` | assign it to a variable first: `v=${...}`"
                 ]
             ),
         ),
@@ -62,7 +62,7 @@ from support.language.shell_told import problems
             "echo ${HOME:-${x}}",
             snapshot(
                 [
-                    "${x} shell-unsafe: `${x}` cannot stand in the shell's own `${...}` | take it into a variable first: `v=${...}`"
+                    "${x} shell-unsafe: `${x}` cannot be used in the shell's own `${...}` | assign it to a variable first: `v=${...}`"
                 ]
             ),
         ),
@@ -70,7 +70,7 @@ from support.language.shell_told import problems
             "cat <<'EOF'\n${x}\nEOF",
             snapshot(
                 [
-                    "${x} shell-unsafe: `${x}` cannot stand in a quoted here-document | write `<<EOF` without quotes, then `$` of the shell's own as `\\$`"
+                    "${x} shell-unsafe: `${x}` cannot be used in a quoted here-document | write `<<EOF` without quotes, and the shell's own `$` as `\\$`"
                 ]
             ),
         ),
@@ -78,7 +78,7 @@ from support.language.shell_told import problems
             "sh -c 'echo ${x}'",
             snapshot(
                 [
-                    "${x} shell-unsafe: a value stands inside the code given to `sh` | pass it as an argument: `sh -c 'echo \"$1\"' sh ${x}`"
+                    "${x} shell-unsafe: a value is part of the code passed to `sh` | pass it as an argument: `sh -c 'echo \"$1\"' sh ${x}`"
                 ]
             ),
         ),
@@ -86,7 +86,7 @@ from support.language.shell_told import problems
             'bash -lc "echo ${x}"',
             snapshot(
                 [
-                    "${x} shell-unsafe: a value stands inside the code given to `bash` | pass it as an argument: `sh -c 'echo \"$1\"' sh ${x}`"
+                    "${x} shell-unsafe: a value is part of the code passed to `bash` | pass it as an argument: `sh -c 'echo \"$1\"' sh ${x}`"
                 ]
             ),
         ),
@@ -94,7 +94,7 @@ from support.language.shell_told import problems
             "eval echo ${x}",
             snapshot(
                 [
-                    "${x} shell-unsafe: a value stands in what `eval` runs as code | leave `eval` out: `echo ${x}` needs none"
+                    "${x} shell-unsafe: a value is part of what `eval` runs as code | leave out `eval`: `echo ${x}` does not need it"
                 ]
             ),
         ),
@@ -102,7 +102,7 @@ from support.language.shell_told import problems
             "python -c 'print(\"${x}\")'",
             snapshot(
                 [
-                    "${x} shell-unsafe: a value stands inside the code given to `python` | pass it as an argument: `python -c 'import sys; print(sys.argv[1])' ${x}`"
+                    "${x} shell-unsafe: a value is part of the code passed to `python` | pass it as an argument: `python -c 'import sys; print(sys.argv[1])' ${x}`"
                 ]
             ),
         ),
@@ -110,7 +110,7 @@ from support.language.shell_told import problems
             'node -e "f(${x})"',
             snapshot(
                 [
-                    "${x} shell-unsafe: a value stands inside the code given to `node` | pass it as an argument: `node -e 'console.log(process.argv[1])' ${x}`"
+                    "${x} shell-unsafe: a value is part of the code passed to `node` | pass it as an argument: `node -e 'console.log(process.argv[1])' ${x}`"
                 ]
             ),
         ),
@@ -118,7 +118,7 @@ from support.language.shell_told import problems
             "perl -pe 's/a/${x}/' f",
             snapshot(
                 [
-                    "${x} shell-unsafe: a value stands inside the code given to `perl` | pass it as an argument: `perl -e 'print $ARGV[0]' ${x}`"
+                    "${x} shell-unsafe: a value is part of the code passed to `perl` | pass it as an argument: `perl -e 'print $ARGV[0]' ${x}`"
                 ]
             ),
         ),
@@ -126,7 +126,7 @@ from support.language.shell_told import problems
             'ssh -p 22 host "ls ${x}"',
             snapshot(
                 [
-                    "${x} shell-unsafe: a value stands in what `ssh` runs as code | send it as input: `printf '%s' ${x} | ssh host 'cat > file'`"
+                    "${x} shell-unsafe: a value is part of what `ssh` runs as code | send it as input: `printf '%s' ${x} | ssh host 'cat > file'`"
                 ]
             ),
         ),
@@ -134,7 +134,7 @@ from support.language.shell_told import problems
             "xargs sh -c 'echo ${x}'",
             snapshot(
                 [
-                    "${x} shell-unsafe: a value stands inside the code given to `sh` | pass it as an argument: `sh -c 'echo \"$1\"' sh ${x}`"
+                    "${x} shell-unsafe: a value is part of the code passed to `sh` | pass it as an argument: `sh -c 'echo \"$1\"' sh ${x}`"
                 ]
             ),
         ),
@@ -142,7 +142,7 @@ from support.language.shell_told import problems
             "awk '{ print \"${x}\" }'",
             snapshot(
                 [
-                    "${x} shell-unsafe: a value stands inside the code given to `awk` | pass it in the environment: `V=${x} awk '{ print ENVIRON[\"V\"] }'`"
+                    "${x} shell-unsafe: a value is part of the code passed to `awk` | pass it in the environment: `V=${x} awk '{ print ENVIRON[\"V\"] }'`"
                 ]
             ),
         ),
@@ -150,7 +150,7 @@ from support.language.shell_told import problems
             "bash <<EOF\necho ${x}\nEOF",
             snapshot(
                 [
-                    "${x} shell-unsafe: a value stands in what `bash` reads as code | pass it as an argument: `sh -c 'echo \"$1\"' sh ${x}`"
+                    "${x} shell-unsafe: a value is part of what `bash` reads as code | pass it as an argument: `sh -c 'echo \"$1\"' sh ${x}`"
                 ]
             ),
         ),
@@ -158,7 +158,7 @@ from support.language.shell_told import problems
             "echo ${x} | sh",
             snapshot(
                 [
-                    "${x} shell-unsafe: a value stands in what `sh` reads as code | pass it as an argument: `sh -c 'echo \"$1\"' sh ${x}`"
+                    "${x} shell-unsafe: a value is part of what `sh` reads as code | pass it as an argument: `sh -c 'echo \"$1\"' sh ${x}`"
                 ]
             ),
         ),
@@ -166,7 +166,7 @@ from support.language.shell_told import problems
             "bash <<< ${x}",
             snapshot(
                 [
-                    "${x} shell-unsafe: a value stands in what `bash` reads as code | pass it as an argument: `sh -c 'echo \"$1\"' sh ${x}`"
+                    "${x} shell-unsafe: a value is part of what `bash` reads as code | pass it as an argument: `sh -c 'echo \"$1\"' sh ${x}`"
                 ]
             ),
         ),
@@ -174,7 +174,7 @@ from support.language.shell_told import problems
             "${x} --flag",
             snapshot(
                 [
-                    "${x} shell-unsafe: `${x}` would choose the program | write the program's name out and pass the value as an argument: `program ${x}`"
+                    "${x} shell-unsafe: `${x}` would determine the program | write the program's name literally and pass the value as an argument: `program ${x}`"
                 ]
             ),
         ),
@@ -182,19 +182,21 @@ from support.language.shell_told import problems
             "timeout 5 ${x}",
             snapshot(
                 [
-                    "${x} shell-unsafe: `${x}` would choose the program | write the program's name out and pass the value as an argument: `program ${x}`"
+                    "${x} shell-unsafe: `${x}` would determine the program | write the program's name literally and pass the value as an argument: `program ${x}`"
                 ]
             ),
         ),
         (
             "A${x}=1",
-            snapshot(["${x} shell-unsafe: a value would name a variable | write the variable's name out: `name=${x}`"]),
+            snapshot(
+                ["${x} shell-unsafe: a value would name a variable | write the variable's name literally: `name=${x}`"]
+            ),
         ),
         (
             "export ${x}=1",
             snapshot(
                 [
-                    "${x} shell-unsafe: a value would name a variable, or be calculated, in `export` | write the variable's name out: `name=${x}`"
+                    "${x} shell-unsafe: a value would name a variable, or be evaluated, in `export` | write the variable's name literally: `name=${x}`"
                 ]
             ),
         ),
@@ -202,29 +204,35 @@ from support.language.shell_told import problems
             "declare -i n=${x}",
             snapshot(
                 [
-                    "${x} shell-unsafe: a value would name a variable, or be calculated, in `declare` | write the variable's name out: `name=${x}`"
+                    "${x} shell-unsafe: a value would name a variable, or be evaluated, in `declare` | write the variable's name literally: `name=${x}`"
                 ]
             ),
         ),
         (
             "unset ${x}",
-            snapshot(["${x} shell-unsafe: a value would name a variable | write the variable's name out: `name=${x}`"]),
+            snapshot(
+                ["${x} shell-unsafe: a value would name a variable | write the variable's name literally: `name=${x}`"]
+            ),
         ),
         (
             "printf -v ${x} a",
-            snapshot(["${x} shell-unsafe: a value would name a variable | write the variable's name out: `name=${x}`"]),
+            snapshot(
+                ["${x} shell-unsafe: a value would name a variable | write the variable's name literally: `name=${x}`"]
+            ),
         ),
         (
             "[ -v ${x} ]",
             snapshot(
                 [
-                    "${x} shell-unsafe: a value would be taken for the name of a variable | `-v` runs commands found in such a value; an operator must be written out"
+                    "${x} shell-unsafe: a value would be taken as the name of a variable | `-v` runs commands found in such a value; write the operator literally"
                 ]
             ),
         ),
         (
             "for ${x} in a; do :; done",
-            snapshot(["${x} shell-unsafe: a value would name a variable | write the variable's name out: `name=${x}`"]),
+            snapshot(
+                ["${x} shell-unsafe: a value would name a variable | write the variable's name literally: `name=${x}`"]
+            ),
         ),
         (
             "echo a >&${x}",
@@ -234,7 +242,7 @@ from support.language.shell_told import problems
             "n=${x}; echo $((n + 1))",
             snapshot(
                 [
-                    "n + 1 shell-unsafe: 'n' holds `${x}`, and bash runs commands found in such a value | calculate in the placeholder instead, as in `${x + 1}`"
+                    "n + 1 shell-unsafe: 'n' contains `${x}`, and bash runs commands in such a value | calculate in the placeholder instead, as in `${x + 1}`"
                 ]
             ),
         ),
@@ -242,7 +250,7 @@ from support.language.shell_told import problems
             "trap 'rm ${x}' EXIT",
             snapshot(
                 [
-                    "${x} shell-unsafe: a value stands in what `trap` runs as code | pass it as an argument, or with `env:` as an environment variable, and read it there"
+                    "${x} shell-unsafe: a value is part of what `trap` runs as code | pass it as an argument, or with `env:` as an environment variable, and read it there"
                 ]
             ),
         ),
@@ -250,7 +258,7 @@ from support.language.shell_told import problems
             'echo `echo \\"${x}\\"`',
             snapshot(
                 [
-                    '`echo \\"${x}\\"` shell-unsafe: backslashes and a value stand in backticks | write `$(...)` instead of backticks'
+                    '`echo \\"${x}\\"` shell-unsafe: backticks contain both backslashes and a value | write `$(...)` instead of backticks'
                 ]
             ),
         ),
@@ -261,8 +269,8 @@ def test_where_a_value_would_be_read_as_code_the_safe_form_is_shown(text: str, e
 
 
 def test_a_variable_that_may_be_empty_does_not_hide_what_follows() -> None:
-    assert "put the variable before it in quotes" in problems("$EDITOR ${x}")[0]
-    assert "leave `eval` out" in problems("$PREFIX eval ${x}")[0]
-    assert "inside the code" in problems("sh -c $CODE ${x}")[0]
+    assert "quote the variable before it" in problems("$EDITOR ${x}")[0]
+    assert "leave out `eval`" in problems("$PREFIX eval ${x}")[0]
+    assert "part of the code" in problems("sh -c $CODE ${x}")[0]
     assert problems('"$EDITOR" ${x}') == []
     assert problems("echo $FLAGS ${x}") == []

@@ -76,7 +76,7 @@ def test_bindings_name_each_expression_once() -> None:
             "for f in *; do echo ${f}; done",
             snapshot(
                 [
-                    "${f} unknown-shell-name: unknown variable 'f' | if it is the shell's own, write `$f` or `$${f}`: `for f in *; do echo $f; done`"
+                    "${f} unknown-shell-name: unknown variable 'f' | if it is a shell variable, write `$f` or `$${f}`: `for f in *; do echo $f; done`"
                 ]
             ),
         ),
@@ -84,7 +84,7 @@ def test_bindings_name_each_expression_once() -> None:
             "ls\necho ${f}x\nls",
             snapshot(
                 [
-                    "${f} unknown-shell-name: unknown variable 'f' | if it is the shell's own, write `$f` or `$${f}`: `echo $${f}x`"
+                    "${f} unknown-shell-name: unknown variable 'f' | if it is a shell variable, write `$f` or `$${f}`: `echo $${f}x`"
                 ]
             ),
         ),
@@ -93,7 +93,7 @@ def test_bindings_name_each_expression_once() -> None:
             "echo ${x:-y}",
             snapshot(
                 [
-                    "${x:-y} shell-syntax: 'x' is a value of the workflow; the shell's `${x:-y}` cannot work on it | write `${x | default('y')}`"
+                    "${x:-y} shell-syntax: 'x' is a value of the workflow; the shell's `${x:-y}` cannot use it | write `${x | default('y')}`"
                 ]
             ),
         ),
@@ -101,7 +101,7 @@ def test_bindings_name_each_expression_once() -> None:
             "echo ${#x}",
             snapshot(
                 [
-                    "${#x} shell-syntax: 'x' is a value of the workflow; the shell's `${#x}` cannot work on it | write `${x | length}`"
+                    "${#x} shell-syntax: 'x' is a value of the workflow; the shell's `${#x}` cannot use it | write `${x | length}`"
                 ]
             ),
         ),
@@ -109,13 +109,13 @@ def test_bindings_name_each_expression_once() -> None:
             "echo ${x%.*}",
             snapshot(
                 [
-                    "${x%.*} shell-syntax: 'x' is a value of the workflow; the shell's `${x%.*}` cannot work on it | use a filter, or take it into a variable first: `v=${x}`"
+                    "${x%.*} shell-syntax: 'x' is a value of the workflow; the shell's `${x%.*}` cannot use it | use a filter, or assign it to a shell variable first: `v=${x}`"
                 ]
             ),
         ),
         (
             "echo ${x y}",
-            snapshot(["y expression-syntax: unexpected `y` | if it is one text, put it in quotes: 'x y ...'"]),
+            snapshot(["y expression-syntax: unexpected `y` | if it is text, put it in quotes: 'x y ...'"]),
         ),
         ("echo 'it", snapshot(["'i shell-syntax: `'` is never closed | None"])),
         ('echo "a', snapshot(['"a shell-syntax: `"` is never closed | None'])),
@@ -137,11 +137,11 @@ def test_actions_syntax_is_left_alone_with_a_warning() -> None:
 def test_a_value_in_a_sed_script_is_warned_about() -> None:
     compiled = compile_command("sed 's/a/${x}/' file", KNOWN.__contains__)
     assert [one.message for one in compiled.warnings] == snapshot(
-        ["a value stands inside a `sed` script; `/`, `&` and newlines in it change the script"]
+        ["a value is part of a `sed` script; `/`, `&` and newlines in it change the script"]
     )
 
 
 def test_deep_nesting_is_refused() -> None:
     assert "deeper than 40" in problems("$(" * 20_000)[0]
     assert "deeper than 40" in problems('"$(' * 20_000)[0]
-    assert "more than 100000" in problems("a" * 200_000)[0]
+    assert "the maximum is 100000" in problems("a" * 200_000)[0]

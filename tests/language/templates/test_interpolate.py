@@ -19,7 +19,7 @@ def test_placeholders_know_where_they_stand() -> None:
 def test_actions_syntax_is_left_alone_with_a_warning() -> None:
     (warning,) = parse_text("a ${{ github.sha }} b").warnings
     assert (warning.code, warning.start, warning.end) == ("actions-placeholder", 2, 19)
-    assert warning.message == snapshot("`${{ ... }}` is GitHub Actions' syntax and is left as it is")
+    assert warning.message == snapshot("`${{ ... }}` is GitHub Actions' syntax and is left unchanged")
 
 
 @pytest.mark.parametrize(
@@ -27,11 +27,13 @@ def test_actions_syntax_is_left_alone_with_a_warning() -> None:
     [
         (
             "${",
-            snapshot("0-2 template-syntax: `${` is never closed | add `}`, or write `$${` if the text itself is meant"),
+            snapshot(
+                "0-2 template-syntax: `${` is never closed | add `}`, or write `$${` if you mean the literal text"
+            ),
         ),
         ("a ${} b", snapshot("2-5 template-syntax: `${}` is empty | write `${name}`")),
         ("${x:-y}", snapshot("3-4 expression-syntax: unexpected `:` | a default is written `${x | default('y')}`")),
-        ("${x y}", snapshot("4-5 expression-syntax: unexpected `y` | if it is one text, put it in quotes: 'x y ...'")),
+        ("${x y}", snapshot("4-5 expression-syntax: unexpected `y` | if it is text, put it in quotes: 'x y ...'")),
         ("ab ${x.}", snapshot("6-7 expression-syntax: a field's name must follow `.` | None")),
     ],
 )
@@ -78,7 +80,7 @@ def test_positions_in_a_wrapped_condition_are_those_of_the_text() -> None:
     [
         (
             "'${x}' == 'a'",
-            snapshot("0-6 `${x}` stands inside quotes and is only text there | write `x` without quotes"),
+            snapshot("0-6 `${x}` is inside quotes and is plain text there | write `x` without quotes"),
         ),
         ("${a == 1", snapshot("0-2 `${` is never closed | add `}`")),
     ],

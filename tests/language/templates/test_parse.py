@@ -73,30 +73,30 @@ def test_values_are_never_read_again() -> None:
         (
             "{{ name",
             snapshot(
-                "0-2 template-syntax: `{{` is never closed | add `}}`, or write `{% raw %}{{{% endraw %}` if the text itself is meant"
+                "0-2 template-syntax: `{{` is never closed | add `}}`, or write `{% raw %}{{{% endraw %}` if you mean the literal text"
             ),
         ),
         ("{{ don't }}", snapshot("6-9 expression-syntax: the text is never closed | add a closing '")),
         ("{{ }}", snapshot("2-5 template-syntax: an expression is missing | None")),
         ("{% if ok %}a", snapshot("2-11 template-syntax: `{% if %}` is never closed | add `{% endif %}`")),
         ("{% for x in xs %}a", snapshot("2-17 template-syntax: `{% for %}` is never closed | add `{% endfor %}`")),
-        ("{% endif %}", snapshot("2-9 template-syntax: `{% endif %}` without its beginning | None")),
+        ("{% endif %}", snapshot("2-9 template-syntax: `{% endif %}` without an opening tag | None")),
         (
             "{% set a = 1 %}",
             snapshot(
-                "2-13 tag-unknown: `{% set %}` is not part of the language | a template cannot assign; give the value as a step's `output`"
+                "2-13 tag-unknown: `{% set %}` is not supported | a template cannot assign values; use a step's `output`"
             ),
         ),
         (
             "{% macro a() %}{% endmacro %}",
             snapshot(
-                "2-13 tag-unknown: `{% macro %}` is not part of the language | there are no macros; write the text where it is needed"
+                "2-13 tag-unknown: `{% macro %}` is not supported | macros are not supported; write the text where it is needed"
             ),
         ),
         (
             "{% include 'x' %}",
             snapshot(
-                "2-15 tag-unknown: `{% include %}` is not part of the language | prompts do not include files; write the text here, or use a step's `input`"
+                "2-15 tag-unknown: `{% include %}` is not supported | prompts cannot include files; write the text here, or use a step's `input`"
             ),
         ),
         (
@@ -108,14 +108,14 @@ def test_values_are_never_read_again() -> None:
         (
             "{% for a, b in m %}{% endfor %}",
             snapshot(
-                "2-17 template-syntax: `for` needs one name and `in` | write `{% for item in items %}`; of a map, take `item.key` and `item.value`"
+                "2-17 template-syntax: `for` needs one name and `in` | write `{% for item in items %}`; for a map, use `item.key` and `item.value`"
             ),
         ),
         ("{% raw %}x", snapshot("0-9 template-syntax: `{% raw %}` is never closed | add `{% endraw %}`")),
         (
             "{# note",
             snapshot(
-                "0-2 template-syntax: `{#` is never closed | add `#}`, or write `{% raw %}{#{% endraw %}` if the text itself is meant"
+                "0-2 template-syntax: `{#` is never closed | add `#}`, or write `{% raw %}{#{% endraw %}` if you mean the literal text"
             ),
         ),
         ("ab {{ x. }}", snapshot("7-8 expression-syntax: a field's name must follow `.` | None")),
@@ -125,7 +125,7 @@ def test_values_are_never_read_again() -> None:
         ),
         (
             "{% if ok %}{% else %}{% elif ok %}{% endif %}",
-            snapshot("23-32 template-syntax: `{% elif %}` without its beginning | None"),
+            snapshot("23-32 template-syntax: `{% elif %}` without an opening tag | None"),
         ),
     ],
 )
@@ -141,7 +141,7 @@ def test_what_cannot_be_read_is_explained(text: str, expected: str) -> None:
 def test_every_other_tag_of_jinja_is_refused_with_its_own_message(tag: str) -> None:
     with pytest.raises(LanguageError) as caught:
         parse_template(f"{{% {tag} x %}}")
-    assert caught.value.problem.message == f"`{{% {tag} %}}` is not part of the language"
+    assert caught.value.problem.message == f"`{{% {tag} %}}` is not supported"
     assert caught.value.problem.hint
 
 
@@ -180,7 +180,7 @@ def test_a_template_is_checked_with_the_types_of_its_loops() -> None:
 
 def test_loops_over_something_else_are_found_before_there_are_values() -> None:
     found = check_template(parse_template("{% for c in name %}{% endfor %}"), {"name": STRING})
-    assert [one.message for one in found] == snapshot(["`for` goes through a list or a map, and `name` is neither"])
+    assert [one.message for one in found] == snapshot(["`for` needs a list or a map, and `name` is neither"])
 
 
 def test_refs_of_a_template_leave_out_what_its_loops_make() -> None:

@@ -155,7 +155,7 @@ class Checker:
 
     def _names_hint(self) -> str | None:
         names = self._names()
-        return f"known here: {', '.join(names)}" if 0 < len(names) <= 12 else None
+        return f"available here: {', '.join(names)}" if 0 < len(names) <= 12 else None
 
     def _attribute(self, expression: Attribute) -> Type:
         subject = self.infer(expression.subject)
@@ -197,7 +197,7 @@ class Checker:
                 return ANY
             case _:
                 if kind_of_type(subject) is not None:
-                    message = f"'{owner}' is {a_kind(subject)} and has no item under {a_kind(index)}"
+                    message = f"'{owner}' is {a_kind(subject)} and cannot be indexed with {a_kind(index)}"
                     self.report("type-mismatch", message, expression)
                 return ANY
 
@@ -232,7 +232,7 @@ class Checker:
         type_ = self.infer(expression)
         kind = kind_of_type(type_)
         if kind not in (None, "number"):
-            hint = "texts are joined with `~`" if kind == "text" else None
+            hint = "join text with `~`" if kind == "text" else None
             self.report("type-mismatch", f"`{unparse(expression)}` is {a_kind(type_)}, not a number", expression, hint)
             return NUMBER
         return type_ if type_ in (INT, NUMBER) else NUMBER
@@ -254,7 +254,7 @@ class Checker:
         if not isinstance(value, Name) or value.name not in choice.values or find_key(self.scope, value.name):
             return False
         name = value.name
-        self.report("unknown-name", f"unknown variable '{name}'", value, f"a text needs quotes: '{name}'")
+        self.report("unknown-name", f"unknown variable '{name}'", value, f"put text in quotes: '{name}'")
         return True
 
     def _equality(self, expression: Compare, left: Type, right: Type) -> None:
@@ -280,12 +280,12 @@ class Checker:
         wrong = [kind for kind in (one, other) if kind not in (None, "number", "text")]
         if wrong or (one and other and one != other):
             shown = f"{a_kind(left)} and {a_kind(right)}"
-            self.report("type-mismatch", f"`{expression.operator}` has no meaning between {shown}", expression)
+            self.report("type-mismatch", f"`{expression.operator}` cannot compare {shown}", expression)
 
     def _membership(self, expression: Compare, left: Type, right: Type) -> None:
         container = kind_of_type(right)
         if container in ("number", "boolean", "none"):
-            message = f"`{unparse(expression.right)}` is {a_kind(right)}; `in` looks into lists, maps and texts"
+            message = f"`{unparse(expression.right)}` is {a_kind(right)}; `in` searches lists, maps and text"
             self.report("type-mismatch", message, expression.right)
         if isinstance(expression.right, ListDisplay):
             for item in expression.right.items:

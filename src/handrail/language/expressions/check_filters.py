@@ -70,7 +70,7 @@ def _check_field(checker: "Checker", expression: Filter, subject: Type, argument
 
 def _unknown(checker: "Checker", expression: Filter) -> None:
     if expression.name == FILE_FILTER:
-        message = "`file` passes a value to a shell command; it stands last in `${... | file}` there"
+        message = "`file` passes a value to a shell command; it must come last, as in `${... | file}`"
         _report(checker, "unknown-filter", message, expression)
         return
     message = f"unknown filter '{expression.name}'{did_you_mean(expression.name, FILTERS)}"
@@ -91,7 +91,7 @@ _ELSEWHERE = {
     "rejectattr": "write `| without('field', value)`",
     "select": "write `| where('field', value)`",
     "dictsort": "write `| items | sort('key')`",
-    "regex_replace": "there are no patterns; write `| replace('old', 'new')`",
+    "regex_replace": "patterns are not supported; write `| replace('old', 'new')`",
     "d": "write `| default(...)`",
     "safe": "values are never escaped; leave it out",
     "escape": "values are never parsed again; leave it out",

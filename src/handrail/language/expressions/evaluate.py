@@ -72,7 +72,7 @@ def boolean(expression: Expression, scope: Scope, budget: Budget) -> bool:
             "number": "compare it: `x > 0`",
             "list": "count it: `x | length > 0`",
             "map": "count it: `x | length > 0`",
-            "none": "ask `x is not none`",
+            "none": "test `x is not none`",
         }
         budget.fail(
             "not-boolean", f"a condition must be true or false, not {describe_kind(value)}", hints[kind_of(value)]
@@ -172,8 +172,8 @@ def _contains(container: Value, value: Value, budget: Budget) -> bool:
         return value in container
     budget.fail(
         "type-mismatch",
-        f"{describe_kind(value)} cannot be in {describe_kind(container)}",
-        "`in` looks into lists, maps, texts",
+        f"cannot search for {describe_kind(value)} in {describe_kind(container)}",
+        "`in` searches lists, maps and text",
     )
     return None
 
@@ -201,7 +201,7 @@ def _filter(expression: Filter, scope: Scope, budget: Budget) -> Value:
     if spec is None:
         message = f"unknown filter '{expression.name}'"
         if expression.name == FILE_FILTER:
-            message = "`file` stands only at the end of `${... | file}` in a shell command"
+            message = "`file` is allowed only at the end of `${... | file}` in a shell command"
         budget.fail("unknown-filter", message)
     subject = _subject(expression, scope, budget)
     arguments = _arguments(expression, spec, scope, budget)

@@ -89,23 +89,23 @@ FILTERS: Mapping[str, FilterSpec] = {
         _ANYTHING, data.default, _always(ANY), "the argument if undefined or none", (Parameter("value", _ANYTHING),)
     ),
     "ends_with": FilterSpec(
-        _TEXT, text.ends_with, _always(BOOL), "whether the text ends so", (Parameter("end", _TEXT),)
+        _TEXT, text.ends_with, _always(BOOL), "whether the text ends with this", (Parameter("end", _TEXT),)
     ),
     "first": FilterSpec(_SEQUENCE, data.first, _item, "the first item; undefined if there is none"),
     "indent": FilterSpec(
         _TEXT,
         text.indent,
         _always(STRING),
-        "every line but the first moved right",
+        "every line but the first indented",
         (Parameter("width", _NUMBER, required=False, default=2),),
     ),
-    "int": FilterSpec(_NUMERIC, data.convert_to_int, _always(INT), "a whole number; cuts fractions off, reads text"),
+    "int": FilterSpec(_NUMERIC, data.convert_to_int, _always(INT), "a whole number; drops fractions, parses text"),
     "items": FilterSpec(_MAP, data.items, _entries, "a list of `{key, value}`"),
     "join": FilterSpec(
         _SEQUENCE,
         text.join,
         _always(STRING),
-        "the items as one text",
+        "the items joined as one text",
         (Parameter("separator", _TEXT, required=False, default=""), _MAYBE_FIELD),
     ),
     "json": FilterSpec(
@@ -128,7 +128,7 @@ FILTERS: Mapping[str, FilterSpec] = {
     "min": FilterSpec(
         _SEQUENCE, data.smallest, _item, "the smallest item; undefined if there is none", (_MAYBE_FIELD,)
     ),
-    "number": FilterSpec(_NUMERIC, data.convert_to_number, _always(NUMBER), "a number; reads text"),
+    "number": FilterSpec(_NUMERIC, data.convert_to_number, _always(NUMBER), "a number; parses text"),
     "replace": FilterSpec(
         _TEXT,
         text.replace,
@@ -141,7 +141,7 @@ FILTERS: Mapping[str, FilterSpec] = {
         _NUMBER,
         data.round_number,
         _always(NUMBER),
-        "rounded, to so many digits",
+        "rounded to this many digits",
         (Parameter("digits", _NUMBER, required=False, default=0),),
     ),
     "sort": FilterSpec(
@@ -155,20 +155,20 @@ FILTERS: Mapping[str, FilterSpec] = {
         (Parameter("separator", _TEXT, required=False),),
     ),
     "starts_with": FilterSpec(
-        _TEXT, text.starts_with, _always(BOOL), "whether the text begins so", (Parameter("start", _TEXT),)
+        _TEXT, text.starts_with, _always(BOOL), "whether the text starts with this", (Parameter("start", _TEXT),)
     ),
     "string": FilterSpec(_ANYTHING, text.convert_to_text, _always(STRING), "text, as it would appear in a prompt"),
     "sum": FilterSpec(_SEQUENCE, data.total, _always(NUMBER), "the sum, of a field if one is named", (_MAYBE_FIELD,)),
-    "trim": FilterSpec(_TEXT, text.trim, _always(STRING), "without spaces at both ends"),
+    "trim": FilterSpec(_TEXT, text.trim, _always(STRING), "without spaces at either end"),
     "truncate": FilterSpec(
         _TEXT,
         text.truncate,
         _always(STRING),
-        "at most so many characters, the end included",
+        "at most this many characters, including the end",
         (Parameter("length", _NUMBER), Parameter("end", _TEXT, required=False, default="...")),
     ),
     "unique": FilterSpec(
-        _SEQUENCE, data.unique, _keep_type, "without repetitions, by a field if one is named", (_MAYBE_FIELD,)
+        _SEQUENCE, data.unique, _keep_type, "without duplicates, by a field if one is named", (_MAYBE_FIELD,)
     ),
     "upper": FilterSpec(_TEXT, text.upper, _always(STRING), "upper case"),
     "values": FilterSpec(_MAP, data.values, _values, "the values of a map"),

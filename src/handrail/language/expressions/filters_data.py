@@ -196,7 +196,7 @@ def check_bounds(value: float, budget: Budget) -> float:
         if abs(value) > LARGEST:
             budget.fail("expression-too-large", "the number is too large")
     elif value != value or abs(value) > 1e308:  # noqa: PLR0124 - only NaN differs from itself
-        budget.fail("expression-too-large", "the number is too large, or none at all")
+        budget.fail("expression-too-large", "the result is too large or not a number")
     return value
 
 
@@ -215,4 +215,6 @@ def _sortable(keys_: list[Value], budget: Budget) -> list[float] | list[str]:
         return cast("list[str]", keys_)
     if all(is_number(key) for key in keys_):
         return cast("list[float]", keys_)
-    return budget.fail("type-mismatch", "only numbers, or only texts, can be sorted", "name a field: `sort('title')`")
+    return budget.fail(
+        "type-mismatch", "a list of only numbers or only texts can be sorted", "name a field: `sort('title')`"
+    )

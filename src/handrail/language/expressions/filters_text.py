@@ -55,7 +55,7 @@ def replace(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value
     """Replace every occurrence of a text."""
     text, old, new = cast("str", value), cast("str", arguments[0]), cast("str", arguments[1])
     if not old:
-        budget.fail("type-mismatch", "`replace` needs a text to look for")
+        budget.fail("type-mismatch", "`replace` needs text to search for")
     budget.spend_text(len(text))
     budget.spend_text(len(text) + text.count(old) * (len(new) - len(old)))
     return text.replace(old, new)
@@ -117,7 +117,7 @@ def truncate(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Valu
 def check_int(value: Value, budget: Budget, least: int, most: int) -> int:
     """Return a whole number between two bounds, or refuse."""
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        budget.fail("type-mismatch", f"a whole number from {least} to {most} is needed")
+        budget.fail("type-mismatch", f"expected a whole number from {least} to {most}")
     return value
 
 

@@ -6,17 +6,17 @@ from typing import NamedTuple, NoReturn
 from handrail.language.problems import LanguageError, Problem
 
 REFUSED_OPERATORS: dict[str, tuple[str, str | None]] = {
-    "**": ("`**` is not part of the language", "there are no powers; multiply with `*`"),
-    ":=": ("`:=` is not part of the language", "an expression cannot assign; use a step's `output`"),
+    "**": ("`**` is not supported", "powers are not supported; multiply with `*`"),
+    ":=": ("`:=` is not supported", "an expression cannot assign; use a step's `output`"),
     "=": ("`=` is not a comparison", "write `==`"),
-    "&&": ("`&&` is not part of the language", "write `and`"),
-    "||": ("`||` is not part of the language", "write `or`"),
-    "&": ("`&` is not part of the language", "write `and`"),
-    "!": ("`!` is not part of the language", "write `not`"),
-    "?": ("`? :` is not part of the language", "write `value if condition else other`"),
-    ";": ("one expression cannot hold several statements", None),
-    "lambda": ("`lambda` is not part of the language", None),
-    "for": ("comprehensions are not part of the language", "take `| map('field')` or `| where('field', value)`"),
+    "&&": ("`&&` is not supported", "write `and`"),
+    "||": ("`||` is not supported", "write `or`"),
+    "&": ("`&` is not supported", "write `and`"),
+    "!": ("`!` is not supported", "write `not`"),
+    "?": ("`? :` is not supported", "write `value if condition else other`"),
+    ";": ("an expression cannot contain several statements", None),
+    "lambda": ("`lambda` is not supported", None),
+    "for": ("comprehensions are not supported", "use `| map('field')` or `| where('field', value)`"),
 }
 """Operators and keywords of other languages, each with a message and what to write instead."""
 LONGEST = 10_000
@@ -99,7 +99,7 @@ def fail(message: str, start: int, end: int, hint: str | None = None, code: str 
 def tokens(text: str, offset: int = 0) -> list[Token]:
     """Split an expression into tokens; the last one has the kind `end`."""
     if len(text) > LONGEST:
-        message = f"the expression has {len(text)} characters, more than {LONGEST}"
+        message = f"the expression has {len(text)} characters, the maximum is {LONGEST}"
         fail(message, offset, offset + len(text), "split it over several steps", "expression-too-large")
     found: list[Token] = []
     known = _KINDS.get
@@ -128,9 +128,9 @@ def _stray(word: str, start: int, rest: str) -> NoReturn:
     if word in "'\"":
         fail("the text is never closed", start, start + len(rest), f"add a closing {word}")
     if word[0].isdigit() and word.isascii():
-        hint = "a name does not begin with a digit; a `-` in a step's name is written `_`"
+        hint = "a name cannot start with a digit; a `-` in a step's name is written `_`"
         fail(f"`{word}` is neither a number nor a name", start, start + len(word), hint)
-    hints = {"$": "write the name alone, without `$`", **dict.fromkeys("`‘’“”«»", "texts stand in ' or \"")}
+    hints = {"$": "write only the name, without `$`", **dict.fromkeys("`‘’“”«»", "put text in ' or \"")}
     shown = word if word.isprintable() else f"character U+{ord(word):04X}"
     fail(f"unexpected `{shown}`", start, start + 1, hints.get(word))
 

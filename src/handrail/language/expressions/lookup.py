@@ -40,7 +40,7 @@ def field(subject: Value, name: str, budget: Budget) -> Value:
     key = find_key(subject, name)
     if key is None:
         budget.spend(len(subject) // 8)
-        budget.fail_undefined(f"field '{name}' is not there", f"guard it: `| default(...)`{_keys(subject)}")
+        budget.fail_undefined(f"field '{name}' does not exist", f"guard it: `| default(...)`{_keys(subject)}")
     return plain(subject[key], budget)
 
 
@@ -59,13 +59,13 @@ def item(subject: Value, index: Value, budget: Budget) -> Value:
         budget.fail_undefined("there is no item: the value before `[` is none")
     if isinstance(subject, dict) and isinstance(index, str):
         if index not in subject:
-            budget.fail_undefined(f"key '{index[:40]}' is not there")
+            budget.fail_undefined(f"key '{index[:40]}' does not exist")
         return plain(subject[index], budget)
     if isinstance(subject, list | tuple) and isinstance(index, int) and not isinstance(index, bool):
         if not -len(subject) <= index < len(subject):
             budget.fail_undefined(f"there is no item {index} in a list of {len(subject)}")
         return plain(subject[index], budget)
-    return budget.fail("type-mismatch", f"{describe_kind(subject)} has no item under {describe_kind(index)}")
+    return budget.fail("type-mismatch", f"{describe_kind(subject)} cannot be indexed with {describe_kind(index)}")
 
 
 def _keys(subject: dict[str, Value]) -> str:

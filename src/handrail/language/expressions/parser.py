@@ -120,7 +120,7 @@ class _Parser(TokenReader):
 
     def _unary(self, token: Token, least: int) -> Expression:
         if token.kind == "not" and least > NOT:
-            fail("`not` stands in the middle of an operation", token.start, token.end, "put `(not ...)` in parentheses")
+            fail("`not` is not allowed inside an operation", token.start, token.end, "put `(not ...)` in parentheses")
         operand = self._expression(NOT if token.kind == "not" else POSTFIX)
         self.grow(self.height)
         return Unary(cast("UnaryOperator", token.kind), operand, token.start, operand.end)
@@ -199,8 +199,8 @@ class _Parser(TokenReader):
         if not token.text.isidentifier():
             fail("a field's name must follow `.`", dot.start, dot.end)
         if token.text.startswith("_"):
-            hint = f"a field that is really called so is written `['{token.text}']`"
-            fail(f"field '{token.text}' begins with `_`", token.start, token.end, hint, "call-refused")
+            hint = f"a field with this name is written `['{token.text}']`"
+            fail(f"field '{token.text}' starts with `_`", token.start, token.end, hint, "call-refused")
         return Attribute(subject, token.text, subject.start, token.end)
 
     def _item(self, subject: Expression, bracket: Token) -> Expression:
@@ -208,8 +208,8 @@ class _Parser(TokenReader):
         index = self._expression(CONDITIONAL) if self.tokens[self.at].kind != ":" else None
         token = self.tokens[self.at]
         if index is None or token.kind == ":":
-            hint = "there are no slices; take `first`, `last`, `truncate` or one item"
-            fail("slices are not part of the language", bracket.start, token.end, hint, "operator-refused")
+            hint = "use `first`, `last`, `truncate` or one item"
+            fail("slices are not supported", bracket.start, token.end, hint, "operator-refused")
         end = self.expect("]", bracket)
         self.grow(height)
         return Item(subject, index, subject.start, end)
@@ -254,7 +254,7 @@ class _Parser(TokenReader):
         self.at += 1
         name = "none" if token.kind == "none" else token.text
         if name not in TESTS:
-            hint = f"after `is` may stand: {', '.join(sorted(TESTS))}; equality is written `==`"
+            hint = f"the tests after `is` are: {', '.join(sorted(TESTS))}; equality is written `==`"
             fail(f"unknown test '{token.text}'{did_you_mean(name, TESTS)}", token.start, token.end, hint)
         self.grow(self.height)
         return Test(subject, name, negated, subject.start, token.end)
@@ -278,11 +278,11 @@ class _Parser(TokenReader):
         while self.tokens[self.at].kind != "}":
             key = self.tokens[self.at]
             if key.kind != "string":
-                fail("a key of a map must be a text in quotes", key.start, key.end, "write {'key': value}")
+                fail("a key of a map must be quoted text", key.start, key.end, "write {'key': value}")
             self.at += 1
             self.expect(":", opening)
             if unquote(key) in entries:
-                fail(f"key {key.text} stands twice", key.start, key.end)
+                fail(f"key {key.text} appears twice", key.start, key.end)
             entries[unquote(key)] = self._expression(CONDITIONAL)
             height = max(height, self.height)
             if not self.comma("}"):

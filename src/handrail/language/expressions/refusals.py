@@ -37,7 +37,7 @@ def refuse_call(callee: Expression, token: Token) -> NoReturn:
     pattern = _AS_FILTERS.get(name, "{x} | " + (name or "filter"))
     hint = f"values are changed by filters: `{pattern.format(x=subject)}`"
     called = f"'{name}' cannot be called" if name else "a value cannot be called"
-    fail(f"{called}; calls are not part of the language", callee.start, token.end, hint, "call-refused")
+    fail(f"{called}; calls are not supported", callee.start, token.end, hint, "call-refused")
 
 
 def refuse_start(token: Token) -> NoReturn:
@@ -48,5 +48,5 @@ def refuse_start(token: Token) -> NoReturn:
     if message:
         fail(message, token.start, token.end, hint, "operator-refused")
     if token.kind == ".":
-        hint = "a name stands before the `.`"
+        hint = "write a name before the `.`"
     fail(f"expected a value, found `{token.text}`", token.start, token.end, hint)

@@ -24,8 +24,8 @@ class TokenReader:
         """Consume a comma if there is one; anything but it and the closing bracket is refused."""
         token = self.tokens[self.at]
         if token.kind == "for":
-            hint = "take `| map('field')` or `| where('field', value)`"
-            fail("comprehensions are not part of the language", token.start, token.end, hint, "operator-refused")
+            hint = "use `| map('field')` or `| where('field', value)`"
+            fail("comprehensions are not supported", token.start, token.end, hint, "operator-refused")
         if token.kind not in (",", closing):
             self.refuse_token(token, None)
         self.at += token.kind == ","
@@ -63,7 +63,7 @@ class TokenReader:
         if token.kind == "end":
             fail("the expression ends too early", token.start, token.end)
         if isinstance(before, Name) and token.kind in ("name", "string"):
-            hint = f"if it is one text, put it in quotes: '{before.name} {token.text.strip(chr(39))} ...'"
+            hint = f"if it is text, put it in quotes: '{before.name} {token.text.strip(chr(39))} ...'"
         fail(f"unexpected {_describe_token(token)}", token.start, token.end, hint)
 
 

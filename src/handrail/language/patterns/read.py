@@ -30,7 +30,7 @@ _ANCHORS = frozenset({"^", "$", r"\A", r"\Z", r"\b", r"\B"})
 def pattern_of(text: str, flags: str = "") -> Pattern:
     """Parse a pattern; raises `BadPattern` with what is wrong with it."""
     if len(text) > LONGEST_PATTERN:
-        raise BadPattern(f"the pattern has {len(text)} characters, at most {LONGEST_PATTERN} are allowed")
+        raise BadPattern(f"the pattern has {len(text)} characters, the maximum is {LONGEST_PATTERN}")
     options = re.RegexFlag(0)
     for flag in flags:
         options |= _OPTIONS.get(flag, re.RegexFlag(0))
@@ -44,7 +44,7 @@ def _compile(text: str, options: re.RegexFlag) -> re.Pattern[str]:
             warnings.simplefilter("ignore")
             return re.compile(text, options)
     except (re.error, OverflowError, RecursionError) as problem:
-        raise BadPattern(f"the pattern is no regular expression: {problem}") from None
+        raise BadPattern(f"the pattern is not a valid regular expression: {problem}") from None
 
 
 class _Reader:
@@ -62,7 +62,7 @@ class _Reader:
 
     def _node(self, *leads: int) -> int:
         if len(self.nodes) >= MOST_NODES:
-            raise BadPattern("the pattern repeats too much: written out it is too long to be matched")
+            raise BadPattern("the pattern has too many repeats: expanded, it is too long to be matched")
         self.nodes.append(Node(leads=list(leads)))
         return len(self.nodes) - 1
 

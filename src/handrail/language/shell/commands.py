@@ -138,10 +138,8 @@ class Commands:
                 continue
             word = scanner.word()
             for mark in word.marks:
-                hint = (
-                    f'write `[ {mark.source} = ... ]`, or take it into a variable that a plain `[ "$v" = ... ]` tests'
-                )
-                message = f"`{mark.source}` cannot stand in `[[ ]]`"
+                hint = f'write `[ {mark.source} = ... ]`, or assign it to a variable and test that: `[ "$v" = ... ]`'
+                message = f"`{mark.source}` cannot be used in `[[ ]]`"
                 scanner.names.report("shell-unsafe", message, mark.start, mark.end, hint)
             if word.text == "]]":
                 scanner.judge.bracket(body, scanner.at)

@@ -36,7 +36,7 @@ class Heredocs:
             scanner.copy()
         match = _DELIMITER.match(scanner.text, scanner.at)
         if match is None:
-            scanner.stop("a here-document needs a plain word as its end", scanner.at)
+            scanner.stop("a here-document needs a plain word as its delimiter", scanner.at)
         raw = scanner.copy(match.end() - scanner.at)
         bare = re.sub(r"[\\'\"]", "", raw)
         self._waiting.append(Heredoc(bare, bare != raw, operator == "<<-", command))
@@ -54,7 +54,7 @@ class Heredocs:
         if ending is None:
             scanner.stop(f"the here-document has no line `{heredoc.delimiter}` at its end", scanner.at)
         if heredoc.quoted:
-            hint = f"write `<<{heredoc.delimiter}` without quotes, then `$` of the shell's own as `\\$`"
+            hint = f"write `<<{heredoc.delimiter}` without quotes, and the shell's own `$` as `\\$`"
             scanner.opaque(ending.start(), "a quoted here-document", hint)
         else:
             self._expanding(heredoc, ending.start())

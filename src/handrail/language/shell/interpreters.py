@@ -45,7 +45,7 @@ _SAFE = {
 _OTHERWISE = "pass it as an argument, or with `env:` as an environment variable, and read it there"
 
 EVERY_ARGUMENT = {
-    "eval": "leave `eval` out: `echo VALUE` needs none",
+    "eval": "leave out `eval`: `echo VALUE` does not need it",
     "let": "calculate in the placeholder: `n=${x + 1}`",
     "watch": _OTHERWISE,
     "parallel": _OTHERWISE,

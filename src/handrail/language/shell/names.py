@@ -112,15 +112,15 @@ class Names:
         return True
 
     def _expansion(self, name: str, mark: Mark, hint: str | None) -> None:
-        message = f"'{name}' is a value of the workflow; the shell's `{mark.source}` cannot work on it"
-        hint = hint or f"use a filter, or take it into a variable first: `v=${{{name}}}`"
+        message = f"'{name}' is a value of the workflow; the shell's `{mark.source}` cannot use it"
+        hint = hint or f"use a filter, or assign it to a shell variable first: `v=${{{name}}}`"
         self.report("shell-syntax", message, mark.start, mark.end, hint)
 
     def _unknown(self, inner: str, root: str, mark: Mark) -> None:
         message = f"unknown variable '{root}'{did_you_mean(root, self._suggestions)}"
         hint = None
         if inner.strip() == root:
-            hint = f"if it is the shell's own, write `${root}` or `$${{{root}}}`: `{self._suggest_fix(root, mark)}`"
+            hint = f"if it is a shell variable, write `${root}` or `$${{{root}}}`: `{self._suggest_fix(root, mark)}`"
         self.report("unknown-shell-name", message, mark.start, mark.end, hint)
 
     def _suggest_fix(self, root: str, mark: Mark) -> str:

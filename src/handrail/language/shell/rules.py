@@ -45,7 +45,7 @@ class Judge:
         for start, end in self._calculations:
             names = set(re.findall(r"[A-Za-z_]\w*", self._names.text[start:end])) & set(self._tainted)
             for name in sorted(names):
-                message = f"'{name}' holds `{self._tainted[name].source}`, and bash runs commands found in such a value"
+                message = f"'{name}' contains `{self._tainted[name].source}`, and bash runs commands in such a value"
                 hint = "calculate in the placeholder instead, as in `${x + 1}`"
                 self._names.report("shell-unsafe", message, start, end, hint)
 
@@ -75,7 +75,7 @@ class Judge:
         if re.match(r"\w*\0[\w\0]*\+?=", head.text):
             self._refuse(head.marks, "a value would name a variable", _NAME_HINT)
         else:
-            self._refuse(head.marks, f"`{head.marks[0].source}` would choose the program", hint)
+            self._refuse(head.marks, f"`{head.marks[0].source}` would determine the program", hint)
 
     def stdin(self, command: Command) -> None:
         """Judge what a here-document feeds to a command, once its body is known."""
@@ -107,16 +107,16 @@ class Judge:
             if name is None:
                 continue
             for code in code_words(name, words[index + 1 :]):
-                self._refuse(code.marks, f"a value stands inside the code given to `{word.text}`", safe_form(name))
+                self._refuse(code.marks, f"a value is part of the code passed to `{word.text}`", safe_form(name))
 
     def _builtins(self, head: str, words: Sequence[Word]) -> None:
         arguments = words[1:]
         if head in EVERY_ARGUMENT:
-            self._refuse_each(arguments, f"a value stands in what `{head}` runs as code", EVERY_ARGUMENT[head])
+            self._refuse_each(arguments, f"a value is part of what `{head}` runs as code", EVERY_ARGUMENT[head])
         elif head in CODE_ARGUMENT:
             rest = _skip_options(list(arguments), OPTIONS_WITH_VALUE.get(head, ""))
             skip = CODE_ARGUMENT[head]
-            self._refuse_each(rest[skip:], f"a value stands in what `{head}` runs as code", safe_form(head))
+            self._refuse_each(rest[skip:], f"a value is part of what `{head}` runs as code", safe_form(head))
         elif head in _DECLARING:
             self._judge_declaration(head, arguments)
         elif head in _NAMING:
@@ -133,7 +133,7 @@ class Judge:
                 continue
             name, _, value = word.text.partition("=")
             if HOLE in name or "i" in options or "n" in options.replace("nameref", "n"):
-                self._refuse(word.marks, f"a value would name a variable, or be calculated, in `{head}`", _NAME_HINT)
+                self._refuse(word.marks, f"a value would name a variable, or be evaluated, in `{head}`", _NAME_HINT)
             elif HOLE in value:
                 self._tainted.setdefault(name, word.marks[0])
 
@@ -153,18 +153,18 @@ class Judge:
         for index, word in enumerate(inside[1:], 1):
             before = inside[index - 1]
             if word.marks and before.text in ("-v", HOLE):
-                hint = "`-v` runs commands found in such a value; an operator must be written out"
-                self._refuse(word.marks, "a value would be taken for the name of a variable", hint)
+                hint = "`-v` runs commands found in such a value; write the operator literally"
+                self._refuse(word.marks, "a value would be taken as the name of a variable", hint)
 
     def _judge_stdin(self, words: Sequence[Word], marks: Iterable[Mark]) -> None:
         if is_shell(words) and (found := list(marks)):
-            self._refuse(found[:1], f"a value stands in what `{words[0].text}` reads as code", safe_form("sh"))
+            self._refuse(found[:1], f"a value is part of what `{words[0].text}` reads as code", safe_form("sh"))
 
     def _judge_sed(self, words: Sequence[Word]) -> None:
         for word in words[1:]:
             if word.marks and word.quoted and word.text != HOLE and re.match(r"(\d+|\$|/.*/)?[sye/]", word.text):
                 mark = word.marks[0]
-                message = "a value stands inside a `sed` script; `/`, `&` and newlines in it change the script"
+                message = "a value is part of a `sed` script; `/`, `&` and newlines in it change the script"
                 self._names.warnings.append(_warning(message, mark))
 
     def _refuse_each(self, words: Iterable[Word], message: str, hint: str) -> None:
@@ -176,9 +176,9 @@ class Judge:
             self._names.report("shell-unsafe", message, mark.start, mark.end, hint.replace("VALUE", mark.source))
 
 
-_COMMAND_HINT = "write the program's name out and pass the value as an argument: `program VALUE`"
-_VANISH_HINT = "put the variable before it in quotes: empty, it would leave the value as the command"
-_NAME_HINT = "write the variable's name out: `name=VALUE`"
+_COMMAND_HINT = "write the program's name literally and pass the value as an argument: `program VALUE`"
+_VANISH_HINT = "quote the variable before it: if it is empty, the value becomes the command"
+_NAME_HINT = "write the variable's name literally: `name=VALUE`"
 
 
 def _can_vanish(word: Word) -> bool:

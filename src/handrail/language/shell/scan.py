@@ -121,7 +121,7 @@ class Scanner:
             return
         # The name before decides: in `file[0-9].txt` it is a pattern, but a value in it is refused nevertheless.
         start = self.at
-        hint = 'bash would run commands found in it; compare or pick by value: case "${x}" in ... esac'
+        hint = 'bash would run commands found in it; compare by value instead: case "${x}" in ... esac'
         self.opaque(close_bracket(self.text, self.at), "an array subscript", hint)
         word.text += self.text[start : self.at]
 
@@ -220,7 +220,7 @@ class Scanner:
         end = close_brace(self.text, self.at)
         if end < 0:
             self.stop("`${` is never closed", self.at - 2)
-        self.opaque(end, "the shell's own `${...}`", "take it into a variable first: `v=${...}`")
+        self.opaque(end, "the shell's own `${...}`", "assign it to a variable first: `v=${...}`")
 
     def _arithmetic(self, word: Word) -> None:
         end = close_arithmetic(self.text, self.at + 3)
@@ -257,7 +257,7 @@ class Scanner:
         inner = self.text[start : self.at]
         if "\\" in inner and any("HR_" in piece for piece in self.out[marks:]):
             hint = "write `$(...)` instead of backticks"
-            self.names.report("shell-unsafe", "backslashes and a value stand in backticks", start, self.at, hint)
+            self.names.report("shell-unsafe", "backticks contain both backslashes and a value", start, self.at, hint)
         word.text += " "
 
     def opaque(self, end: int, place: str, hint: str) -> None:
@@ -269,7 +269,7 @@ class Scanner:
                 self.names.actions(self.at)
                 self.copy(3)
             elif self.peek("${") and (mark := self.names.is_ours(self.at)):
-                message = f"`{mark.source}` cannot stand in {place}"
+                message = f"`{mark.source}` cannot be used in {place}"
                 self.names.report("shell-unsafe", message, mark.start, mark.end, hint)
                 self.copy(mark.end - self.at)
             else:
@@ -284,7 +284,7 @@ def compile_command(text: str, known: Callable[[str], bool], names: Collection[s
     """Replace every `${...}` of Handrail's by a variable; `known` decides which root names are, `names` lists them."""
     found = Names(text, known, names)
     if len(text) > LONGEST:
-        found.report("shell-syntax", f"the command has {len(text)} characters, more than {LONGEST}", 0, 1)
+        found.report("shell-syntax", f"the command has {len(text)} characters, the maximum is {LONGEST}", 0, 1)
         return CompiledCommand(text, (), tuple(found.problems))
     scanner = Scanner(text, found)
     try:

@@ -52,7 +52,7 @@ def _check_for(part: For, scope: Mapping[str, Type], problems: list[Problem]) ->
     source = check(part.source, scope)
     problems += source.problems
     if kind_of_type(source.type) in ("text", "number", "boolean"):
-        message = f"`for` goes through a list or a map, and `{unparse(part.source)}` is neither"
+        message = f"`for` needs a list or a map, and `{unparse(part.source)}` is neither"
         problems.append(Problem("type-mismatch", message, part.source.start, part.source.end))
     _check(part.body, {**scope, part.name: entry_type(source.type), "loop": LOOP}, problems)
     _check(part.otherwise, scope, problems)

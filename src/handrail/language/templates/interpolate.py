@@ -68,14 +68,14 @@ def parse_text(text: str) -> Interpolated:
 def actions_warning(text: str, start: int) -> Problem:
     """Warn that `${{` is another system's syntax."""
     close = text.find("}}", start)
-    message = "`${{ ... }}` is GitHub Actions' syntax and is left as it is"
+    message = "`${{ ... }}` is GitHub Actions' syntax and is left unchanged"
     end = close + 2 if close >= 0 else start + 3
     return Problem("actions-placeholder", message, start, end, "for a value of this workflow write `${name}`")
 
 
 def _parse_placeholder(text: str, start: int, close: int) -> Expression:
     if close < 0:
-        hint = "add `}`, or write `$${` if the text itself is meant"
+        hint = "add `}`, or write `$${` if you mean the literal text"
         raise LanguageError(Problem("template-syntax", "`${` is never closed", start - 2, start, hint))
     inner = text[start:close]
     if not inner.strip():
@@ -154,6 +154,6 @@ def _is_path(text: str) -> bool:
 def _refuse_quoted(match: re.Match[str]) -> None:
     inside = re.search(r"\$\{\s*([\w.]+)\s*\}", match[0])
     if inside is not None:
-        message = f"`{inside[0]}` stands inside quotes and is only text there"
+        message = f"`{inside[0]}` is inside quotes and is plain text there"
         hint = f"write `{inside[1]}` without quotes"
         raise LanguageError(Problem("expression-syntax", message, match.start(), match.end(), hint))

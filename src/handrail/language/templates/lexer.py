@@ -42,7 +42,7 @@ def refuse(message: str, start: int, end: int, hint: str | None = None) -> NoRet
 def pieces(text: str) -> list[Piece]:
     """Split a template."""
     if len(text) > LONGEST:
-        refuse(f"the template has {len(text)} characters, more than {LONGEST}", 0, 0)
+        refuse(f"the template has {len(text)} characters, the maximum is {LONGEST}", 0, 0)
     return _strip_whitespace(_drop_tag_lines(_split(text)))
 
 
@@ -103,7 +103,7 @@ def _close_tag(text: str, start: int) -> int:
 
 def _never_closed(opening: str, closer: str) -> str:
     wrapped = "{% raw %}" + opening + "{% endraw %}"
-    return f"add `{closer}`, or write `{wrapped}` if the text itself is meant"
+    return f"add `{closer}`, or write `{wrapped}` if you mean the literal text"
 
 
 def _drop_tag_lines(found: list[Piece]) -> list[Piece]:

@@ -36,22 +36,22 @@ _IN_VALUE = re.compile(r"(?<![${])\{\{-?([^{}]{1,200}?)-?\}\}")
 _ROOT = re.compile(r"([A-Za-z_]\w*)(?=[.\[]|\s*\||\Z)", re.ASCII)
 
 _REFUSED = {
-    "set": "a template cannot assign; give the value as a step's `output`",
-    "macro": "there are no macros; write the text where it is needed",
-    "include": "prompts do not include files; write the text here, or use a step's `input`",
-    "import": "prompts do not import; write the text here",
-    "from": "prompts do not import; write the text here",
-    "extends": "prompts do not inherit; write the text here",
-    "call": "there are no macros to call",
-    "filter": "filters stand in outputs: `{{ x | upper }}`",
-    "block": "prompts do not inherit; leave the tag out",
-    "with": "a template cannot assign; write the expression where it is needed",
+    "set": "a template cannot assign values; use a step's `output`",
+    "macro": "macros are not supported; write the text where it is needed",
+    "include": "prompts cannot include files; write the text here, or use a step's `input`",
+    "import": "prompts cannot import; write the text here",
+    "from": "prompts cannot import; write the text here",
+    "extends": "prompts cannot inherit; write the text here",
+    "call": "macros are not supported",
+    "filter": "apply filters in outputs: `{{ x | upper }}`",
+    "block": "prompts cannot inherit; leave out the tag",
+    "with": "a template cannot assign values; write the expression where it is needed",
     "range": "write `{% for x in items %}` ... `{% endfor %}`",
     "end": "write `{% endif %}` or `{% endfor %}`",
     "do": "a template cannot run statements",
     "break": "filter the list instead: `{% for x in items | where('field', value) %}`",
     "continue": "filter the list instead: `{% for x in items | where('field', value) %}`",
-    "autoescape": "nothing is escaped; leave the tag out",
+    "autoescape": "values are never escaped; leave out the tag",
 }
 _TAGS = ("if", "elif", "else", "endif", "for", "endfor", "raw", "endraw")
 
@@ -80,7 +80,7 @@ def templates_in_value(text: str, known: Container[str]) -> tuple[Problem, ...]:
         inner = match[1].strip()
         root = _ROOT.match(inner)
         if root is not None and root[1] in known:
-            message = f"`{match[0]}` stays as it is here; only prompts have `{{{{ ... }}}}`"
+            message = f"`{match[0]}` is plain text here; only prompts use `{{{{ ... }}}}`"
             found.append(Problem("template-in-value", message, *match.span(), f"write `${{{inner}}}`"))
     return tuple(found)
 
@@ -148,7 +148,7 @@ class _Parser:
         begin = keyword.end() if keyword else 0
         match = _FOR.match(piece.text, begin)
         if match is None:
-            hint = "write `{% for item in items %}`; of a map, take `item.key` and `item.value`"
+            hint = "write `{% for item in items %}`; for a map, use `item.key` and `item.value`"
             refuse("`for` needs one name and `in`", piece.start, piece.end - 2, hint)
         name = match[1]
         if name == "loop" or name.startswith("_"):
@@ -194,11 +194,9 @@ def _refuse_tag(piece: Piece) -> NoReturn:
     name = _name(piece)
     start, end = piece.start, piece.end - 2
     if name in _REFUSED:
-        raise LanguageError(
-            Problem("tag-unknown", f"`{{% {name} %}}` is not part of the language", start, end, _REFUSED[name])
-        )
+        raise LanguageError(Problem("tag-unknown", f"`{{% {name} %}}` is not supported", start, end, _REFUSED[name]))
     if name in _TAGS:
-        refuse(f"`{{% {name} %}}` without its beginning", start, end)
+        refuse(f"`{{% {name} %}}` without an opening tag", start, end)
     message = f"unknown tag '{name}'{did_you_mean(name, _TAGS)}" if name else "an empty tag"
     hint = "the tags are if, elif, else, endif, for, endfor, raw, endraw"
     raise LanguageError(Problem("tag-unknown", message, start, end, hint))

@@ -101,6 +101,6 @@ class _Writer:
         if isinstance(value, dict):
             value = items(value, (), self._budget)
         if not isinstance(value, list | tuple):
-            hint = "`| lines` and `| split(',')` make a list of a text" if isinstance(value, str) else None
-            self._budget.fail("type-mismatch", f"`for` goes through a list or a map, not {describe_kind(value)}", hint)
+            hint = "`| lines` and `| split(',')` turn text into a list" if isinstance(value, str) else None
+            self._budget.fail("type-mismatch", f"`for` needs a list or a map, not {describe_kind(value)}", hint)
         return value
