@@ -51,7 +51,7 @@ def test_the_typed_form_is_read_and_written(text: str, words: str, decides: bool
     ],
 )
 def test_everything_else_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=r"begins with none of|holds no name"):
+    with pytest.raises(ValueError, match=r"does not start with one of|has no name"):
         parse_actor(text)
 
 

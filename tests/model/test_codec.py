@@ -107,7 +107,7 @@ def test_constants_are_not_confused_with_records() -> None:
         (Command, {"script": "x", "extra": 1}, "unknown ['extra']"),
         (CommandProof, {"command": {"script": "x"}, "expect": "maybe", "kind": "command"}, "got 'maybe'"),
         (ScriptAction, [], "expected ScriptAction"),
-        (Step, {"name": "a", "action": {"kind": "nothing"}}, "no variant fits"),
+        (Step, {"name": "a", "action": {"kind": "nothing"}}, "no variant matches"),
     ],
 )
 def test_data_of_another_shape_is_refused(wanted: type, data: Any, message: str) -> None:

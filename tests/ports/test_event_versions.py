@@ -48,6 +48,6 @@ def test_a_version_from_long_before_the_first_costs_no_more() -> None:
 def test_an_event_of_a_newer_version_is_refused_with_what_to_do() -> None:
     with pytest.raises(StorageTooNew) as refused:
         lift(stored(VERSION + 1, name="x"))
-    versions = f"has version {VERSION + 1}, and this Handrail reads versions up to {VERSION}"
+    versions = f"has version {VERSION + 1}, but this version of Handrail reads versions up to {VERSION}"
     assert refused.value.message == f"event 3 of fix-1 (renamed) {versions}"
     assert refused.value.next_step == "install the newest Handrail: pip install --upgrade handrail"

@@ -84,10 +84,10 @@ def parse_actor(text: str) -> Actor:
     """Parse the typed form; a `ValueError` says what is wrong with it."""
     kind, colon, name = text.partition(":")
     if not colon or kind not in WORDS:
-        raise ValueError(f"'{text[:LONGEST]}' begins with none of {', '.join(f'{each}:' for each in WORDS)}")
+        raise ValueError(f"'{text[:LONGEST]}' does not start with one of {', '.join(f'{each}:' for each in WORDS)}")
     whole = name if kind != "agent" else name.partition("/")[0]
     if not whole or _clean(whole) != whole or not name.isprintable():
-        raise ValueError(f"'{text[:LONGEST]}' holds no name, or one with signs that names cannot have")
+        raise ValueError(f"'{text[:LONGEST]}' has no name, or one with characters that are not allowed in names")
     return Actor(cast("ActorKind", kind), name)
 
 

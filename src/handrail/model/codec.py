@@ -66,7 +66,7 @@ def decode(wanted: type[T], data: JsonValue) -> T:
 @cache
 def _layout(cls: type) -> tuple[tuple[str, object, bool], ...]:
     if not is_dataclass(cls):
-        raise CodecError(f"{cls!r} is no value of the model")
+        raise CodecError(f"{cls!r} is not a value of the model")
     return tuple((f.name, f.default, bool(f.metadata.get("hashed", True))) for f in fields(cls))
 
 
@@ -138,7 +138,7 @@ def _union_decoder(options: tuple[Any, ...]) -> Decoder:
                 return _decoder(option)(data)
             except CodecError:
                 continue
-        raise CodecError(f"no variant fits {data!r}")
+        raise CodecError(f"no variant matches {data!r}")
 
     return read
 
@@ -202,7 +202,7 @@ def _bad_text(value: str, forbidden: str) -> str:
     if forbidden and forbidden in value:
         return f"the character U+{ord(forbidden):04X}"
     if not value.isascii() and any("\ud800" <= sign <= "\udfff" for sign in value):
-        return "a text that is no valid Unicode"
+        return "text that is not valid Unicode"
     return ""
 
 
@@ -215,4 +215,4 @@ def _bad_scalar(value: object) -> str:
         case float():
             return "" if isfinite(value) else "a number that is not finite"
         case _:
-            return f"a value or a key that JSON does not have ({type(value).__name__})"
+            return f"a value or a key that JSON cannot represent ({type(value).__name__})"

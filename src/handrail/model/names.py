@@ -9,11 +9,11 @@ def make_identifier(name: str) -> str:
 def path_problem(path: str) -> str | None:
     """Explain why a relative path leaves its folder, or return None if it stays inside."""
     if "\0" in path:
-        return "holds a NUL character"
+        return "contains a NUL character"
     if path.startswith(("/", "~")) or path[1:3] in (":\\", ":/"):
         return "is absolute"
     if "\\" in path:
-        return "holds a backslash"
+        return "contains a backslash"
     if ".." in path.split("/"):
         return "leaves its folder"
     return None

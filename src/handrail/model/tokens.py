@@ -79,18 +79,18 @@ def read_token(text: str, keys: tuple[bytes, ...]) -> Token | Misread:
     """Verify and read a token that was signed with one of the keys."""
     data = _decode(text)
     if data is None or len(data) < _HEAD + _MAC or data[0] != _VERSION or data[1] >= len(_KINDS):
-        return Misread("format", "this is no token, or not all of it")
+        return Misread("format", "this is not a valid token, or it is incomplete")
     body, mac = data[:-_MAC], data[-_MAC:]
     if len(body) != _HEAD + body[_HEAD - 1]:
-        return Misread("format", "this is not all of the token")
+        return Misread("format", "the token is incomplete")
     mine = [key for key in keys if _mark(key) == body[2 : 2 + _MARK]]
     if not mine:
-        return Misread("foreign", "this token was made with a key that is not known here")
+        return Misread("foreign", "this token was created with a key that is unknown here")
     if not any(hmac.compare_digest(_mac(key, body), mac) for key in mine):
-        return Misread("signature", "this token was changed after it was made")
+        return Misread("signature", "this token was modified after it was created")
     kind = _KINDS[body[1]]
     if not text.startswith(_PREFIXES[kind]):
-        return Misread("signature", "the beginning of this token was changed")
+        return Misread("signature", "the beginning of this token was modified")
     names = body[2 + _MARK :]
     return Token(
         kind,

@@ -452,8 +452,8 @@ def unmet(name: str, can: Abilities, call: AgentCall) -> tuple[str, ...]:
         (bool(call.disallowed_tools) and not can.tools, "`disallowed_tools` cannot be enforced"),
         (call.allowed_tools is not None and not can.tools, "`allowed_tools` cannot be enforced"),
         (call.single_turn and not can.single_turn, "`single_turn` cannot be enforced"),
-        (call.server is not None and not can.mcp, "it cannot be given tools of Handrail (`handrail_tools`)"),
-        (bool(call.session) and not can.resume, "a conversation cannot go on"),
-        (call.model is not None and not can.model, "the model cannot be chosen"),
+        (call.server is not None and not can.mcp, "it cannot use the tools of Handrail (`handrail_tools`)"),
+        (bool(call.session) and not can.resume, "conversations cannot be continued"),
+        (call.model is not None and not can.model, "the model cannot be selected"),
     )
     return tuple(f"{name}: {what}" for missing, what in asked if missing)

@@ -77,5 +77,5 @@ def lift(stored: StoredEvent) -> Fields:
 
 def _version_error(stored: StoredEvent) -> StorageTooNew:
     where = f"event {stored.seq} of {stored.stream} ({stored.kind})"
-    message = f"{where} has version {stored.version}, and this Handrail reads versions up to {VERSION}"
+    message = f"{where} has version {stored.version}, but this version of Handrail reads versions up to {VERSION}"
     return StorageTooNew(message, next_step="install the newest Handrail: pip install --upgrade handrail")

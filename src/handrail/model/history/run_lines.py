@@ -127,15 +127,15 @@ def read_line(run: str, text: "bytes | Mapping[str, JsonValue]") -> "Mapping[str
 
 def _misfit(line: Any) -> str:
     if not isinstance(line, dict):
-        return "it is no object"
+        return "it is not an object"
     given = cast("dict[str, Any]", line)
     for name, types in _TYPES.items():
         if name in given and type(given[name]) not in types:
-            return f"'{name}' has no fitting value"
+            return f"the value of '{name}' is not valid"
     if any(not 0 <= (given.get(name) or 0) < _MOST_TIME for name in _TIMES):
-        return "a time in it cannot be"
+        return "a time in it is not valid"
     progress = given.get("progress")
-    return "" if progress is None or progress.keys() >= {"address", "what", "number"} else "'progress' lacks something"
+    return "" if progress is None or progress.keys() >= {"address", "what", "number"} else "'progress' is incomplete"
 
 
 def _spoilt(run: str, why: str) -> "dict[str, JsonValue]":
@@ -144,7 +144,7 @@ def _spoilt(run: str, why: str) -> "dict[str, JsonValue]":
         "workflow": run.rpartition("-")[0] or run,
         "status": "blocked",
         "reason": "fault",
-        "message": f"its line in lists cannot be read: {why}",
+        "message": f"its entry in the run list cannot be read: {why}",
         "next_step": f"handrail doctor {run} --repair",
         "started_at": 0.0,
         UNREADABLE: True,

@@ -79,7 +79,7 @@ class StepState(NamedTuple):
     falls: int = 0
     """How many agents were replaced, because they were missing or stayed overloaded."""
     changed: str = ""
-    """The files that it changed, one per line, if a later step is told about them."""
+    """The files that it changed, one per line, if a later step needs them."""
     since: str = ""
     """The snapshot against which its changes are measured, once it is over."""
     after: str = ""
@@ -167,7 +167,7 @@ class Failure:
     """Seconds to wait, if waiting helps."""
     blocks: BlockReason | None = None
     feedback: str = ""
-    """What the next attempt is told, if that is more than the error."""
+    """The feedback for the next attempt, if that is more than the error."""
 
 
 PendingKind: TypeAlias = Literal["step", "approval", "child", "items", "question"]
@@ -380,7 +380,7 @@ def run_diff_base(state: RunState) -> str:
 def git_changes_words(changes: Sequence[str]) -> str:
     """Describe which settings were changed; empty if there are none."""
     more = f"; and {len(changes) - MOST_GIT_CHANGES} more" if len(changes) > MOST_GIT_CHANGES else ""
-    said = "settings of the repository that make git start programs were changed, and nobody has accepted them"
+    said = "git settings of the repository that start programs were changed and not yet accepted"
     return f"{said}: {'; '.join(changes[:MOST_GIT_CHANGES])}{more}" if changes else ""
 
 

@@ -134,7 +134,7 @@ def describe_order_fault(after: dict[str, list[str]]) -> str | None:
     for key, others in after.items():
         for other in others:
             if other not in after:
-                return f"item '{key}' comes after '{other}', and there is no such item"
+                return f"item '{key}' depends on '{other}', which does not exist"
     waiting = dict(after)
     while ready := [key for key, others in waiting.items() if not waiting.keys() & set(others)]:
         for key in ready:
@@ -313,11 +313,11 @@ def describe_preparation(action: Action) -> str | None:
     match action:
         case PullRequestAction():
             left = ["it is not opened"]
-            left += ["nobody follows it"] if action.follow is not None else []
-            left += ["its text is left to you"] if isinstance(action.body, AgentTask) else []
-            return f"prepares the pull request and gives the command that opens it: {', '.join(left)}"
+            left += ["it is not monitored"] if action.follow is not None else []
+            left += ["you write its text"] if isinstance(action.body, AgentTask) else []
+            return f"prepares the pull request and prints the command that opens it: {', '.join(left)}"
         case CreateIssuesAction():
-            return "writes the issues to a file and gives the command that creates them: they are not created"
+            return "writes the issues to a file and prints the command that creates them: they are not created"
         case _:
             return None
 

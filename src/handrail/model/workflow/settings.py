@@ -58,7 +58,7 @@ class AgentTask:
     """A text of its own around the prompt, instead of the usual handoff."""
     system_prompt: Prompt | None = None
     role: str | None = None
-    """The role that it is told to take, before its task."""
+    """The role that it takes, stated before its task."""
     after: str = ""
     """Lines that the workflow's features add after the prompt."""
     single_turn: bool = False

@@ -77,7 +77,7 @@ class BareHole:
 
 @frozen
 class Prompt:
-    """What an agent is told, and where that text came from."""
+    """The prompt of an agent, and where its text came from."""
 
     text: str
     syntax: Literal["template", "plain", "workrail"] = "template"
