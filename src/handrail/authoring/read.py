@@ -21,6 +21,6 @@ def read_bundle(bundle: Bundle, report: Report) -> Document | None:
     if root is None:
         return None
     if not isinstance(root, Mapping):
-        report.error("wrong-type", "a workflow file holds a map of keys", root)
+        report.error("wrong-type", "a workflow file must be a map of keys", root)
         return None
     return Document("json", "workrail", root, bundle) if as_json else Document("yaml", "native", root, bundle)

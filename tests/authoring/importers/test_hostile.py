@@ -100,7 +100,7 @@ def test_no_yaml_crashes_the_import(steps: list[dict[str, object]]) -> None:
 )
 def test_files_of_no_known_kind_are_refused_with_what_is_understood(files: dict[str, str]) -> None:
     assert detect(files) is None
-    with pytest.raises(UsageError, match="no kind that can be imported") as refused:
+    with pytest.raises(UsageError, match="not of a kind that can be imported") as refused:
         import_files(files)
     assert "workflow.ts" in str(refused.value.next_step)
 

@@ -167,7 +167,7 @@ def test_hostile_built_ins_are_read_by_their_real_contents() -> None:
 def test_a_part_whose_fields_cannot_be_read_is_named() -> None:
     report = Report()
     build_document(Workflow("w", steps=[UnreadableAgent.__new__(UnreadableAgent)]), _bundle(), report)
-    assert [found.message for found in report] == ["steps[0] holds an UnreadableAgent whose fields cannot be read"]
+    assert [found.message for found in report] == ["steps[0] contains an UnreadableAgent whose fields cannot be read"]
 
 
 LEAVES = st.one_of(

@@ -95,7 +95,7 @@ def test_a_wrong_value_is_shown_at_the_line_of_its_object() -> None:
     text = FILE.replace("max=3", "max=0")
     conform(WORKFLOW, _document(_run(text)["resolve"](None), text).root, report)
     assert [(found.file, found.line, found.column, found.message) for found in report] == snapshot(
-        [("fix-bug/workflow.py", 7, 9, "0 is too small, the least is 1")]
+        [("fix-bug/workflow.py", 7, 9, "0 is too small, the minimum is 1")]
     )
 
 

@@ -81,25 +81,25 @@ def test_a_value_that_no_workflow_can_hold_is_named_with_its_place() -> None:
         [
             (
                 1,
-                "steps[0].prompt holds a PurePosixPath, which a workflow cannot hold",
-                "write str(...) around it",
+                "steps[0].prompt contains a PurePosixPath, which a workflow cannot contain",
+                "wrap it in str(...)",
             ),
             (
                 2,
-                "steps[1].checks.t holds a PurePosixPath, which a workflow cannot hold",
-                "write str(...) around it",
+                "steps[1].checks.t contains a PurePosixPath, which a workflow cannot contain",
+                "wrap it in str(...)",
             ),
             (
                 3,
-                "steps[1].fix.prompt holds a PurePosixPath, which a workflow cannot hold",
-                "write str(...) around it",
+                "steps[1].fix.prompt contains a PurePosixPath, which a workflow cannot contain",
+                "wrap it in str(...)",
             ),
-            (1, "steps[2].name holds bytes, which a workflow cannot hold", "decode it to text"),
-            (1, "steps[2].labels holds a set, which a workflow cannot hold", "write a list, which has an order"),
+            (1, "steps[2].name contains bytes, which a workflow cannot contain", "decode it to text"),
+            (1, "steps[2].labels contains a set, which a workflow cannot contain", "use a list, which has an order"),
             (1, "steps[2] has a key that is a number; keys are text", 'write the key in quotes: {"name": ...}'),
             (
                 1,
-                "steps[2].colour holds a Colour, which a workflow cannot hold",
+                "steps[2].colour contains a Colour, which a workflow cannot contain",
                 "use text, numbers, True, False, None, lists, dicts and the objects of handrail",
             ),
         ]
@@ -122,7 +122,10 @@ def test_the_largest_numbers_that_can_be_kept_are_kept() -> None:
 def test_half_a_character_is_refused_in_values_and_keys() -> None:
     found = _refusals({"a": "x\ud800", "b\udfff": 1})
     assert [message for _, message, _ in found] == snapshot(
-        ["a holds half of a character (a lone surrogate)", "the workflow holds half of a character (a lone surrogate)"]
+        [
+            "a contains half of a character (a lone surrogate)",
+            "the workflow contains half of a character (a lone surrogate)",
+        ]
     )
 
 
@@ -130,7 +133,7 @@ def test_a_value_that_holds_itself_is_refused() -> None:
     steps: list[Any] = []
     workflow = Workflow("w", steps=steps)
     steps.append(Loop("l", until="x", max_iterations=2, steps=steps))
-    assert [message for _, message, _ in _refusals(workflow)] == snapshot(["steps[0].steps holds itself"])
+    assert [message for _, message, _ in _refusals(workflow)] == snapshot(["steps[0].steps contains itself"])
 
 
 def test_the_same_value_in_two_places_is_no_recursion() -> None:
@@ -149,7 +152,7 @@ def test_nesting_is_bounded_as_in_a_file() -> None:
     assert _plain(_nested(63)) == _nested(63)
     for levels in (64, 100_000):
         assert [message for _, message, _ in _refusals(_nested(levels))] == snapshot(
-            ["the workflow nests deeper than 64 levels"]
+            ["the workflow is nested deeper than 64 levels"]
         )
 
 
@@ -158,7 +161,7 @@ def test_the_number_of_values_is_bounded_even_when_they_are_shared() -> None:
     for _ in range(12):
         value = [value] * 10
     assert [message for _, message, _ in _refusals({"a": value})] == snapshot(
-        ["the workflow holds more than 200,000 values"]
+        ["the workflow contains more than 200,000 values"]
     )
 
 
@@ -166,5 +169,5 @@ def test_the_amount_of_text_is_bounded_even_when_it_is_shared() -> None:
     prompt = "x" * 200_000
     steps = [Agent(f"s{at}", prompt=prompt) for at in range(6)]
     assert _refusals(Workflow("w", steps=steps)) == snapshot(
-        [(1, "the workflow holds more than 1 MiB of text", "move long prompts into files")]
+        [(1, "the workflow contains more than 1 MiB of text", "move long prompts into files")]
     )

@@ -115,20 +115,20 @@ def test_mistakes_are_told_in_plain_words() -> None:
             "a second colon": [
                 "1:11-12 yaml-syntax",
                 "a second `:` in one value",
-                'a value that holds `: ` needs quotes: title: "fix: the bug"',
+                'a value that contains `: ` needs quotes: title: "fix: the bug"',
             ],
             "deeper key": [
                 "2:4-5 yaml-syntax",
-                "this line continues the text of line 1, so it cannot hold a key",
-                "line the key up with its neighbours; line 1 lacks a `:`, or has a value already",
+                "this line continues the text of line 1, so it cannot contain a key",
+                "align the key with its siblings; line 1 lacks a `:`, or already has a value",
             ],
             "no colon": [
                 "2:6-7 yaml-syntax",
-                "this line continues the text of line 1, so it cannot hold a key",
-                "line the key up with its neighbours; line 1 lacks a `:`, or has a value already",
+                "this line continues the text of line 1, so it cannot contain a key",
+                "align the key with its siblings; line 1 lacks a `:`, or already has a value",
             ],
-            "tab": ["2:1-2 yaml-syntax", "a tab stands where YAML needs spaces", "indent with spaces only"],
-            "tab in text": ["2:1-2 yaml-syntax", "a tab stands where YAML needs spaces", "indent with spaces only"],
+            "tab": ["2:1-2 yaml-syntax", "found a tab where YAML requires spaces", "indent with spaces only"],
+            "tab in text": ["2:1-2 yaml-syntax", "found a tab where YAML requires spaces", "indent with spaces only"],
             "open double quote": [
                 "2:4-5 yaml-syntax",
                 'the quote " is never closed',
@@ -141,7 +141,7 @@ def test_mistakes_are_told_in_plain_words() -> None:
             ],
             "quote closed too late": [
                 "1:4-6 yaml-syntax",
-                'the quote " opened here ends only at line 2',
+                'the quote " opened here is closed only on line 2',
                 "close it on line 1",
             ],
             "text after quote": [
@@ -159,12 +159,12 @@ def test_mistakes_are_told_in_plain_words() -> None:
             "bracket too many": [
                 "1:4-5 yaml-syntax",
                 "`}` closes nothing",
-                "remove it, or quote the text that holds it; no `{` is open here",
+                "remove it, or quote the text that contains it; no `{` is open here",
             ],
             "missing item": [
                 "1:5-6 yaml-syntax",
                 "a value is missing here",
-                "write a value, or quote the text that stands here",
+                "write a value, or quote the text here",
             ],
             "at sign": ["1:4-5 yaml-syntax", "a value cannot start with `@`", 'put it in quotes: "@me"'],
             "backtick": ["1:4-5 yaml-syntax", "a value cannot start with a backtick", 'put it in quotes: "`x`"'],
@@ -172,36 +172,36 @@ def test_mistakes_are_told_in_plain_words() -> None:
             "glob": [
                 "1:8-9 yaml-syntax",
                 "a value that starts with `*` is read as a YAML alias",
-                'a text that starts with `*` needs quotes: "*.py"',
+                'text that starts with `*` needs quotes: "*.py"',
             ],
             "globs": [
                 "1:9-10 yaml-syntax",
                 "a value that starts with `*` is read as a YAML alias",
-                'a text that starts with `*` needs quotes: "*.py"',
+                'text that starts with `*` needs quotes: "*.py"',
             ],
             "star name": [
                 "1:8-9 yaml-syntax",
                 "a value that starts with `*` is read as a YAML alias",
-                'a text that starts with `*` needs quotes: "*src/x"',
+                'text that starts with `*` needs quotes: "*src/x"',
             ],
             "ampersand": [
                 "1:4-5 yaml-syntax",
                 "a value that starts with `&` is read as a YAML anchor",
-                'a text that starts with `&` needs quotes: "& b"',
+                'text that starts with `&` needs quotes: "& b"',
             ],
             "escape": [
                 "1:5-7 yaml-syntax",
-                "`\\d` is not an escape that YAML knows",
+                "`\\d` is not a valid YAML escape",
                 "in double quotes write `\\\\` for a backslash, or use single quotes",
             ],
             "half character": [
                 "1:5-11 yaml-syntax",
-                "`\\ud800` is not the number of a character",
-                'write the character itself, or its number with 8 digits, such as "\\U0001f600"',
+                "`\\ud800` is not a valid character code",
+                'write the character itself, or its code with 8 digits, such as "\\U0001f600"',
             ],
             "short escape": [
                 "1:5-7 yaml-syntax",
-                "`\\x` is not an escape that YAML knows",
+                "`\\x` is not a valid YAML escape",
                 "in double quotes write `\\\\` for a backslash, or use single quotes",
             ],
             "block header": [
@@ -216,12 +216,12 @@ def test_mistakes_are_told_in_plain_words() -> None:
             ],
             "indentation": [
                 "3:2-3 yaml-syntax",
-                "the indentation fits nothing above",
+                "unexpected indentation",
                 "keys of one mapping, and the `-` of one list, start in the same column",
             ],
             "list and map": [
                 "2:1-2 yaml-syntax",
-                "the indentation fits nothing above",
+                "unexpected indentation",
                 "keys of one mapping, and the `-` of one list, start in the same column",
             ],
             "after document": [
@@ -251,13 +251,13 @@ def test_mistakes_are_told_in_plain_words() -> None:
             ],
             "key over lines": [
                 "2:3-4 yaml-syntax",
-                "this line continues the text of line 1, so it cannot hold a key",
-                "line the key up with its neighbours; line 1 lacks a `:`, or has a value already",
+                "this line continues the text of line 1, so it cannot contain a key",
+                "align the key with its siblings; line 1 lacks a `:`, or already has a value",
             ],
             "unended simple key": [
                 "2:1-2 yaml-syntax",
                 "a key without a `:`",
-                "write `key: value`; a text of several lines needs `|` after its key",
+                "write `key: value`; text of several lines needs `|` after its key",
             ],
         }
     )

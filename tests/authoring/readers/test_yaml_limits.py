@@ -40,7 +40,7 @@ def codes(text: str) -> list[str]:
 
 def test_a_recursive_alias_is_refused() -> None:
     assert complaints("a: &x\n  b: *x\n") == snapshot(
-        ["2:6-8 alias-refused", "the alias `*x` stands inside what it stands for", "write the value out"]
+        ["2:6-8 alias-refused", "the alias `*x` refers to a value that contains it", "write the value out"]
     )
 
 
@@ -62,8 +62,8 @@ def test_depth_64_is_read_and_65_is_not() -> None:
     assert complaints("[" * 65 + "]" * 65) == snapshot(
         [
             "1:65-66 too-deep",
-            "the file nests deeper than 64 levels",
-            "flatten the file; no part of the format nests that far",
+            "the file is nested deeper than 64 levels",
+            "flatten the file; no part of the format is nested that deeply",
         ]
     )
     assert codes("- " * 65 + "x") == ["too-deep"]

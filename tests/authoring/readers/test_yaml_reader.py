@@ -205,22 +205,22 @@ def test_tags_are_refused() -> None:
         [
             [
                 "1:4-6 tag-refused",
-                "the tag `!x` is not part of the format",
+                "the tag `!x` is not supported",
                 "remove it; quotes make a value text, and text that starts with `!` needs them",
             ],
             [
                 "1:4-9 tag-refused",
-                "the tag `!!str` is not part of the format",
+                "the tag `!!str` is not supported",
                 "remove it; quotes make a value text, and text that starts with `!` needs them",
             ],
             [
                 "1:4-35 tag-refused",
-                "the tag `!!python/object/apply:os.system` is not part of the format",
+                "the tag `!!python/object/apply:os.system` is not supported",
                 "remove it; quotes make a value text, and text that starts with `!` needs them",
             ],
             [
                 "1:7-9 tag-refused",
-                "the tag `!c` is not part of the format",
+                "the tag `!c` is not supported",
                 "remove it; quotes make a value text, and text that starts with `!` needs them",
             ],
             [
@@ -230,7 +230,7 @@ def test_tags_are_refused() -> None:
             ],
             [
                 "1:1-5 tag-refused",
-                "the tag `!<x>` is not part of the format",
+                "the tag `!<x>` is not supported",
                 "remove it; quotes make a value text, and text that starts with `!` needs them",
             ],
         ]
@@ -241,7 +241,7 @@ def test_merge_keys_are_refused_unless_quoted() -> None:
     assert complaints("a: &a {x: 1}\nb:\n  <<: *a\n") == snapshot(
         [
             "3:3-5 merge-key-refused",
-            "merge keys (`<<`) are not part of the format",
+            "merge keys (`<<`) are not supported",
             "write the keys out, or use `defaults:`",
         ]
     )
@@ -252,7 +252,7 @@ def test_a_second_document_is_refused() -> None:
     assert complaints("---\na: 1\n---\nb: 1\n") == snapshot(
         [
             "3:1-4 many-documents",
-            "the file holds more than one YAML document",
+            "the file contains more than one YAML document",
             "keep one workflow per file and remove the `---` line",
         ]
     )

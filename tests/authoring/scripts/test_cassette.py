@@ -58,7 +58,7 @@ def test_what_is_no_cassette_is_refused(data: bytes) -> None:
 
 def test_drift_names_the_first_line_that_differs() -> None:
     assert drift("a\nb", "a\nb") == ""
-    assert drift("a\nb", "a") == "the prompt differs from the recorded one at line 2: 'b' was nothing now"
+    assert drift("a\nb", "a") == "the prompt differs from the recorded one at line 2: 'b' before, nothing now"
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def test_a_script_that_is_no_map_is_refused() -> None:
     assert complaints("- say: hello\n") == snapshot(
         [
             "1:1 wrong-type",
-            "a script is a map of step addresses",
+            "a script must be a map of step addresses",
             "write step addresses with their turns, such as `reproduce: [{say: done}]`",
         ]
     )
@@ -69,7 +69,7 @@ def test_a_step_without_turns_is_refused() -> None:
 
 def test_a_turn_that_is_only_text_gets_its_key() -> None:
     assert complaints("fix:\n  - hello\n") == snapshot(
-        ["2:5 bad-value", "'hello' is no turn", "for example `- say: done`, or `- ...` at the end"]
+        ["2:5 bad-value", "'hello' is not a valid turn", "for example `- say: done`, or `- ...` at the end"]
     )
 
 
@@ -77,13 +77,13 @@ def test_a_key_that_is_no_address_is_refused() -> None:
     assert complaints("a b:\n  - say: x\n'build[]/x':\n  - say: x\n'a//b': {}\n") == snapshot(
         [
             "1:1 bad-value",
-            "'a b' is no step address",
+            "'a b' is not a valid step address",
             "for example reproduce, review@2/reviewer, build[auth]/implement or build[*]/implement",
             "3:1 bad-value",
-            "'build[]/x' is no step address",
+            "'build[]/x' is not a valid step address",
             "for example reproduce, review@2/reviewer, build[auth]/implement or build[*]/implement",
             "5:1 bad-value",
-            "'a//b' is no step address",
+            "'a//b' is not a valid step address",
             "for example reproduce, review@2/reviewer, build[auth]/implement or build[*]/implement",
         ]
     )
@@ -93,10 +93,10 @@ def test_repeating_belongs_to_the_end() -> None:
     assert complaints("a:\n  - ...\n  - say: x\nb:\n  - ...\nc:\n  - repeat: true\n  - say: x\n") == snapshot(
         [
             "2:5 bad-value",
-            "'...' ends a list of turns",
+            "'...' must be the last turn",
             "remove it, or what follows it",
             "5:5 bad-value",
-            "'...' repeats the turn before it, and there is none",
+            "'...' repeats the turn before it, but there is none",
             None,
             "7:5 bad-value",
             "only the last turn can repeat",
@@ -110,16 +110,16 @@ def test_a_path_that_leaves_the_workspace_is_refused() -> None:
     assert complaints(text) == snapshot(
         [
             "3:7 bad-value",
-            "'../x' is no path inside the workspace",
-            "write it from the workspace's root, such as src/app.py",
+            "'../x' is not a path inside the workspace",
+            "write it relative to the workspace, such as src/app.py",
             "4:7 bad-value",
-            "'/etc/passwd' is no path inside the workspace",
-            "write it from the workspace's root, such as src/app.py",
+            "'/etc/passwd' is not a path inside the workspace",
+            "write it relative to the workspace, such as src/app.py",
             "5:7 bad-value",
-            "'a//b' is no path inside the workspace",
-            "write it from the workspace's root, such as src/app.py",
+            "'a//b' is not a path inside the workspace",
+            "write it relative to the workspace, such as src/app.py",
             "6:7 bad-value",
-            "a turn cannot write into .git",
+            "a turn cannot write to .git",
             'use git itself: `run: "git ..."`',
         ]
     )
@@ -145,7 +145,7 @@ def test_a_file_has_one_kind_of_content() -> None:
 @pytest.mark.parametrize("text", ["'?'", "abc", "äöü"])
 def test_bytes_that_are_no_base64_are_refused(text: str) -> None:
     found = complaints(f"a: {{files: {{x: {{base64: {text}}}}}}}")
-    said_so = f"'{text.strip(chr(39))}' is no base64"
+    said_so = f"'{text.strip(chr(39))}' is not valid base64"
     assert found == ["1:25 bad-value", said_so, "for example aGVsbG8="]
 
 

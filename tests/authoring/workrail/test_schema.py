@@ -144,7 +144,9 @@ def test_ids_of_fragments_start_with_a_small_letter(name: str) -> None:
 
 def test_functions_are_referred_to_with_brackets() -> None:
     assert problems(with_step(functionReferences=["look()"])) == []
-    assert problems(with_step(functionReferences=["look"])) == [("bad-value", "'look' is no function reference")]
+    assert problems(with_step(functionReferences=["look"])) == [
+        ("bad-value", "'look' is not a valid function reference")
+    ]
 
 
 def test_the_shape_prints_as_a_valid_json_schema_that_agrees() -> None:

@@ -10,8 +10,8 @@ from handrail.authoring.importers.workrail.workflow import import_workrail, is_w
 from handrail.errors import UsageError
 
 UNDERSTOOD = (
-    "understood are a WorkRail-style workflow (a .json file with 'steps' that have an 'id'), "
-    "Coven's files (grimoires/*.yaml with spells/*.md), and a workflow folder with workflow.ts and prompts/*.md"
+    "the supported kinds are: a WorkRail-style workflow (a .json file with 'steps' that have an 'id'), Coven's files"
+    " (grimoires/*.yaml with spells/*.md), and a workflow folder with workflow.ts and prompts/*.md"
 )
 _IMPORTERS = {"workrail": import_workrail, "coven": import_coven, "cyrus": import_cyrus}
 
@@ -30,12 +30,12 @@ def import_files(files: Mapping[str, str], kind: SourceKind | None = None) -> Im
     """Translate files of another system into native workflow folders."""
     kind = kind or detect(files)
     if kind is None:
-        raise UsageError("these files are of no kind that can be imported", next_step=UNDERSTOOD)
+        raise UsageError("these files are not of a kind that can be imported", next_step=UNDERSTOOD)
     notes = Notes()
     clean = clean_paths(files)
     for path in files:
         if not clean_paths({path: ""}):
-            notes.add_lost(path, 1, "the file was not carried over: its path leaves the folder")
+            notes.add_lost(path, 1, "the file was not imported: its path leads outside the folder")
     made = _IMPORTERS[kind](clean, notes)
     if not made:
         found = next((note for note in notes if note.severity == "lost"), None)

@@ -27,7 +27,7 @@ def check_native(text: str, origin: str, notes: Notes) -> None:
     for found in report:
         if found.is_error:
             hint = f" ({found.hint})" if found.hint else ""
-            message = f"workflow.yaml line {found.line} does not fit the format: {found.message}{hint}"
+            message = f"workflow.yaml line {found.line} is not valid: {found.message}{hint}"
             notes.add_lost(origin, 1, message)
 
 

@@ -10,10 +10,10 @@ REFERENCES = ListOf(
         "a reference",
         {
             "id": Key(Text("reference id", 1, 64, r"[a-z][a-z0-9_-]*", "api-schema"), "its id", required=True),
-            "title": Key(Text("title", 1, 128), "what people see", required=True),
+            "title": Key(Text("title", 1, 128), "the title shown to people", required=True),
             "source": Key(Text("path", 1, 512), "the file's path, below the workspace", required=True),
             "purpose": Key(Text("purpose", 1, 512), "what it is for", required=True),
-            "authoritative": Key(Flag(), "whether it outranks other sources; default false"),
+            "authoritative": Key(Flag(), "whether it takes precedence over other sources; default false"),
             "resolve_from": Key(Choice(("workspace", "package")), "where the path starts; default workspace"),
         },
     )
@@ -58,10 +58,11 @@ EXTENSION_POINTS = MapOf(
             "map": Record(
                 "an extension point",
                 {
-                    "default": Key(_TARGET, "what it is bound to unless the project says otherwise", required=True),
+                    "default": Key(_TARGET, "what it is bound to unless the project overrides it", required=True),
                     "purpose": Key(Text("purpose", 1, 256), "what it is for"),
                     "accepts": Key(
-                        ListOf(Choice(("routine", "workflow")), least=1, unique=True), "what may be bound; default both"
+                        ListOf(Choice(("routine", "workflow")), least=1, unique=True),
+                        "what it may be bound to; default both",
                     ),
                 },
             ),
@@ -75,7 +76,7 @@ LEVELS = ListOf(Text("level", 1, 64), least=2, unique=True)
 ASSESSMENT = Record(
     "an assessment",
     {
-        "purpose": Key(Text(most=256), "what is judged"),
+        "purpose": Key(Text(most=256), "what is rated"),
         "dimensions": Key(
             MapOf(
                 Either(
@@ -85,9 +86,9 @@ ASSESSMENT = Record(
                         "map": Record(
                             "a dimension",
                             {
-                                "purpose": Key(Text("purpose", 1, 256), "what is judged"),
+                                "purpose": Key(Text("purpose", 1, 256), "what is rated"),
                                 "levels": Key(LEVELS, "its levels, worst first"),
-                                "required": Key(Flag(), "whether it must be given; default true"),
+                                "required": Key(Flag(), "whether it is required; default true"),
                             },
                         ),
                     },
@@ -96,13 +97,13 @@ ASSESSMENT = Record(
                 least=1,
                 key_what="dimension name",
             ),
-            "what is judged, each with its purpose",
+            "what is rated, each with its purpose",
             required=True,
         ),
-        "levels": Key(LEVELS, "levels of every dimension that names none; default low, medium, high"),
+        "levels": Key(LEVELS, "levels of every dimension that defines none; default low, medium, high"),
         "rationale": Key(Choice(("required", "optional")), "whether each level needs a reason; default required"),
-        "follow_up_when": Key(TEXTS, "levels that send the step back, within its `retry`"),
-        "guidance": Key(Text(most=512), "what the agent is told then"),
+        "follow_up_when": Key(TEXTS, "levels that make the agent try again, within its `retry`"),
+        "guidance": Key(Text(most=512), "the guidance that the agent gets then"),
     },
 )
 ASSESSMENTS = MapOf(ASSESSMENT, key_pattern=r"[a-z][a-z0-9_.-]*", key_what="assessment name")

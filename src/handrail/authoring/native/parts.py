@@ -50,16 +50,16 @@ TEXTS = Either("one text or a list", {"text": Text(least=1), "list": ListOf(Text
 BUDGET = Record(
     "a budget",
     {
-        "usd": Key(Number(least=0), "most dollars"),
-        "tokens": Key(Number(least=1, whole=True), "most tokens"),
-        "minutes": Key(Number(least=0), "most minutes"),
-        "agent_calls": Key(Number(least=0, whole=True), "most calls of an agent"),
+        "usd": Key(Number(least=0), "maximum cost in US dollars"),
+        "tokens": Key(Number(least=1, whole=True), "maximum number of tokens"),
+        "minutes": Key(Number(least=0), "maximum time in minutes"),
+        "agent_calls": Key(Number(least=0, whole=True), "maximum number of agent calls"),
         "at_limit": Key(
             Choice(("ask", "finish", "stop")),
             "at the limit: ask a person, finish without further agents, or stop; default ask on a terminal, else stop",
         ),
         "unknown_price": Key(
-            Choice(("estimate", "block")), "where an agent tells no price: estimate it (shown with ~) or block"
+            Choice(("estimate", "block")), "if an agent does not report its price: estimate it (shown with ~) or block"
         ),
     },
     hints={"cost": "the key is 'usd'", "dollars": "the key is 'usd'", "max_usd": "the key is 'usd'"},
@@ -73,9 +73,12 @@ RETRY = Either(
             "retry",
             {
                 "max": Key(
-                    Number(least=0, most=100, whole=True), "how many more tries", required=True, aliases=WORDS_FOR_MAX
+                    Number(least=0, most=100, whole=True),
+                    "number of additional tries",
+                    required=True,
+                    aliases=WORDS_FOR_MAX,
                 ),
-                "backoff": Key(DURATION, "pause before the first of them, doubled each time"),
+                "backoff": Key(DURATION, "pause before the first of them, doubled after each"),
             },
         ),
     },
@@ -90,7 +93,7 @@ SANDBOX = Either(
             "sandbox",
             {
                 "kind": Key(_SANDBOXES, "none, or bwrap", required=True),
-                "network": Key(Flag(), "whether the agent reaches the network; default true"),
+                "network": Key(Flag(), "whether the agent can access the network; default true"),
             },
         ),
     },
@@ -104,7 +107,7 @@ _SESSIONS = Either(
         "map": Record(
             "session",
             {
-                "from": Key(_SESSION, "the earlier step that it goes on from, or continue", required=True),
+                "from": Key(_SESSION, "the earlier step to continue from, or continue", required=True),
                 "carry": Key(
                     Choice(get_args(Carry)),
                     "conversation, or summary for a new one that begins with a summary of that step",
@@ -118,12 +121,14 @@ _SESSIONS = Either(
 SESSION = Ref("session", lambda: _SESSIONS)
 
 AGENT_SETTINGS: dict[str, Key] = {
-    "agent": Key(AGENT, "which agent, and after a slash which model: claude/sonnet"),
-    "model": Key(Text("model", 1, 128), "which model of the agent"),
+    "agent": Key(AGENT, "the agent, and after a slash the model: claude/sonnet"),
+    "model": Key(Text("model", 1, 128), "the model of the agent"),
     "access": Key(ACCESS, "what the agent may do: read, edit (default) or full"),
-    "session": Key(SESSION, "fresh (default), the step whose conversation goes on, or continue for the nearest"),
-    "handoff": Key(HANDOFF, "what it is told of the run so far: summary (default), full, none, or a template NAME.md"),
-    "role": Key(Text("role", 1, 1024), "the stance the agent takes, told before its task"),
+    "session": Key(SESSION, "fresh (default), the step whose conversation is continued, or continue for the nearest"),
+    "handoff": Key(
+        HANDOFF, "what it learns about the run so far: summary (default), full, none, or a template NAME.md"
+    ),
+    "role": Key(Text("role", 1, 1024), "the role the agent takes, stated before its task"),
     "system_prompt": Key(PROMPT, "a prompt that is added to the agent's system prompt"),
     "single_turn": Key(Flag(), "one answer, no further turns"),
     "suppress_thoughts": Key(
@@ -131,10 +136,12 @@ AGENT_SETTINGS: dict[str, Key] = {
     ),
     "allowed_tools": Key(TOOLS, "only these tools, by the agent's own names"),
     "disallowed_tools": Key(TOOLS, "none of these tools, by the agent's own names"),
-    "handrail_tools": Key(OWN_TOOLS, "tools of Handrail that it may call; default none"),
+    "handrail_tools": Key(OWN_TOOLS, "Handrail tools that it may call; default none"),
     "idle_timeout": Key(DURATION, "how long the agent may print nothing while no tool runs; default 10m"),
     "tmux": Key(Flag(), "run the agent in a tmux session that a person can attach to"),
-    "sandbox": Key(SANDBOX, "confine the agent's process: none, or bwrap for a read-only machine around the work tree"),
+    "sandbox": Key(
+        SANDBOX, "sandbox the agent's process: none, or bwrap, which makes everything but the worktree read-only"
+    ),
 }
 
 DEFAULTS = Record(
@@ -142,15 +149,15 @@ DEFAULTS = Record(
     {
         **{name: key for name, key in AGENT_SETTINGS.items() if name != "session"},
         "timeout": Key(DURATION, "how long a step may take"),
-        "retry": Key(RETRY, "how many more tries a step has"),
-        "budget": Key(BUDGET, "what one step may spend"),
+        "retry": Key(RETRY, "number of additional tries of a step"),
+        "budget": Key(BUDGET, "the budget of one step"),
     },
 )
 
 
 def agent_record(what: str, extra: dict[str, Key] | None = None) -> Record:
     """Build the long form of a prompt key: a map of the prompt and agent settings."""
-    own = {"prompt": Key(PROMPT, "what the agent is told", required=True)}
+    own = {"prompt": Key(PROMPT, "the prompt of the agent", required=True)}
     return Record(what, {**own, **AGENT_SETTINGS, **(extra or {})})
 
 
@@ -160,8 +167,8 @@ def agent_task(what: str, extra: dict[str, Key] | None = None) -> Shape:
 
 
 REPEATED: dict[str, Key] = {
-    "max": Key(Number(least=1, most=100, whole=True), "how often at most; default 3", aliases=WORDS_FOR_MAX),
-    "budget": Key(BUDGET, "what all its calls in this step may spend"),
+    "max": Key(Number(least=1, most=100, whole=True), "maximum number of calls; default 3", aliases=WORDS_FOR_MAX),
+    "budget": Key(BUDGET, "the budget of all its calls in this step"),
 }
 ROLE = agent_task("a role", {"budget": REPEATED["budget"]})
 FIX = agent_task("fix", REPEATED)
@@ -191,15 +198,15 @@ _RETURNS = Either(
 )
 
 UNCHANGED = Either(
-    "files that must not have been changed",
+    "files that must not have changed",
     {
         "text": Text(least=1),
         "list": ListOf(Text(least=1), least=1),
         "map": Record(
             "unchanged",
             {
-                "paths": Key(TEXTS, "files that must not have been changed", required=True),
-                "ignored": Key(Flag(), "whether files that git ignores count too; default false"),
+                "paths": Key(TEXTS, "files that must not have changed", required=True),
+                "ignored": Key(Flag(), "whether files that git ignores count as well; default false"),
             },
         ),
     },
@@ -224,17 +231,17 @@ DONE_WHEN = ListOf(
         {
             "passes": Key(_PROVING, "a command that must succeed, or {check, file}"),
             "fails": Key(_PROVING, "a command that must fail; with {check, file}, a test in that file must fail"),
-            "exit": Key(Number(least=1, most=255, whole=True), "the exit code that `fails` must give"),
-            "changed": Key(TEXTS, "files that must have been changed"),
-            "unchanged": Key(UNCHANGED, "files that must not have been changed"),
+            "exit": Key(Number(least=1, most=255, whole=True), "the exit code required by `fails`"),
+            "changed": Key(TEXTS, "files that must have changed"),
+            "unchanged": Key(UNCHANGED, "files that must not have changed"),
             "exists": Key(Text("path", 1), "a path that must exist"),
             "expect": Key(EXPRESSION, "an expression that must be true"),
             "report": Key(
                 Record(
                     "a report",
                     {
-                        "junit": Key(Text("path", 1), "a JUnit XML file that the step leaves", required=True),
-                        "min_tests": Key(Number(least=0, whole=True), "how many tests must have run; default 1"),
+                        "junit": Key(Text("path", 1), "a JUnit XML file that the step writes", required=True),
+                        "min_tests": Key(Number(least=0, whole=True), "minimum number of tests; default 1"),
                     },
                 ),
                 "a test report that must show no failure",

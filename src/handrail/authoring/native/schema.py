@@ -27,8 +27,8 @@ INPUT_TYPE = Either("type", {"text": TYPE_TEXT, "list": LIST_TYPE})
 
 INPUT_RECORD = {
     "type": Key(INPUT_TYPE, "its type: string, int, number, bool, path, json, list, issue, a | b | c, or [string]"),
-    "required": Key(Flag(), "whether it must be given; an input without default is required"),
-    "default": Key(ANY_VALUE, "what it is when it is not given"),
+    "required": Key(Flag(), "whether it is required; an input without a default is required"),
+    "default": Key(ANY_VALUE, "its value when none is given"),
     "description": Key(Text(), "what it is for"),
 }
 
@@ -83,25 +83,28 @@ WORKFLOW = Record(
         "description": Key(Text(), "what it does, in a sentence or two"),
         "trigger": Key(
             Either("trigger", {"text": Choice(("manual", "on_event")), "list": ListOf(TRIGGER), "map": TRIGGER}),
-            "what starts it: manual, a schedule, an issue, a pull request",
+            "what starts a run: manual, a schedule, an issue, a pull request",
         ),
-        "input": Key(INPUTS, "what it must be given", slips=INPUTS_SLIPS),
+        "input": Key(INPUTS, "the inputs of a run", slips=INPUTS_SLIPS),
         "defaults": Key(DEFAULTS, "agent settings for every step that does not set its own"),
-        "budget": Key(BUDGET, "what the whole run may spend"),
+        "budget": Key(BUDGET, "the budget of the whole run"),
         "concurrency": Key(
             Record(
                 "concurrency",
                 {
-                    "key": Key(Text(least=1), "runs with the same key exclude each other", required=True),
-                    "if_running": Key(Choice(("skip", "queue", "stop_old")), "what a new run does; default queue"),
+                    "key": Key(Text(least=1), "runs with the same key never run at the same time", required=True),
+                    "if_running": Key(
+                        Choice(("skip", "queue", "stop_old")),
+                        "what a new run does if another is running; default queue",
+                    ),
                 },
             ),
-            "which runs exclude each other",
+            "which runs must not run at the same time",
         ),
         "timeout": Key(DURATION, "how long the whole run may take"),
-        "guidance": Key(Ref("guidance", lambda: guidance.GUIDANCE), "rules that hold throughout, told to every agent"),
-        "references": Key(Ref("references", lambda: guidance.REFERENCES), "documents that agents should know of"),
-        "features": Key(Ref("features", lambda: guidance.FEATURES), "texts of the library after every agent's prompt"),
+        "guidance": Key(Ref("guidance", lambda: guidance.GUIDANCE), "rules for the whole run, given to every agent"),
+        "references": Key(Ref("references", lambda: guidance.REFERENCES), "documents that agents should know about"),
+        "features": Key(Ref("features", lambda: guidance.FEATURES), "library texts added to every agent's prompt"),
         "capabilities": Key(
             Ref("capabilities", lambda: guidance.CAPABILITIES),
             "what an agent must (required) or should (preferred) be able to do",
@@ -111,14 +114,14 @@ WORKFLOW = Record(
             "slots that the project may bind, as {{ bindings.NAME }} in prompts",
         ),
         "assessments": Key(
-            Ref("assessments", lambda: guidance.ASSESSMENTS), "judgments that steps ask for by name, as `assess`"
+            Ref("assessments", lambda: guidance.ASSESSMENTS), "assessments that steps refer to by name, as `assess`"
         ),
         "labels": Key(ListOf(Text(least=1), unique=True), "issue labels that choose this workflow", aliases=("tags",)),
         "classifications": Key(ListOf(Text(least=1), unique=True), "kinds of request that choose this workflow"),
         "validated_against_spec": Key(
-            Number(least=1, whole=True), "the authoring spec it was last checked by; written by `handrail stamp`"
+            Number(least=1, whole=True), "the authoring spec it was last checked against; written by `handrail stamp`"
         ),
-        "steps": Key(ListOf(STEPS, least=1), "what is done, in order", required=True, slips=STEPS_SLIPS),
+        "steps": Key(ListOf(STEPS, least=1), "the steps, in order", required=True, slips=STEPS_SLIPS),
     },
     hints={
         "inputs": "the key is 'input'",

@@ -13,11 +13,11 @@ HINTS = {
     "parallel": "use `type: parallel-agents` with 'for_each'",
     "join": "use 'on_fail': block, continue or fail",
     "prompt_blocks": "write sections in the prompt file, with {% if %} where they are optional",
-    "prompt_fragments": "write {% if %} in the prompt file",
+    "prompt_fragments": "use {% if %} in the prompt file",
     "continue_on_error": "use `on_fail: continue`",
     **dict.fromkeys(
         ("max", "max_cycles", "max_iterations"),
-        "only a step that repeats has it: `loop`, `agent-loop` and `review`; `retry` is for more tries",
+        "only steps that repeat have it: `loop`, `agent-loop` and `review`; `retry` is for additional tries",
     ),
 }
 """Keys that other systems and earlier drafts use on a step."""
@@ -37,15 +37,15 @@ STEP_SLIPS: dict[Kind, str] = {
     "text": "a step is a map: `{name: first, command: VALUE}`, or with `prompt` for an agent"
 }
 CHECKS_SLIPS: dict[Kind, str] = dict.fromkeys(
-    ("text", "list"), "give each command a name: `checks: {test: VALUE}`; or write `checks: project`"
+    ("text", "list"), "name each command: `checks: {test: VALUE}`; or write `checks: project`"
 )
 DONE_WHEN_SLIPS: dict[Kind, str] = {
     "text": "write a list: `done_when: [{passes: VALUE}]` for a command, or with `expect` for an expression"
 }
 STEPS_SLIPS: dict[Kind, str] = {
-    "map": "steps are a list, and each item begins with `- `: `- name: NAME`",
+    "map": "steps are a list, and each item starts with `- `: `- name: NAME`",
     "text": "write a list of steps: `steps: [{name: first, command: VALUE}]`, or with `prompt` for an agent",
 }
 CHECK_SLIPS: dict[Kind, str] = {"text": "write `{passes: VALUE}` for a command, `{expect: VALUE}` for an expression"}
-INPUT_SLIPS: dict[Kind, str] = dict.fromkeys(("text", "list"), 'give the value a name: `input: {NAME: "${NAME}"}`')
+INPUT_SLIPS: dict[Kind, str] = dict.fromkeys(("text", "list"), 'name the value: `input: {NAME: "${NAME}"}`')
 INPUTS_SLIPS: dict[Kind, str] = {"text": "name it with its type: `input: {NAME: string}`"}

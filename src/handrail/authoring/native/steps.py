@@ -54,50 +54,50 @@ from handrail.authoring.shapes.shapes import (
 ON_FAIL = ("block", "fail", "continue", "warn", "retry", "escalate", "undo")
 
 COMMON: dict[str, Key] = {
-    "name": Key(STEP_NAME, "the step's name, unique among its neighbours", required=True),
+    "name": Key(STEP_NAME, "the step's name, unique in its list", required=True),
     "type": Key(Text("type", 1), "what kind of step it is"),
     "description": Key(Text(), "what it is for, shown to people"),
-    "when": Key(FLAG_OR_EXPRESSION, "run it only if this is true"),
+    "when": Key(FLAG_OR_EXPRESSION, "the step runs only if this is true"),
     "input": Key(
         MapOf(ANY_VALUE, key_pattern=r"[A-Za-z_][A-Za-z0-9_-]*"),
-        "values that only this step sees",
+        "values available only to this step",
         slips=INPUT_SLIPS,
     ),
-    "output": Key(CLOSED_NAME, "the name under which later steps see its result"),
+    "output": Key(CLOSED_NAME, "the name under which later steps read its result"),
     "returns": Key(RETURNS, "the type its result must have"),
     "timeout": Key(DURATION, "how long it may take"),
-    "retry": Key(RETRY, "how many more tries it has"),
-    "on_fail": Key(Choice(ON_FAIL), "what happens when it has failed for good"),
-    "escalate_to": Key(Text("person or channel", 1), "who is told, with `on_fail: escalate`"),
-    "budget": Key(BUDGET, "what it may spend"),
-    "message": Key(Text(), "what a person is told"),
-    "done_when": Key(DONE_WHEN, "proof that Handrail takes itself before the step is done", slips=DONE_WHEN_SLIPS),
-    "assess": Key(ASSESS, "a judgment that the agent must give, in bounded words, with reasons"),
+    "retry": Key(RETRY, "number of additional tries"),
+    "on_fail": Key(Choice(ON_FAIL), "what happens when all tries have failed"),
+    "escalate_to": Key(Text("person or channel", 1), "who is notified, with `on_fail: escalate`"),
+    "budget": Key(BUDGET, "its budget"),
+    "message": Key(Text(), "a message shown to people"),
+    "done_when": Key(DONE_WHEN, "checks that Handrail makes before it accepts the step", slips=DONE_WHEN_SLIPS),
+    "assess": Key(ASSESS, "an assessment that the agent must give: fixed levels, with reasons"),
     **AGENT_SETTINGS,
 }
 
 WORDS_FOR_ROUNDS = ("max", "max_cycles")
 STEP_LIST: Shape = ListOf(Ref("step", lambda: STEPS), least=1)
 ON_MAX: dict[str, Key] = {
-    "max_iterations": Key(Number(least=1, most=1000, whole=True), "the most rounds", aliases=WORDS_FOR_ROUNDS),
+    "max_iterations": Key(Number(least=1, most=1000, whole=True), "maximum number of rounds", aliases=WORDS_FOR_ROUNDS),
     "on_max": Key(
         Choice(("continue", "block", "fail"), also=("exit", "escalate")), "what happens after the last round"
     ),
-    "on_max_iterations": Key(Choice(("continue", "block", "exit")), "Coven's word for `on_max`; its `exit` means fail"),
+    "on_max_iterations": Key(Choice(("continue", "block", "exit")), "Coven's name for `on_max`; its `exit` means fail"),
 }
 EACH: dict[str, Key] = {
     "for_each": Key(
         Either("a list", {"text": EXPRESSION, "list": ListOf(ANY_VALUE, least=1)}), "the items, one round each"
     ),
     "as": Key(CLOSED_NAME, "the name of the item; default item"),
-    "key": Key(EXPRESSION, "identity of an item; default item.id, else its index"),
+    "key": Key(EXPRESSION, "the key of an item; default item.id, otherwise its index"),
 }
 ROLES: dict[str, Key] = {
     "prompt": Key(PROMPT, "the reviewer's prompt, short for `reviewer`"),
     "arbiter_prompt": Key(PROMPT, "the arbiter's prompt, short for `arbiter`"),
-    "reviewer": Key(ROLE, "who finds"),
-    "arbiter": Key(ROLE, "who judges what is worth fixing"),
-    "fixer": Key(ROLE, "who fixes; left out, the reviewer does"),
+    "reviewer": Key(ROLE, "the agent that reviews"),
+    "arbiter": Key(ROLE, "the agent that decides what is worth fixing"),
+    "fixer": Key(ROLE, "the agent that fixes; default the reviewer"),
     "checks": Key(CHECKS, "commands that must pass after each fix", slips=CHECKS_SLIPS),
     "exit_when": Key(FLAG_OR_EXPRESSION, "stop early when this is true"),
     "converge": Key(
@@ -111,14 +111,14 @@ ROLES: dict[str, Key] = {
                     {
                         "severity": Key(
                             Choice(("low", "medium", "high", "critical"), placeholder=True),
-                            "findings below it do not keep the loop going; default low",
+                            "findings below this severity do not keep the loop going; default low",
                         ),
                         "plateau": Key(Number(least=1, most=100, whole=True), "rounds without progress; default 2"),
                     },
                 ),
             },
         ),
-        "how the loop notices that it no longer gains; on by default",
+        "how the loop detects that it makes no progress; on by default",
     ),
     **ON_MAX,
 }
@@ -134,7 +134,7 @@ RECORDS: dict[str, Record] = {
     "agent": _step(
         "agent",
         {
-            "prompt": Key(PROMPT, "what the agent is told: text, a file, or the name of a prompt", required=True),
+            "prompt": Key(PROMPT, "the prompt of the agent: text, a file, or the name of a prompt", required=True),
             "requires_approval": Key(
                 Flag(), "wait for a person's approval after it", aliases=("require_confirmation",)
             ),
@@ -148,7 +148,7 @@ RECORDS: dict[str, Record] = {
     ),
     "review": _step(
         "review",
-        {**ROLES, "max_iterations": replace(ON_MAX["max_iterations"], doc="the most rounds; default 3")},
+        {**ROLES, "max_iterations": replace(ON_MAX["max_iterations"], doc="maximum number of rounds; default 3")},
         at_most_one=(
             ("prompt", "reviewer"),
             ("arbiter_prompt", "arbiter"),
@@ -158,7 +158,7 @@ RECORDS: dict[str, Record] = {
     "loop": _step(
         "loop",
         {
-            "while": Key(FLAG_OR_EXPRESSION, "go on while this is true, tested before each round"),
+            "while": Key(FLAG_OR_EXPRESSION, "repeat while this is true, tested before each round"),
             "until": Key(FLAG_OR_EXPRESSION, "stop when this is true, tested after each round"),
             "for": Key(
                 Either("a count", {"number": Number(least=0, most=1000, whole=True), "text": EXPRESSION}),
@@ -167,7 +167,7 @@ RECORDS: dict[str, Record] = {
             **EACH,
             **ON_MAX,
             "max_iterations": replace(ON_MAX["max_iterations"], required=True),
-            "steps": Key(STEP_LIST, "what is done in each round", required=True, slips=STEPS_SLIPS),
+            "steps": Key(STEP_LIST, "the steps of each round", required=True, slips=STEPS_SLIPS),
         },
         one_of=(("while", "until", "for", "for_each"),),
         at_most_one=(("on_max", "on_max_iterations"),),
@@ -177,12 +177,12 @@ RECORDS: dict[str, Record] = {
         {
             **EACH,
             "for_each": Key(EACH["for_each"].shape, EACH["for_each"].doc, required=True),
-            "after": Key(EXPRESSION, "keys of the items it starts from"),
+            "after": Key(EXPRESSION, "keys of the items that it depends on"),
             "max_concurrent": Key(
-                Number(least=1, most=100, whole=True, placeholder=True), "how many at a time; default 3"
+                Number(least=1, most=100, whole=True, placeholder=True), "how many items run at a time; default 3"
             ),
             "prompt": Key(PROMPT, "one prompt per item, short for a body of one step"),
-            "steps": Key(STEP_LIST, "what is done for each item", slips=STEPS_SLIPS),
+            "steps": Key(STEP_LIST, "the steps for each item", slips=STEPS_SLIPS),
         },
         one_of=(("prompt", "steps"),),
     ),
@@ -191,8 +191,8 @@ RECORDS: dict[str, Record] = {
         {
             "command": Key(COMMAND, "a shell command", required=True),
             "env": Key(ENV, "environment variables for it"),
-            "repeatable": Key(Flag(), "whether it may run again after a crash; default true"),
-            "on_success": Key(Choice(("exit_loop",)), "leave the loop when it succeeds"),
+            "repeatable": Key(Flag(), "whether it may be run again after a crash; default true"),
+            "on_success": Key(Choice(("exit_loop",)), "end the loop when it succeeds"),
         },
     ),
     "gate": _step(
@@ -200,9 +200,9 @@ RECORDS: dict[str, Record] = {
         {
             "command": Key(COMMAND, "a shell command that must succeed"),
             "checks": Key(
-                CHECKS, "commands that must all succeed, or `project` for the project's own", slips=CHECKS_SLIPS
+                CHECKS, "commands that must all succeed, or `project` for the project's checks", slips=CHECKS_SLIPS
             ),
-            "fix": Key(FIX, "an agent that is asked to fix what failed, between tries"),
+            "fix": Key(FIX, "an agent that fixes what failed, between tries"),
             "env": Key(ENV, "environment variables for the commands"),
             "warn_when": Key(EXPRESSION, "a failure is only a warning when this is true"),
         },
@@ -211,21 +211,25 @@ RECORDS: dict[str, Record] = {
     "approval": _step(
         "approval",
         {
-            "show": Key(TEXTS, "what is displayed: diff, or any value"),
-            "revise": Key(STEP_NAME, "the step that a revision goes back to; default the nearest earlier agent step"),
-            "max": Key(Number(least=0, most=20, whole=True), "how many revisions; default 3", aliases=WORDS_FOR_MAX),
-            "on_reject": Key(Choice(("stop", "revise")), "an older way of saying `revise`"),
+            "show": Key(TEXTS, "what is shown: diff, or any value"),
+            "revise": Key(STEP_NAME, "the step to which a revision returns; default the nearest earlier agent step"),
+            "max": Key(
+                Number(least=0, most=20, whole=True), "maximum number of revisions; default 3", aliases=WORDS_FOR_MAX
+            ),
+            "on_reject": Key(Choice(("stop", "revise")), "an older name for `revise`"),
         },
     ),
     "workflow": _step(
         "workflow", {"workflow": Key(Text("workflow", 1, 128), "the workflow that is called", required=True)}
     ),
-    "use": _step("use", {"use": Key(Text("routine", 1, 128), "the workflow whose steps are put here", required=True)}),
+    "use": _step(
+        "use", {"use": Key(Text("routine", 1, 128), "the workflow whose steps are inserted here", required=True)}
+    ),
     "create-issues": _step(
         "create-issues",
         {
             "from": Key(TEXTS, "the list of issues", required=True),
-            "labels": Key(ListOf(Text(least=1), unique=True), "labels they get"),
+            "labels": Key(ListOf(Text(least=1), unique=True), "labels to add"),
         },
     ),
     "commit": _step(
@@ -240,7 +244,7 @@ RECORDS: dict[str, Record] = {
         {
             "from": Key(TEXTS, "a branch, a list of branches, or a fan-out's result", required=True),
             "checks": Key(CHECKS, "commands that must pass after each merge", slips=CHECKS_SLIPS),
-            "on_conflict": Key(agent_task("on_conflict", REPEATED), "an agent that is asked to resolve a conflict"),
+            "on_conflict": Key(agent_task("on_conflict", REPEATED), "an agent that resolves conflicts"),
         },
     ),
     "pull-request": _step(
@@ -248,13 +252,14 @@ RECORDS: dict[str, Record] = {
         {
             "title": Key(Text("title", 1), "its title", required=True),
             "body": Key(
-                Either("a body", {"text": Text(), "map": agent_record("a body")}), "its text, or who writes it"
+                Either("a body", {"text": Text(), "map": agent_record("a body")}),
+                "its text, or the agent that writes it",
             ),
-            "base": Key(Text("branch", 1), "the branch it aims at"),
+            "base": Key(Text("branch", 1), "the target branch"),
             "draft": Key(Flag(placeholder=True), "open it as a draft"),
-            "labels": Key(TEXTS, "labels it gets"),
-            "reviewers": Key(TEXTS, "who is asked to review"),
-            "key": Key(Text(least=1), "same key, same pull request; default the issue or the run"),
+            "labels": Key(TEXTS, "labels to add"),
+            "reviewers": Key(TEXTS, "requested reviewers"),
+            "key": Key(Text(least=1), "pull requests with the same key are the same; default the issue or the run"),
             "follow": Key(
                 Record(
                     "follow",
@@ -268,11 +273,13 @@ RECORDS: dict[str, Record] = {
                         ),
                         "fix": Key(ROLE, "the agent that reacts", required=True),
                         "max": Key(
-                            Number(least=1, most=100, whole=True), "how often; default 3", aliases=WORDS_FOR_MAX
+                            Number(least=1, most=100, whole=True),
+                            "maximum number of reactions; default 3",
+                            aliases=WORDS_FOR_MAX,
                         ),
                     },
                 ),
-                "stay with the pull request and react to it",
+                "monitor the pull request and react to it",
             ),
         },
     ),

@@ -133,7 +133,7 @@ class FlowContext:
         """
         if not isinstance(step, str):
             if command is not None or keys:
-                raise FlowError("a step object says itself what it does: give its keys there")
+                raise FlowError("a step object already says what to do: set its keys there")
             return _ask(step, values or {})
         if command is not None:
             keys = {"command": command, **keys}
@@ -153,7 +153,7 @@ class FlowContext:
     def sleep(self, seconds: float, name: str = "sleep") -> Ask:
         """Wait for some seconds, without holding a process meanwhile."""
         if not isfinite(seconds) or seconds < 0:
-            raise FlowError(f"ctx.sleep takes seconds from 0 on, not {seconds}")
+            raise FlowError(f"ctx.sleep needs 0 seconds or more, not {seconds}")
         return Ask({"name": name, "type": "sleep"}, {"seconds": seconds})
 
     def parallel(self, *_: object, **__: object) -> Ask:
@@ -227,7 +227,7 @@ class FlowContext:
         if "prompt_path" not in found:
             return found
         if "prompt" in found:
-            raise FlowError("say either prompt or prompt_path")
+            raise FlowError("pass either prompt or prompt_path, not both")
         path = str(found.pop("prompt_path"))
         if path not in self._files:
             raise FlowError(f"there is no prompt '{path}' beside the workflow, only {', '.join(self._files) or 'none'}")
@@ -245,7 +245,7 @@ def _step(name: str, keys: dict[str, Any]) -> Step:
     if "command" in keys:
         return Script(name, **keys)
     raise FlowError(
-        f"run_step('{name}') says nothing to do: give a prompt, a command, checks, a workflow, or a step object"
+        f"run_step('{name}') has nothing to do: pass a prompt, a command, checks, a workflow, or a step object"
     )
 
 
@@ -262,7 +262,7 @@ def _ask(made: "Step | Mapping[str, Any]", values: Values) -> Ask:
     given = made if isinstance(made, Mapping) else {key: getattr(made, key, None) for key in _PYTHON_DOES}
     said = [key for key in _PYTHON_DOES if given.get(key) is not None]
     if said:
-        raise FlowError(f"step '{name}' says {', '.join(said)}: in a flow write that in Python")
+        raise FlowError(f"step '{name}' sets {', '.join(said)}: in a flow, write that in Python")
     report = Report()
     nowhere = Bundle("call", {"call": SourceText("call", "")})
     document = build_document(Workflow("call", steps=[made]), nowhere, report)

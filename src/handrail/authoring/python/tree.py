@@ -31,13 +31,13 @@ _RESOLVE = re.compile(r"^(async[ \t]+)?def[ \t]+resolve\b.*", re.MULTILINE)
 _HINTS = {
     "NoneType": "end it with a line such as `return WORKFLOW`",
     "coroutine": "write `async def resolve` and await it there",
-    "generator": "write list(...) around it",
-    "set": "write a list, which has an order",
-    "frozenset": "write a list, which has an order",
+    "generator": "wrap it in list(...)",
+    "set": "use a list, which has an order",
+    "frozenset": "use a list, which has an order",
     "bytes": "decode it to text",
-    "PosixPath": "write str(...) around it",
-    "PurePosixPath": "write str(...) around it",
-    "WindowsPath": "write str(...) around it",
+    "PosixPath": "wrap it in str(...)",
+    "PurePosixPath": "wrap it in str(...)",
+    "WindowsPath": "wrap it in str(...)",
 }
 _NAMES = {"NoneType": "nothing", "bytes": "bytes", "str": "text", "int": "a number", "float": "a number"}
 _HOLDS = "use text, numbers, True, False, None, lists, dicts and the objects of handrail"
@@ -115,13 +115,13 @@ class _Builder:
         if _is(value, (int, float)):
             return self._scalar(self._number(cast("float", value), place), place)
         hint = _HINTS.get(_type_name(value), _HOLDS)
-        return self._refuse(place, f"{place} holds {_thing(value)}, which a workflow cannot hold", hint)
+        return self._refuse(place, f"{place} contains {_thing(value)}, which a workflow cannot contain", hint)
 
     def _collection(self, place: _Place) -> Node:
         if place.is_within_itself():
-            return self._refuse(place, f"{place} holds itself", "build a new value for each place")
+            return self._refuse(place, f"{place} contains itself", "build a new value for each place")
         if place.depth >= MAX_DEPTH:
-            raise self._stop(place, f"the workflow nests deeper than {MAX_DEPTH} levels")
+            raise self._stop(place, f"the workflow is nested deeper than {MAX_DEPTH} levels")
         value = place.value
         if _is(value, Part):
             return self._part(cast("Part", value), place)
@@ -148,7 +148,7 @@ class _Builder:
     def _part(self, part: Part, place: _Place) -> Node:
         known = _read(part)
         if known is None:
-            return self._refuse(place, f"{place} holds {_thing(part)} whose fields cannot be read", _HOLDS)
+            return self._refuse(place, f"{place} contains {_thing(part)} whose fields cannot be read", _HOLDS)
         place = _Place(part, self._span(known.line) or place.span, place.above, place.key, place.depth)
         node = self._mapping(known.items, place)
         if not known.within:
@@ -162,9 +162,9 @@ class _Builder:
         text = str.__str__(value)
         self._characters += len(text)
         if self._characters > MAX_BYTES:
-            raise self._stop(place, "the workflow holds more than 1 MiB of text", "move long prompts into files")
+            raise self._stop(place, "the workflow contains more than 1 MiB of text", "move long prompts into files")
         if SURROGATE.search(text):
-            message = f"{place} holds half of a character (a lone surrogate)"
+            message = f"{place} contains half of a character (a lone surrogate)"
             self._refuse(place, message, "decode the text without `surrogateescape`")
             return SURROGATE.sub("\ufffd", text)
         return text
@@ -173,17 +173,19 @@ class _Builder:
         if _is(value, int):
             number = int.__int__(cast("int", value))
             if abs(number) > MAX_INT:
-                self._refuse(place, f"{place} holds a number that is too large to be kept exactly", "write it as text")
+                self._refuse(
+                    place, f"{place} contains a number that is too large to be stored exactly", "write it as text"
+                )
             return number
         number = float.__float__(value)
         if not isfinite(number):
-            self._refuse(place, f"{place} holds {number}, which is no number that can be written down", None)
+            self._refuse(place, f"{place} contains {number}, which is not a finite number", None)
         return number
 
     def _count(self, place: _Place) -> None:
         self._nodes += 1
         if self._nodes > MAX_NODES:
-            raise self._stop(place, f"the workflow holds more than {MAX_NODES:,} values")
+            raise self._stop(place, f"the workflow contains more than {MAX_NODES:,} values")
 
     def _scalar(self, value: ScalarValue, place: _Place) -> Scalar:
         return Scalar(value, place.span, "made")

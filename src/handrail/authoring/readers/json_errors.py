@@ -26,7 +26,7 @@ _WANTED = {
     "key": ("a key in double quotes", 'write a key, such as "name"'),
     "value": ("a value", "write a value here"),
     ":": ("`:`", "put `:` between a key and its value"),
-    "nothing": ("the end of the file", "the whole file is one value; remove what stands after it"),
+    "nothing": ("the end of the file", "the whole file must be one value; remove what follows it"),
 }
 
 
@@ -57,12 +57,12 @@ def trailing_comma(source: SourceText, at: int, closing: str, report: Report) ->
 
 def _comment(source: SourceText, at: int) -> Finding | None:
     end = at + (1 if source.text[at] == "#" else 2)
-    hint = "remove it; a workflow in YAML may hold comments"
+    hint = "remove it; a workflow in YAML may contain comments"
     return Finding("comments are not allowed in JSON", Span(source, at, end), hint)
 
 
 def _single_quote(source: SourceText, at: int) -> Finding | None:
-    return Finding("JSON text stands in double quotes", Span(source, at, at + 1), "write \" instead of '")
+    return Finding("JSON text needs double quotes", Span(source, at, at + 1), "write \" instead of '")
 
 
 def _string(source: SourceText, at: int) -> Finding | None:
@@ -72,13 +72,13 @@ def _string(source: SourceText, at: int) -> Finding | None:
     if sign == "\\":
         written = shorten(source.text[stop : stop + 2])
         hint = "write `\\\\` for a backslash; `\\u` needs 4 digits"
-        return Finding(f"`{written}` is not an escape that JSON knows", Span(source, stop, stop + 2), hint)
+        return Finding(f"`{written}` is not a valid JSON escape", Span(source, stop, stop + 2), hint)
     if sign in {"", "\n", "\r"}:
-        hint = 'add the closing "; a line break inside a text is written as \\n'
+        hint = 'add the closing "; a line break inside text is written as \\n'
         return Finding('the quote " is not closed on its line', Span(source, at, at + 1), hint)
     if sign < " ":
         hint = "write it as an escape, such as \\t"
-        return Finding(f"the character U+{ord(sign):04X} is not allowed in a text", Span(source, stop, stop + 1), hint)
+        return Finding(f"the character U+{ord(sign):04X} is not allowed in text", Span(source, stop, stop + 1), hint)
     return None
 
 
@@ -90,7 +90,7 @@ def _word(source: SourceText, at: int) -> Finding | None:
     if word in _NOT_FINITE:
         return Finding(f"`{word}` is not a JSON number", span, "write a finite number, or null")
     if word in _LITERALS:
-        return Finding(f"`{word}` is not a JSON word", span, f"write {_LITERALS[word]}")
+        return Finding(f"`{word}` is not a JSON keyword", span, f"write {_LITERALS[word]}")
     if word in {"true", "false", "null"}:
         return None
     return Finding(f"`{shorten(word)}` needs double quotes", span, f'write "{shorten(word)}"')

@@ -98,7 +98,7 @@ class _Reader:
         span = Span(self._source, start - 1, end)
         value = str(json.loads(f'"{raw}"')) if "\\" in raw else raw
         if not value.isascii() and SURROGATE.search(value):
-            message = "the text holds half of a character (a lone surrogate)"
+            message = "the text contains half of a character (a lone surrogate)"
             self._report.error("json-syntax", message, span, "write the whole character, or both halves of its pair")
             value = SURROGATE.sub("\ufffd", value)
         node = Scalar(value, span, "json")

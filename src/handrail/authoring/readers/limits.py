@@ -38,7 +38,7 @@ def check_size(source: SourceText, report: Report) -> bool:
     text = source.text
     if len(text) <= MAX_BYTES // 4 or (len(text) <= MAX_BYTES and _bytes(text) <= MAX_BYTES):
         return True
-    hint = "move long texts into files of their own, such as prompts/NAME.md"
+    hint = "move long texts to separate files, such as prompts/NAME.md"
     report.error("file-too-large", "the file is larger than 1 MiB", Span(source, 0, 0), hint)
     return False
 
@@ -58,14 +58,14 @@ def quote(text: str) -> str:
 
 def report_too_deep(source: SourceText, at: int, report: Report) -> Refused:
     """Report a collection that is nested too deeply."""
-    hint = "flatten the file; no part of the format nests that far"
-    report.error("too-deep", f"the file nests deeper than {MAX_DEPTH} levels", Span(source, at, at + 1), hint)
+    hint = "flatten the file; no part of the format is nested that deeply"
+    report.error("too-deep", f"the file is nested deeper than {MAX_DEPTH} levels", Span(source, at, at + 1), hint)
     return Refused()
 
 
 def report_too_many(source: SourceText, at: int, report: Report) -> Refused:
     """Report that a file contains too many values."""
-    report.error("too-many-nodes", f"the file holds more than {MAX_NODES:,} values", Span(source, at, at + 1))
+    report.error("too-many-nodes", f"the file contains more than {MAX_NODES:,} values", Span(source, at, at + 1))
     return Refused()
 
 
@@ -79,7 +79,7 @@ def duplicate_key(name: str, first: Span, again: Span, report: Report) -> None:
 def inexact_number(text: str, at: Span, report: Report) -> None:
     """Report a number that would lose precision."""
     hint = f'write "{shorten(text)}" in quotes to keep it as text'
-    report.error("bad-value", f"the number {shorten(text)} is too large to be kept exactly", at, hint)
+    report.error("bad-value", f"the number {shorten(text)} is too large to be stored exactly", at, hint)
 
 
 def _bytes(text: str) -> int:

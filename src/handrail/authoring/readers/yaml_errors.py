@@ -77,12 +77,12 @@ def _explain_bad_start(case: _Case) -> Finding:
 
 
 def _explain_tab(case: _Case) -> Finding:
-    return Finding("a tab stands where YAML needs spaces", case.span(case.at), "indent with spaces only")
+    return Finding("found a tab where YAML requires spaces", case.span(case.at), "indent with spaces only")
 
 
 def _explain_mark(case: _Case) -> Finding:
     sign, name = ("*", "alias") if "alias" in case.context else ("&", "anchor")
-    hint = f"a text that starts with `{sign}` needs quotes: {quote(value_at(case.source, case.opened))}"
+    hint = f"text that starts with `{sign}` needs quotes: {quote(value_at(case.source, case.opened))}"
     return Finding(f"a value that starts with `{sign}` is read as a YAML {name}", case.span(case.opened), hint)
 
 
@@ -97,11 +97,11 @@ def _explain_escape(case: _Case) -> Finding:
     start = start if start >= 0 else case.at
     number = _NUMBERED_ESCAPE.match(case.source.text, start)
     if number is not None:
-        hint = 'write the character itself, or its number with 8 digits, such as "\\U0001f600"'
-        return Finding(f"`{number[0]}` is not the number of a character", case.span(start, len(number[0])), hint)
+        hint = 'write the character itself, or its code with 8 digits, such as "\\U0001f600"'
+        return Finding(f"`{number[0]}` is not a valid character code", case.span(start, len(number[0])), hint)
     sign = shorten(case.source.text[start : start + 2])
     hint = "in double quotes write `\\\\` for a backslash, or use single quotes"
-    return Finding(f"`{sign}` is not an escape that YAML knows", case.span(start, 2), hint)
+    return Finding(f"`{sign}` is not a valid YAML escape", case.span(start, 2), hint)
 
 
 def _explain_second_colon(case: _Case) -> Finding:
@@ -113,12 +113,12 @@ def _explain_second_colon(case: _Case) -> Finding:
         hint = f"write {glued[1].strip(' -')} {glued[2]}"
         return Finding("a `:` needs a space after it", case.span(start - 1), hint)
     if first < here:
-        hint = f"line the key up with its neighbours; line {first} lacks a `:`, or has a value already"
+        hint = f"align the key with its siblings; line {first} lacks a `:`, or already has a value"
         return Finding(
-            f"this line continues the text of line {first}, so it cannot hold a key", case.span(case.at), hint
+            f"this line continues the text of line {first}, so it cannot contain a key", case.span(case.at), hint
         )
     fixed = quote_value(case.source.line(here))
-    hint = f"a value that holds `: ` needs quotes: {fixed}" if fixed else "a value that holds `: ` needs quotes"
+    hint = f"a value that contains `: ` needs quotes: {fixed}" if fixed else "a value that contains `: ` needs quotes"
     return Finding("a second `:` in one value", case.span(case.at), hint)
 
 
@@ -130,8 +130,8 @@ def _explain_no_colon(case: _Case) -> Finding:
         return Finding("a `:` needs a space after it", case.span(at - 1), f"write {glued[1].strip(' -')} {glued[2]}")
     if _BLOCK.search(case.source.line(here - 1)):
         hint = "indent every line of the text further than its key"
-        return Finding(f"the text that line {here - 1} begins is not indented", case.span(case.opened), hint)
-    hint = "write `key: value`; a text of several lines needs `|` after its key"
+        return Finding(f"the text that starts on line {here - 1} is not indented", case.span(case.opened), hint)
+    hint = "write `key: value`; text of several lines needs `|` after its key"
     return Finding("a key without a `:`", case.span(case.opened), hint)
 
 
@@ -161,7 +161,7 @@ def _explain_indentation(case: _Case) -> Finding:
         hint = f"put the whole value in quotes: {fixed}" if fixed else "put the whole value in quotes"
         return Finding(f"text after the closing `{before.rstrip()[-1]}`", case.span(case.at), hint)
     hint = "keys of one mapping, and the `-` of one list, start in the same column"
-    return Finding("the indentation fits nothing above", case.span(case.at), hint)
+    return Finding("unexpected indentation", case.span(case.at), hint)
 
 
 def _explain_text_after_quote(case: _Case, last: Scalar) -> Finding:
@@ -169,7 +169,7 @@ def _explain_text_after_quote(case: _Case, last: Scalar) -> Finding:
     first = case.line_of(last.span.start)
     if first < case.line_of(case.at):
         hint = f"close it on line {first}"
-        return Finding(f"the quote {sign} opened here ends only at line {case.line_of(case.at)}", last.span, hint)
+        return Finding(f"the quote {sign} opened here is closed only on line {case.line_of(case.at)}", last.span, hint)
     hint = "put the whole value in quotes, or none of it"
     if sign == "'":
         hint += "; inside single quotes an apostrophe is written twice"
@@ -179,9 +179,9 @@ def _explain_text_after_quote(case: _Case, last: Scalar) -> Finding:
 def _explain_no_content(case: _Case) -> Finding:
     if case.char in {"]", "}"}:
         opening = "[" if case.char == "]" else "{"
-        hint = f"remove it, or quote the text that holds it; no `{opening}` is open here"
+        hint = f"remove it, or quote the text that contains it; no `{opening}` is open here"
         return Finding(f"`{case.char}` closes nothing", case.span(case.at), hint)
-    return Finding("a value is missing here", case.span(case.at), "write a value, or quote the text that stands here")
+    return Finding("a value is missing here", case.span(case.at), "write a value, or quote the text here")
 
 
 def _explain_misplaced(case: _Case) -> Finding:

@@ -156,7 +156,7 @@ class _Builder:
     def _second_document(self, event: Event) -> None:
         at = Span(self.source, event.start_mark.index + self._shift, event.end_mark.index + self._shift)
         hint = "keep one workflow per file and remove the `---` line"
-        self.report.error("many-documents", "the file holds more than one YAML document", at, hint)
+        self.report.error("many-documents", "the file contains more than one YAML document", at, hint)
 
     def _scalar(self, event: Event) -> None:
         start, end = event.start_mark.index + self._shift, event.end_mark.index + self._shift
@@ -221,7 +221,7 @@ class _Builder:
             case _Known():
                 self._reuse(known, span)
             case _Frame():
-                message = f"the alias `*{name}` stands inside what it stands for"
+                message = f"the alias `*{name}` refers to a value that contains it"
                 self.report.error("alias-refused", message, span, "write the value out")
                 self._add(Scalar(None, span, "made"), 1, 0)
             case None:
@@ -266,7 +266,7 @@ class _Builder:
         name = str(key.value)
         if name == "<<" and key.style == "plain":
             hint = "write the keys out, or use `defaults:`"
-            self.report.error("merge-key-refused", "merge keys (`<<`) are not part of the format", key, hint)
+            self.report.error("merge-key-refused", "merge keys (`<<`) are not supported", key, hint)
             return self._dropped
         if name in entries:
             duplicate_key(name, entries[name].key.span, key.span, self.report)
@@ -280,6 +280,6 @@ class _Builder:
     def _replace_surrogates(self, text: str, span: Span) -> str:
         if not SURROGATE.search(text):
             return text
-        message = "the text holds half of a character (a lone surrogate)"
+        message = "the text contains half of a character (a lone surrogate)"
         self.report.error("yaml-syntax", message, span, 'write the whole character, such as "\\U0001f600"')
         return SURROGATE.sub("\ufffd", text)

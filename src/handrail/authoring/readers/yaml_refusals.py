@@ -45,9 +45,9 @@ def _rewrite_braces(fixed: str) -> str:
 def unknown_alias(span: Span, report: Report) -> None:
     """Report an alias without an anchor, which is usually a glob without quotes."""
     name = span.source.text[span.start : span.end]
-    hint = f"a text that starts with `*` needs quotes: {quote(value_at(span.source, span.start))}"
+    hint = f"text that starts with `*` needs quotes: {quote(value_at(span.source, span.start))}"
     report.error(
-        "yaml-syntax", f"`{shorten(name)}` is a YAML alias, but no `&{shorten(name[1:])}` stands above", span, hint
+        "yaml-syntax", f"`{shorten(name)}` is a YAML alias, but there is no `&{shorten(name[1:])}` above", span, hint
     )
 
 
@@ -58,9 +58,7 @@ def refuse_tag(source: SourceText, start: int, report: Report) -> bool:
     tag = shorten(source.text[at.start : at.end])
     negated = negation(source, at.start)
     hint = "remove it; quotes make a value text, and text that starts with `!` needs them"
-    report.error(
-        "tag-refused", f"the tag `{tag}` is not part of the format", at, f"write `{negated}`" if negated else hint
-    )
+    report.error("tag-refused", f"the tag `{tag}` is not supported", at, f"write `{negated}`" if negated else hint)
     return negated is not None
 
 

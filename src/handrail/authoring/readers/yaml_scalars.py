@@ -38,7 +38,7 @@ def plain_value(text: str, at: Span, report: Report) -> ScalarValue:
         return _float(text, at, report)
     if _NOT_FINITE.fullmatch(text):
         hint = f'write a number, or "{text}" in quotes if text is meant'
-        report.error("bad-value", f"`{text}` is not a number that a workflow can hold", at, hint)
+        report.error("bad-value", f"`{text}` is not a number that a workflow can contain", at, hint)
         return 0
     return text
 

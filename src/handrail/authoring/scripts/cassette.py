@@ -75,7 +75,7 @@ def drift(recorded: str, present: str) -> str:
     if old == new:
         return ""
     at = next((n for n, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
-    return f"the prompt differs from the recorded one at line {at + 1}: {_line(old, at)} was {_line(new, at)} now"
+    return f"the prompt differs from the recorded one at line {at + 1}: {_line(old, at)} before, {_line(new, at)} now"
 
 
 def comparable(prompt: str, run: str) -> str:
@@ -102,7 +102,7 @@ def require_cassette(path: str, data: bytes) -> Cassette:
     lines = data.splitlines()
     head = _read(path, 1, lines[0] if lines else b"")
     if head.get(MARK) != VERSION:
-        message = f"{path} is no cassette of version {VERSION}"
+        message = f"{path} is not a cassette of version {VERSION}"
         raise InvalidWorkflow(message, next_step=RECORD)
     calls = tuple(_call(path, number, line) for number, line in enumerate(lines[1:], 2))
     return Cassette(calls, str(head.get("run", "")), strict=head.get("strict") is True)
@@ -127,7 +127,7 @@ def _read(path: str, number: int, line: bytes) -> _Record:
     except ValueError:
         found = None
     if not isinstance(found, dict):
-        raise InvalidWorkflow(f"{path}: line {number} is no JSON object", next_step="record the run again")
+        raise InvalidWorkflow(f"{path}: line {number} is not a JSON object", next_step="record the run again")
     return cast("_Record", found)
 
 
@@ -160,7 +160,7 @@ def _call(path: str, number: int, line: bytes) -> RecordedCall:
                 patch=patch if isinstance(patch, str) else "",
             )
         case _:
-            raise InvalidWorkflow(f"{path}: line {number} is no recorded call", next_step="record the run again")
+            raise InvalidWorkflow(f"{path}: line {number} is not a recorded call", next_step="record the run again")
 
 
 def _line(lines: list[str], at: int) -> str:

@@ -78,7 +78,7 @@ def require_script(path: str, data: bytes) -> Script:
         raise InvalidWorkflow(f"the script {path} is not UTF-8 text") from None
     script = parse_script(source, report)
     if script is None:
-        next_step = "correct it; docs/scripted-agent.md has every key"
+        next_step = "fix it; docs/scripted-agent.md lists every key"
         raise InvalidWorkflow(f"the script {path} cannot be used", tuple(report), next_step=next_step)
     return script
 
@@ -90,7 +90,7 @@ def parse_script(source: SourceText, report: Report) -> Script | None:
         return None
     root = read_yaml(source, report)
     if root is not None and not isinstance(root, Mapping):
-        report.error("wrong-type", "a script is a map of step addresses", root, _WHAT_IT_IS)
+        report.error("wrong-type", "a script must be a map of step addresses", root, _WHAT_IT_IS)
     if not isinstance(root, Mapping) or not conform(SCRIPT, root, report) or report.failed:
         return None
     return script_of(root, report)
@@ -108,12 +108,12 @@ def _check(entry: Entry, report: Report) -> None:
     """Report what the shape cannot express: invalid addresses, misplaced repetition and invalid paths."""
     if not is_address(entry.name):
         hint = f"for example {EXAMPLES}"
-        report.error("bad-value", f"'{short(entry.name)}' is no step address", entry, hint)
+        report.error("bad-value", f"'{short(entry.name)}' is not a valid step address", entry, hint)
     items = _items(entry.value)
     for item in items[:-1]:
         _report_not_last(item, report)
     if isinstance(items[-1], Scalar) and len(items) == 1:
-        report.error("bad-value", f"'{MORE}' repeats the turn before it, and there is none", items[0])
+        report.error("bad-value", f"'{MORE}' repeats the turn before it, but there is none", items[0])
     for item in items:
         if isinstance(item, Mapping) and isinstance(files := item.get("files"), Mapping):
             for file in files:
@@ -126,7 +126,7 @@ def _items(value: Node) -> tuple[Node, ...]:
 
 def _report_not_last(item: Node, report: Report) -> None:
     if isinstance(item, Scalar):
-        report.error("bad-value", f"'{MORE}' ends a list of turns", item, "remove it, or what follows it")
+        report.error("bad-value", f"'{MORE}' must be the last turn", item, "remove it, or what follows it")
     elif isinstance(item, Mapping) and _is_repeating(item):
         report.error("bad-value", "only the last turn can repeat", item.entries["repeat"], "move it to the last turn")
 
@@ -146,13 +146,13 @@ def check_file(file: Entry, report: Report) -> None:
     """Report a path that leaves the workspace, and invalid base64."""
     parts = file.name.split("/")
     if not file.name or "\0" in file.name or any(part in ("", ".", "..") for part in parts):
-        hint = "write it from the workspace's root, such as src/app.py"
-        report.error("bad-value", f"'{short(file.name)}' is no path inside the workspace", file, hint)
+        hint = "write it relative to the workspace, such as src/app.py"
+        report.error("bad-value", f"'{short(file.name)}' is not a path inside the workspace", file, hint)
     elif parts[0] == ".git":
-        report.error("bad-value", "a turn cannot write into .git", file, 'use git itself: `run: "git ..."`')
+        report.error("bad-value", "a turn cannot write to .git", file, 'use git itself: `run: "git ..."`')
     data = file.value.get("base64") if isinstance(file.value, Mapping) else None
     if isinstance(data, Scalar) and not _is_base64(str(data.value)):
-        report.error("bad-value", f"'{short(str(data.value))}' is no base64", data, "for example aGVsbG8=")
+        report.error("bad-value", f"'{short(str(data.value))}' is not valid base64", data, "for example aGVsbG8=")
 
 
 def _is_base64(text: str) -> bool:

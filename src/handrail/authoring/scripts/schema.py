@@ -34,18 +34,18 @@ FAILURE = Record(
     "fail",
     {
         "status": Key(_STATUS, "how the call ends", required=True),
-        "message": Key(Text(), "what went wrong, in words"),
-        "retry_after": Key(Number(least=0), "seconds until it is worth another try"),
+        "message": Key(Text(), "a description of what went wrong"),
+        "retry_after": Key(Number(least=0), "seconds until another try makes sense"),
     },
 )
 
 FILE = Record(
     "a file",
     {
-        "text": Key(Text(), "what it holds"),
+        "text": Key(Text(), "its content"),
         "base64": Key(Text("base64"), "its bytes, in base64"),
-        "link": Key(Text("target", 1), "it is a symbolic link, to this target"),
-        "executable": Key(Flag(), "whether it is a program; default: as it was, else no"),
+        "link": Key(Text("target", 1), "the target, if it is a symbolic link"),
+        "executable": Key(Flag(), "whether it is executable; default: as before, otherwise no"),
     },
     one_of=(("text", "base64", "link"),),
     at_most_one=(("link", "executable"),),
@@ -54,10 +54,10 @@ FILE = Record(
 USAGE = Record(
     "usage",
     {
-        "input_tokens": Key(Number(least=0, whole=True), "tokens that were read"),
-        "output_tokens": Key(Number(least=0, whole=True), "tokens that were written"),
-        "cached_tokens": Key(Number(least=0, whole=True), "tokens that were read from the cache"),
-        "cost": Key(Number(least=0), "US dollars; left out: the agent does not tell"),
+        "input_tokens": Key(Number(least=0, whole=True), "input tokens"),
+        "output_tokens": Key(Number(least=0, whole=True), "output tokens"),
+        "cached_tokens": Key(Number(least=0, whole=True), "tokens read from the cache"),
+        "cost": Key(Number(least=0), "cost in US dollars; if left out, the agent does not report it"),
     },
     hints={"usd": "the key is 'cost'", "tokens": "the keys are 'input_tokens' and 'output_tokens'"},
 )
@@ -66,8 +66,10 @@ TOOL = Record(
     "call_tool",
     {
         "name": Key(Text("tool name", 1), "the tool", required=True),
-        "input": Key(Anything(), "what it is called with"),
-        "expect": Key(_TEXTS, "parts that the answer of a tool of Handrail must hold; the call fails where one is not"),
+        "input": Key(Anything(), "its arguments"),
+        "expect": Key(
+            _TEXTS, "parts that the answer of a Handrail tool must contain; the call fails if one is missing"
+        ),
         "save": Key(Text("name", 1), "a name for its answer: `{NAME.run}` in a later input of the turn stands for it"),
     },
 )
@@ -75,24 +77,26 @@ TOOL = Record(
 TURN = Record(
     "a turn",
     {
-        "expect_prompt": Key(_TEXTS, "parts that the prompt must hold; the call fails naming those that are missing"),
-        "delay": Key(Number(least=0, most=1_000_000), "seconds before anything is done"),
+        "expect_prompt": Key(
+            _TEXTS, "parts that the prompt must contain; the call fails and names those that are missing"
+        ),
+        "delay": Key(Number(least=0, most=1_000_000), "seconds to wait first"),
         "call_tool": Key(
             Either("one tool or a list", {"map": TOOL, "list": ListOf(TOOL)}),
-            "tools that it uses, those of Handrail really; one that the step may not use ends the call as `denied`",
+            "tools that it uses, Handrail's for real; one that the step may not use ends the call as `denied`",
         ),
         "files": Key(
             MapOf(Either("a file", {"text": Text(), "nothing": Nothing(), "map": FILE}), key_what="path"),
             "paths in the workspace, each with its text, a longer form, or null to delete it",
         ),
-        "run": Key(_COMMANDS, "shell commands in the workspace; a failing one is shown and the turn goes on"),
-        "background": Key(_COMMANDS, "shell commands that are left running when the agent has ended"),
-        "say": Key(Text(), "the agent's last words"),
+        "run": Key(_COMMANDS, "shell commands in the workspace; a failing one is shown and the turn continues"),
+        "background": Key(_COMMANDS, "shell commands that keep running after the agent has ended"),
+        "say": Key(Text(), "the agent's final message"),
         "output": Key(Anything(), "the structured result"),
-        "usage": Key(USAGE, "what the call took"),
+        "usage": Key(USAGE, "the usage of the call"),
         "ask": Key(Text("question", 1), "a question to a person; the call ends with it"),
-        "fail": Key(Either("fail", {"text": _STATUS, "map": FAILURE}), "the call ends so, after what it did"),
-        "repeat": Key(Flag(), "true on the last turn: it plays for all further calls too"),
+        "fail": Key(Either("fail", {"text": _STATUS, "map": FAILURE}), "how the call ends, after everything else"),
+        "repeat": Key(Flag(), "true on the last turn: it is repeated for all further calls"),
     },
     at_most_one=(("ask", "fail"),),
     hints={

@@ -74,10 +74,10 @@ def _check_text(shape: shapes.Text, node: Node, report: Report) -> None:
         wanted = "must not be empty" if shape.least == 1 else f"must have at least {shape.least} characters"
         report.error("bad-value", f"{shape.what} {wanted}", node)
     elif shape.most is not None and len(value) > shape.most:
-        report.error("bad-value", f"{shape.what} has {len(value)} characters, at most {shape.most} are allowed", node)
+        report.error("bad-value", f"{shape.what} has {len(value)} characters, the maximum is {shape.most}", node)
     elif shape.pattern is not None and not _compile(shape.pattern).fullmatch(value):
         hint = f"for example {shape.example}" if shape.example else f"it must match {shape.pattern}"
-        report.error("bad-value", f"'{short(value)}' is no {shape.what}", node, hint)
+        report.error("bad-value", f"'{short(value)}' is not a valid {shape.what}", node, hint)
 
 
 def _report_not_text(shape: shapes.Text, node: Node, report: Report) -> None:
@@ -118,9 +118,9 @@ def _check_number(shape: shapes.Number, node: Node, report: Report) -> None:
     elif shape.whole and not isinstance(value, int):
         report.error("wrong-type", f"expected a whole number, got {value}", node)
     elif shape.least is not None and value < shape.least:
-        report.error("bad-value", f"{value} is too small, the least is {shape.least:g}", node)
+        report.error("bad-value", f"{value} is too small, the minimum is {shape.least:g}", node)
     elif shape.most is not None and value > shape.most:
-        report.error("bad-value", f"{value} is too large, the most is {shape.most:g}", node)
+        report.error("bad-value", f"{value} is too large, the maximum is {shape.most:g}", node)
 
 
 def _check_nothing(_: shapes.Nothing, node: Node, report: Report) -> None:
@@ -139,7 +139,7 @@ def _check_list(shape: shapes.ListOf, node: Node, report: Report) -> None:
     if len(node.items) < shape.least:
         report.error("bad-value", f"the list needs at least {shape.least} item{'s' * (shape.least > 1)}", node)
     if shape.most is not None and len(node.items) > shape.most:
-        message = f"the list has {len(node.items)} items, at most {shape.most} {_are(shape.most)} allowed"
+        message = f"the list has {len(node.items)} items, the maximum is {shape.most}"
         report.error("bad-value", message, node.items[shape.most])
     for item in node.items:
         _fit(shape.item, item, report)
@@ -147,16 +147,12 @@ def _check_list(shape: shapes.ListOf, node: Node, report: Report) -> None:
         _unique(node, report)
 
 
-def _are(number: int) -> str:
-    return "is" if number == 1 else "are"
-
-
 def _unique(node: Sequence, report: Report) -> None:
     seen: set[object] = set()
     for item in node.items:
         if isinstance(item, Scalar):
             if item.value in seen:
-                report.error("bad-value", f"'{item.value}' stands twice in the list", item)
+                report.error("bad-value", f"'{item.value}' appears twice in the list", item)
             seen.add(item.value)
 
 
@@ -169,7 +165,7 @@ def _check_map(shape: shapes.MapOf, node: Node, report: Report) -> None:
     for entry in node:
         if shape.key_pattern is not None and not _compile(shape.key_pattern).fullmatch(entry.name):
             hint = f"it must match {shape.key_pattern}"
-            report.error("bad-value", f"'{short(entry.name)}' is no {shape.key_what}", entry, hint)
+            report.error("bad-value", f"'{short(entry.name)}' is not a valid {shape.key_what}", entry, hint)
         _fit(shape.value, entry.value, report)
 
 

@@ -106,7 +106,7 @@ def _write_map(writer: SchemaWriter, shape: shapes.MapOf) -> dict[str, Any]:
 def _write_record(writer: SchemaWriter, shape: shapes.Record) -> dict[str, Any]:
     properties = {name: {**writer.write(key.shape), "description": key.doc} for name, key in shape.keys.items()}
     for alias, name in shape.aliases.items():
-        also = {"description": f"another word for {name}", "deprecated": True}
+        also = {"description": f"another name for {name}", "deprecated": True}
         properties[alias] = {**writer.write(shape.keys[name].shape), **also}
     schema: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
     plain = [name for name in shape.mandatory_keys if not shape.keys[name].aliases]

@@ -47,7 +47,7 @@ def mismatch(wanted: str, node: Node, report: Report, hint: str | None = None) -
 
 def _repair(wanted: str, kind: Kind, node: Node) -> str | None:
     if wanted == "a list" and kind == "map":
-        return "begin each item with `- `"
+        return "start each item with `- `"
     if not isinstance(node, Scalar):
         return None
     if wanted == "text" and kind in ("number", "flag"):
@@ -148,4 +148,6 @@ def untagged(shape: Tagged, node: Mapping, report: Report) -> None:
             report.error("unknown-key", message, entry, None if guess else hints[entry.name])
             return
     implied = ", ".join(f"'{key}'" for key in shape.implied)
-    report.error("missing-key", f"{shape.name} needs '{shape.tag}'", head_of(node), f"or a key that decides: {implied}")
+    report.error(
+        "missing-key", f"{shape.name} needs '{shape.tag}'", head_of(node), f"or a key that implies it: {implied}"
+    )

@@ -42,8 +42,8 @@ def _condition() -> Shape:
 CONDITION_REF = Ref("condition", _condition)
 
 OPERATORS: dict[str, Key] = {
-    "var": Key(words("a variable's name"), "the context variable that is looked at; one flat name"),
-    "equals": Key(Anything(), "equal, leniently: case, blanks and number texts do not matter"),
+    "var": Key(words("a variable's name"), "the context variable that is tested; one flat name"),
+    "equals": Key(Anything(), "equal, leniently: case, spaces and number formats are ignored"),
     "not_equals": Key(Anything(), "not equal, leniently"),
     "gt": Key(Number(), "greater than this number"),
     "gte": Key(Number(), "greater than or equal to this number"),
@@ -86,15 +86,15 @@ VALIDATION_REF = Ref("validation", _validation)
 VALIDATION = Record(
     "a validation rule",
     {
-        "type": Key(Choice(("contains", "regex", "length", "schema")), "what the rule looks at"),
-        "message": Key(words("a message"), "what to say when the rule does not hold"),
-        "value": Key(Text(), "the text that must be contained"),
+        "type": Key(Choice(("contains", "regex", "length", "schema")), "the kind of rule"),
+        "message": Key(words("a message"), "the message when the rule is not met"),
+        "value": Key(Text(), "the text that must occur"),
         "pattern": Key(words("a pattern"), "the regular expression that must match"),
         "flags": Key(Text("set of flags", pattern="[dgimsuvy]*", example="i"), "flags of the regular expression"),
-        "min": Key(Number(least=0, whole=True), "the least length in characters"),
-        "max": Key(Number(least=0, whole=True), "the greatest length in characters"),
-        "schema": Key(MapOf(Anything()), "the JSON Schema that must hold"),
-        "condition": Key(CONDITION_REF, "the rule counts only when this holds"),
+        "min": Key(Number(least=0, whole=True), "the minimum length in characters"),
+        "max": Key(Number(least=0, whole=True), "the maximum length in characters"),
+        "schema": Key(MapOf(Anything()), "the JSON Schema that must be met"),
+        "condition": Key(CONDITION_REF, "the rule applies only when this holds"),
         "and": Key(ListOf(VALIDATION_REF, least=1), "every one of these holds"),
         "or": Key(ListOf(VALIDATION_REF, least=1), "at least one of these holds"),
         "not": Key(VALIDATION_REF, "this does not hold"),
@@ -107,7 +107,7 @@ CONTRACT = Record(
     "an output contract",
     {
         "contractRef": needs(words("a contract's id"), "the contract pack, such as wr.contracts.loop_control"),
-        "required": Key(Flag(), "whether the artifact must be given; true unless said otherwise"),
+        "required": Key(Flag(), "whether the artifact is required; default true"),
     },
 )
 
@@ -117,7 +117,7 @@ PART = Tagged(
     {
         "text": Record(
             "a prompt part",
-            {"kind": needs(Choice(("text",)), "text"), "text": needs(Text(), "the text, as it stands")},
+            {"kind": needs(Choice(("text",)), "text"), "text": needs(Text(), "the literal text")},
         ),
         "ref": Record(
             "a prompt part",
@@ -134,9 +134,9 @@ PROMPT_BLOCKS = Record(
     "prompt blocks",
     {
         "goal": Key(PROMPT_VALUE, "what the step is for"),
-        "constraints": Key(ListOf(PROMPT_VALUE), "what must hold throughout"),
+        "constraints": Key(ListOf(PROMPT_VALUE), "what must always hold"),
         "procedure": Key(ListOf(PROMPT_VALUE), "what to do, in order"),
-        "outputRequired": Key(MapOf(Text(), key_what="name of an output"), "what must be given back, by name"),
+        "outputRequired": Key(MapOf(Text(), key_what="name of an output"), "what must be returned, by name"),
         "verify": Key(ListOf(PROMPT_VALUE), "what to check at the end"),
     },
 )
@@ -144,7 +144,7 @@ FRAGMENT = Record(
     "a prompt fragment",
     {
         "id": needs(Text("fragment id", least=1, most=64, pattern="[a-z][a-z0-9_-]*", example="deep-dive"), "its id"),
-        "when": Key(CONDITION_REF, "the text is added when this holds; always without it"),
+        "when": Key(CONDITION_REF, "the text is added when this holds, or always if left out"),
         "text": needs(words("a fragment's text", 4096), "the text that is added to the prompt"),
     },
 )
@@ -154,17 +154,17 @@ PARAMETER = Record(
     {
         "name": needs(identifier("parameter name"), "its name"),
         "type": needs(Choice(("string", "number", "boolean", "array", "object")), "its type"),
-        "required": Key(Flag(), "whether a call must give it"),
+        "required": Key(Flag(), "whether a call must pass it"),
         "description": Key(Text(), "what it means"),
         "enum": Key(ListOf(Anything(), least=1), "the values it may have"),
-        "default": Key(Anything(), "its value when a call does not give it"),
+        "default": Key(Anything(), "its value when a call does not pass it"),
     },
 )
 FUNCTION = Record(
     "a function definition",
     {
         "name": needs(identifier("function name"), "the name that steps refer to as `name()`"),
-        "definition": needs(Text("a definition", most=4096), "what it stands for, in words"),
+        "definition": needs(Text("a definition", most=4096), "what it means, in words"),
         "parameters": Key(ListOf(PARAMETER), "its parameters"),
         "scope": Key(Choice(("workflow", "loop", "step")), "where it may be used"),
     },

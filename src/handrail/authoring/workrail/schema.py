@@ -30,9 +30,9 @@ DIMENSION = Record(
         "id": needs(
             Text("dimension id", least=1, most=64, pattern="[a-z0-9_-]+", example="evidence_quality"), "its id"
         ),
-        "purpose": needs(words("a purpose", 256), "what is judged"),
-        "levels": needs(ListOf(words("a level", 64), least=2, unique=True), "the words it is judged in"),
-        "required": Key(Flag(), "whether it must be judged; true unless said otherwise"),
+        "purpose": needs(words("a purpose", 256), "what is rated"),
+        "levels": needs(ListOf(words("a level", 64), least=2, unique=True), "its levels"),
+        "required": Key(Flag(), "whether it must be rated; default true"),
     },
 )
 ASSESSMENT = Record(
@@ -40,8 +40,8 @@ ASSESSMENT = Record(
     {
         "id": needs(words("an assessment's id", 64), "the id that steps refer to"),
         "purpose": needs(words("a purpose", 256), "what it is for"),
-        "dimensions": needs(ListOf(DIMENSION, least=1), "what is judged"),
-        "rationaleRequired": Key(Flag(), "whether each level needs its reason; true unless said otherwise"),
+        "dimensions": needs(ListOf(DIMENSION, least=1), "what is rated"),
+        "rationaleRequired": Key(Flag(), "whether each level needs a reason; default true"),
     },
 )
 EXTENSION_POINT = Record(
@@ -52,28 +52,28 @@ EXTENSION_POINT = Record(
             "the name in `{{wr.bindings.NAME}}`",
         ),
         "purpose": needs(words("a purpose", 256), "what the slot is for"),
-        "default": needs(words("a default", 128), "what it is bound to unless the project says otherwise"),
-        "acceptedKinds": Key(ListOf(Choice(("routine", "workflow")), unique=True), "what may be bound"),
+        "default": needs(words("a default", 128), "what it is bound to unless the project overrides it"),
+        "acceptedKinds": Key(ListOf(Choice(("routine", "workflow")), unique=True), "what it may be bound to"),
     },
 )
 REFERENCE = Record(
     "a reference",
     {
         "id": needs(Text("reference id", least=1, most=64, pattern="[a-z][a-z0-9_-]*", example="api-schema"), "its id"),
-        "title": needs(words("a title", 128), "what people see"),
+        "title": needs(words("a title", 128), "the title shown to people"),
         "source": needs(words("a source", 512), "the file's path"),
         "purpose": needs(words("a purpose", 512), "what it is for"),
-        "authoritative": needs(Flag(), "whether it outranks other sources"),
-        "resolveFrom": Key(Choice(("workspace", "package")), "where the path starts; the workspace unless said"),
+        "authoritative": needs(Flag(), "whether it takes precedence over other sources"),
+        "resolveFrom": Key(Choice(("workspace", "package")), "where the path starts; default workspace"),
     },
 )
 PREFERENCES = Record(
     "recommended preferences",
     {
         "recommendedAutonomy": Key(
-            Choice(("guided", "full_auto_stop_on_user_deps", "full_auto_never_stop")), "how far it goes alone"
+            Choice(("guided", "full_auto_stop_on_user_deps", "full_auto_never_stop")), "how autonomous a run is"
         ),
-        "recommendedRiskPolicy": Key(Choice(("conservative", "balanced", "aggressive")), "how much it dares"),
+        "recommendedRiskPolicy": Key(Choice(("conservative", "balanced", "aggressive")), "how much risk a run takes"),
     },
 )
 
@@ -90,19 +90,19 @@ WORKFLOW = Record(
             ),
             "the workflow's id",
         ),
-        "name": needs(words("a name", 128), "what people see"),
+        "name": needs(words("a name", 128), "the name shown to people"),
         "description": needs(words("a description", 512), "what it does"),
         "version": needs(
-            Text("version", pattern=SEMVER, example="1.0.0"), "a label; the content's hash is what counts"
+            Text("version", pattern=SEMVER, example="1.0.0"), "a label; the hash of the content identifies the workflow"
         ),
-        "steps": needs(ListOf(STEP, least=1), "what is done"),
-        "preconditions": Key(SENTENCES, "what must be so before it starts"),
+        "steps": needs(ListOf(STEP, least=1), "the steps"),
+        "preconditions": Key(SENTENCES, "what must be true before it starts"),
         "clarificationPrompts": Key(SENTENCES, "questions to ask first"),
-        "metaGuidance": Key(SENTENCES, "rules that hold throughout"),
-        "agentRole": Key(AGENT_ROLE, "the stance the agent takes in every step that has none of its own"),
+        "metaGuidance": Key(SENTENCES, "rules for the whole workflow"),
+        "agentRole": Key(AGENT_ROLE, "the role the agent takes in every step that does not set its own"),
         "functionDefinitions": Key(FUNCTIONS, "functions that all steps may refer to"),
         "recommendedPreferences": Key(PREFERENCES, "how to run it"),
-        "features": Key(ListOf(FEATURE, unique=True), "texts of the library added to every step in sections"),
+        "features": Key(ListOf(FEATURE, unique=True), "library texts added to every step that uses prompt blocks"),
         "capabilities": Key(
             MapOf(
                 Either("a capability", {"text": Choice(LEVELS), "list": ListOf(words("a capability"), unique=True)}),
@@ -111,18 +111,16 @@ WORKFLOW = Record(
             ),
             'what the agent must or should be able to do: {"delegation": "required"} or {"required": ["delegation"]}',
         ),
-        "assessments": Key(ListOf(ASSESSMENT), "judgments that steps must give"),
-        "extensionPoints": Key(ListOf(EXTENSION_POINT), "slots the project may bind"),
-        "references": Key(ListOf(REFERENCE), "documents the agent should know of"),
-        "validatedAgainstSpecVersion": Key(Number(least=1, whole=True), "the authoring spec it was checked by"),
-        "about": Key(words("a text", 4096), "what it is, at length"),
-        "examples": Key(
-            ListOf(Text("an example", least=10, most=120), least=1, most=6, unique=True), "goals it is good for"
-        ),
-        "tags": Key(ListOf(words("a tag", 64), unique=True), "words to find it by"),
-        "modelTier": Key(TIERS, "how strong a model it needs"),
+        "assessments": Key(ListOf(ASSESSMENT), "assessments that steps can require"),
+        "extensionPoints": Key(ListOf(EXTENSION_POINT), "slots that the project may bind"),
+        "references": Key(ListOf(REFERENCE), "documents that the agent should know about"),
+        "validatedAgainstSpecVersion": Key(Number(least=1, whole=True), "the authoring spec it was checked against"),
+        "about": Key(words("a text", 4096), "a longer description"),
+        "examples": Key(ListOf(Text("an example", least=10, most=120), least=1, most=6, unique=True), "example goals"),
+        "tags": Key(ListOf(words("a tag", 64), unique=True), "keywords"),
+        "modelTier": Key(TIERS, "the model strength it needs"),
         "metricsProfile": Key(
-            Choice(("coding", "review", "research", "design", "ticket", "none")), "which figures are kept"
+            Choice(("coding", "review", "research", "design", "ticket", "none")), "which metrics are kept"
         ),
     },
 )

@@ -39,8 +39,8 @@ TEMPLATE_DOC = "the template, such as wr.templates.routine.design-review"
 
 COMMON: dict[str, Key] = {
     "id": needs(STEP_ID, "the step's id, unique in the workflow"),
-    "title": needs(words("a title", 128), "what people see"),
-    "requireConfirmation": Key(CONFIRMATION, "whether a person must confirm: yes, no, or a condition"),
+    "title": needs(words("a title", 128), "the title shown to people"),
+    "requireConfirmation": Key(CONFIRMATION, "whether a person must confirm: true, false, or a condition"),
     "runCondition": Key(CONDITION_REF, "the step runs only when this holds"),
     "notesOptional": Key(Flag(), "whether the step may end without notes"),
 }
@@ -59,7 +59,7 @@ CONSEQUENCE = Record(
                 "a consequence's trigger",
                 {
                     "anyEqualsLevel": needs(words("a level", 64), "the level that triggers it"),
-                    "forAssessment": Key(words("an assessment's id", 64), "look at this assessment only"),
+                    "forAssessment": Key(words("an assessment's id", 64), "consider only this assessment"),
                 },
             ),
             "when it applies",
@@ -68,8 +68,8 @@ CONSEQUENCE = Record(
             Record(
                 "a consequence's effect",
                 {
-                    "kind": needs(Choice(("require_followup",)), "what it does: the same step again"),
-                    "guidance": needs(words("guidance", 512), "what the agent is told then"),
+                    "kind": needs(Choice(("require_followup",)), "the effect: the step is repeated"),
+                    "guidance": needs(words("guidance", 512), "the guidance that the agent gets then"),
                 },
             ),
             "what follows",
@@ -80,14 +80,14 @@ AUDIT = Record(
     "an audit",
     {
         "prompt": needs(words("an audit's prompt", 4096), "what the auditor is asked"),
-        "rubric": Key(ListOf(words("a rubric line")), "what the work is judged by"),
+        "rubric": Key(ListOf(words("a rubric line")), "a criterion for the work"),
     },
 )
 VERIFICATION = Record(
     "a verification",
     {
         "command": Key(words("a command", 1024), "a command that must pass after the step"),
-        "prompt": Key(words("a verification's prompt", 4096), "a question to verify the step by"),
+        "prompt": Key(words("a verification's prompt", 4096), "a question that verifies the step"),
     },
 )
 
@@ -96,17 +96,17 @@ STANDARD = Record(
     {
         **COMMON,
         "type": Key(Choice(("step",)), "may be left out for an ordinary step"),
-        "prompt": Key(words("a prompt", 8192), "what the agent is told"),
+        "prompt": Key(words("a prompt", 8192), "the prompt of the agent"),
         "promptBlocks": Key(PROMPT_BLOCKS, "the prompt in sections"),
-        "templateCall": Key(TEMPLATE_CALL, "a routine whose steps stand in the place of this one"),
-        "agentRole": Key(AGENT_ROLE, "the stance the agent takes"),
-        "guidance": Key(ListOf(Text()), "short advice beside the prompt"),
+        "templateCall": Key(TEMPLATE_CALL, "a routine whose steps replace this one"),
+        "agentRole": Key(AGENT_ROLE, "the role the agent takes"),
+        "guidance": Key(ListOf(Text()), "short advice in addition to the prompt"),
         "askForFiles": Key(Flag(), "whether the agent should ask for files"),
-        "hasValidation": Key(Flag(), "kept for old files; it has no meaning"),
-        "validationCriteria": Key(CRITERIA, "rules for what the step gives back"),
-        "outputContract": Key(CONTRACT, "the artifact the step must give"),
+        "hasValidation": Key(Flag(), "accepted for old files; it has no effect"),
+        "validationCriteria": Key(CRITERIA, "rules for what the step returns"),
+        "outputContract": Key(CONTRACT, "the artifact that the step must return"),
         "assessmentRefs": Key(
-            ListOf(words("an assessment's id", 64), least=1, unique=True), "assessments the step must give"
+            ListOf(words("an assessment's id", 64), least=1, unique=True), "assessments that the step must return"
         ),
         "assessmentConsequences": Key(ListOf(CONSEQUENCE, least=1, most=10), "what follows from their levels"),
         "functionDefinitions": Key(FUNCTIONS, "functions for this step only"),
@@ -116,8 +116,8 @@ STANDARD = Record(
             "functions the step refers to, as `name()`",
         ),
         "promptFragments": Key(ListOf(FRAGMENT, least=1), "texts added to the prompt under conditions"),
-        "modelTier": Key(TIERS, "how strong a model the step needs"),
-        "audit": Key(AUDIT, "a second look at the step's work"),
+        "modelTier": Key(TIERS, "the model strength the step needs"),
+        "audit": Key(AUDIT, "an audit of the step's work"),
         "verification": Key(VERIFICATION, "how the step's work is verified"),
     },
     one_of=(("prompt", "promptBlocks", "templateCall"),),
@@ -128,7 +128,7 @@ CALL = Record(
     {
         "id": COMMON["id"],
         "type": needs(Choice(("template_call",)), "template_call"),
-        "title": Key(words("a title", 128), "for readers of the file; the steps that take its place have their own"),
+        "title": Key(words("a title", 128), "for readers of the file; the steps that replace it have their own"),
         "templateId": needs(TEMPLATE_ID, TEMPLATE_DOC),
         "args": Key(ARGS, "values for the routine's `{name}` places"),
         "runCondition": COMMON["runCondition"],
@@ -163,10 +163,10 @@ LOOP = Record(
     "a loop",
     {
         "type": needs(Choice(("while", "until", "for", "forEach")), "the kind of loop"),
-        "maxIterations": needs(Number(1, 1000, whole=True), "the most rounds"),
-        "condition": Key(CONDITION_REF, "the condition of while and until"),
+        "maxIterations": needs(Number(1, 1000, whole=True), "maximum number of rounds"),
+        "condition": Key(CONDITION_REF, "the condition of a while or until loop"),
         "conditionSource": Key(CONDITION_SOURCE, "what decides a while or until loop"),
-        "items": Key(words("a variable's name"), "the context variable that forEach walks"),
+        "items": Key(words("a variable's name"), "the context variable that forEach iterates over"),
         "count": Key(
             Either("count", {"number": Number(1, 1000, whole=True), "text": words("a variable's name")}),
             "the rounds of for: a number, or the context variable that holds it",
@@ -200,11 +200,13 @@ DELEGATION = Record(
     "a delegation",
     {
         "workflowId": needs(words("a workflow's id"), "the workflow that does the work"),
-        "goal": Key(words("a goal"), "what it is asked for"),
+        "goal": Key(words("a goal"), "what it should achieve"),
         "runCondition": Key(CONDITION_REF, "delegate only when this holds"),
-        "contextMapping": Key(MapOf(words("a name")), "names of this context, with the names the other one sees"),
-        "args": Key(MapOf(Text(), key_what="argument"), "texts given along"),
-        "modelTier": Key(TIERS, "how strong a model it needs"),
+        "contextMapping": Key(
+            MapOf(words("a name")), "names in this context, each with its name in the other workflow"
+        ),
+        "args": Key(MapOf(Text(), key_what="argument"), "additional texts"),
+        "modelTier": Key(TIERS, "the model strength it needs"),
         "allowedTools": Key(ListOf(words("a tool's name")), "the tools it may use"),
     },
 )
@@ -213,16 +215,16 @@ PARALLEL = Record(
     {
         **COMMON,
         "type": needs(Choice(("parallel",)), "parallel"),
-        "parallelDelegations": needs(ListOf(DELEGATION, least=1), "what is delegated, all at once"),
+        "parallelDelegations": needs(ListOf(DELEGATION, least=1), "the delegations, all at the same time"),
         "synthesis": Key(
             Record(
                 "a synthesis",
                 {
-                    "prompt": Key(words("a prompt", 8192), "how the results are brought together"),
-                    "outputContract": Key(CONTRACT, "the artifact the synthesis must give"),
+                    "prompt": Key(words("a prompt", 8192), "how the results are combined"),
+                    "outputContract": Key(CONTRACT, "the artifact that the synthesis must return"),
                 },
             ),
-            "what is made of the results",
+            "how the results are combined",
         ),
     },
 )

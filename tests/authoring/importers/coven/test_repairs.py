@@ -17,7 +17,7 @@ def test_what_a_run_needs_is_added_and_said(problems: Callable[[Imported], list[
     assert text.index("name: implement") < text.index("name: combine") < text.index("name: review")
     said = "\n".join(each.message for each in imported.notes if each.severity == "changed")
     assert "step 'convert' now has `returns: list`" in said
-    assert "the step 'combine' after it does" in said
+    assert "the added step 'combine' merges them" in said
 
 
 def test_a_grimoire_that_says_it_all_is_copied_unchanged() -> None:

@@ -18,31 +18,29 @@ def test_what_was_lost_is_said_with_its_line() -> None:
     files = {**single(steps, ask=spell, unused="nobody"), "config.json": "{}"}
     assert page(import_files(files), "lost") == snapshot("""\
 lost config.json:1
-  the file was not carried over: agent, polling and concurrency belong into Handrail's
-  config.toml
+  the file was not imported: agent, polling and concurrency belong in Handrail's config.toml
 lost grimoires/one.yaml:7
   the key 'retries' has no effect in such a step and was left out
 lost grimoires/one.yaml:8
   a step of type 'webhook' is unknown to Coven and was left out
 lost grimoires/one.yaml:12
-  the command `make {{printf "%s" .x}}` cannot be said (the function `printf`); it fails
-  until you write it
+  the command `make {{printf "%s" .x}}` cannot be translated (the function `printf`); the
+  step fails until you write the command
 lost grimoires/one.yaml:13
-  the condition `maybe {{.x}}` cannot be said (it is not one template action); the step
-  never runs until you write `when`
+  the condition `maybe {{.x}}` cannot be translated (it is not a single template action);
+  the step never runs until you write `when`
 lost spells/ask.md:2
-  `{{with $x := .a}}` has no counterpart (`:=` is not expected there); it is kept as plain
-  text
+  `{{with $x := .a}}` has no counterpart (unexpected `:=`); it was kept as plain text
 lost spells/ask.md:3
-  `{{template "t" .}}` has no counterpart (it is a statement); it is kept as plain text
+  `{{template "t" .}}` has no counterpart (it is a statement); it was kept as plain text
 lost spells/unused.md:1
-  the file was not carried over: no workflow uses it
+  the file was not imported: no workflow uses it
 """)
 
 
 def test_a_missing_spell_is_named_with_the_file_to_write() -> None:
     imported = import_files(single("  - name: go\n    type: agent\n    spell: implement\n"))
-    assert any("write it as prompts/implement.md" in note for note in notes(imported, "lost"))
+    assert any("create it as prompts/implement.md" in note for note in notes(imported, "lost"))
 
 
 def test_an_untranslatable_condition_never_lets_the_step_run() -> None:

@@ -190,13 +190,13 @@ changed .coven/grimoires/implement-bead.yaml:1
   an agent that fails at the top level blocks for a person; Coven failed the run (`on_fail:
   fail`)
 changed .coven/grimoires/implement-bead.yaml:3
-  the timeout 2h is enforced; Coven only read it
+  the timeout 2h is now enforced; Coven ignored it
 changed .coven/grimoires/implement-bead.yaml:27
-  the output of 'run-tests' is its standard output; Coven added the error output
+  the output of 'run-tests' is its standard output only; Coven included standard error
 changed .coven/grimoires/implement-bead.yaml:27
   an agent that fails inside a loop does not end it, as in Coven (`on_fail: continue`)
 changed .coven/grimoires/implement-bead.yaml:30
-  conditions count inside loops too; Coven ignored them there
+  conditions also apply inside loops; Coven ignored them there
 changed .coven/grimoires/implement-bead.yaml:36
   an agent that fails inside a loop does not end it, as in Coven (`on_fail: continue`)
 changed .coven/grimoires/implement-bead.yaml:42
@@ -204,22 +204,22 @@ changed .coven/grimoires/implement-bead.yaml:42
 changed .coven/grimoires/implement-bead.yaml:50
   an agent that fails inside a loop does not end it, as in Coven (`on_fail: continue`)
 changed .coven/grimoires/implement-bead.yaml:53
-  conditions count inside loops too; Coven ignored them there
+  conditions also apply inside loops; Coven ignored them there
 changed .coven/grimoires/implement-bead.yaml:58
   a script that fails inside a loop does not end it, as in Coven (`on_fail: continue`)
 changed .coven/grimoires/implement-bead.yaml:64
   the changes stay on the run's branch as a commit; merge it with `handrail merge` or a
   pull-request step
 changed .coven/grimoires/implement-bead.yaml:64
-  `require_review` is the approval step 'review-merge-changes' before it
+  `require_review` is now the approval step 'review-merge-changes' before this one
 changed .coven/spells/apply-review-fixes.md:1
-  the prompt ends with Coven's JSON result; a step's `returns` asks for its fields by itself
+  the prompt ends with Coven's JSON result; a step's `returns` already asks for its fields
 changed .coven/spells/fix-tests.md:1
-  the prompt ends with Coven's JSON result; a step's `returns` asks for its fields by itself
+  the prompt ends with Coven's JSON result; a step's `returns` already asks for its fields
 changed .coven/spells/implement.md:1
-  the prompt ends with Coven's JSON result; a step's `returns` asks for its fields by itself
+  the prompt ends with Coven's JSON result; a step's `returns` already asks for its fields
 changed .coven/spells/is-actionable.md:1
-  the prompt ends with Coven's JSON result; a step's `returns` asks for its fields by itself
+  the prompt ends with Coven's JSON result; a step's `returns` already asks for its fields
 changed .coven/spells/review.md:1
-  the prompt ends with Coven's JSON result; a step's `returns` asks for its fields by itself
+  the prompt ends with Coven's JSON result; a step's `returns` already asks for its fields
 """)

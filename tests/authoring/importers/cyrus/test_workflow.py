@@ -125,7 +125,8 @@ steps:
 """)
     assert page(imported) == snapshot("""\
 translated workflows/full-development/workflow.ts:12
-  each step goes on in the conversation before it, as Cyrus does (`session: continue`)
+  each step continues the conversation of the step before it, as in Cyrus (`session:
+  continue`)
 """)
     assert problems(imported) == []
 
@@ -200,22 +201,23 @@ changed workflow.ts:9
   the prompt 'primary' is chosen by labels in Cyrus; here it is the issue's text, and labels
   choose the workflow (`labels:`)
 translated workflow.ts:9
-  each step goes on in the conversation before it, as Cyrus does (`session: continue`)
+  each step continues the conversation of the step before it, as in Cyrus (`session:
+  continue`)
 lost workflow.ts:10
   the prompt file subroutines/verifications.md is not among the files; the workflow needs it
 changed workflow.ts:10
-  the prompt subroutines/verifications.md is now prompts/subroutines/verifications.md: a
-  workflow reads prompts only there
+  the prompt subroutines/verifications.md is now prompts/subroutines/verifications.md:
+  prompts must be in that folder
 lost workflow.ts:10
   the key 'usesValidationLoop' was left out: write the checks as a step of `type: gate` with
   `checks: project` and `fix:`
 lost workflow.ts:10
-  the key 'skipLinearPost' was left out: what is posted is a setting of the tracker;
-  `suppress_thoughts: true` keeps thoughts out of it
+  the key 'skipLinearPost' was left out: posting is configured in the tracker;
+  `suppress_thoughts: true` leaves out thoughts
 changed workflow.ts:11
-  'disallowAllTools' is `access: read` with an empty list of allowed tools
+  'disallowAllTools' is now `access: read` with an empty list of allowed tools
 translated workflow.ts:11
-  'skipLinearPost' is false, which needs no words here
+  'skipLinearPost' is false, which is the default here
 """)
 
 
@@ -272,11 +274,12 @@ steps:
 """)
     assert page(imported) == snapshot("""\
 lost my-flow/workflow.ts:1
-  a declaration is not plain data and was left out: `#` is not expected there
+  a declaration is not plain data and was left out: unexpected `#`
 lost my-flow/workflow.ts:1
-  no list of subroutines could be read; the steps are the prompts in their order
+  no list of subroutines could be read; the steps are the prompts in order
 translated my-flow/workflow.ts:1
-  each step goes on in the conversation before it, as Cyrus does (`session: continue`)
+  each step continues the conversation of the step before it, as in Cyrus (`session:
+  continue`)
 """)
 
 
@@ -295,7 +298,7 @@ def test_a_prompt_that_looks_like_a_template_is_named() -> None:
 
 def test_a_file_of_another_kind_is_named() -> None:
     imported = import_files({**FOLDER, "helper.ts": "export {}"})
-    assert any(note.startswith("helper.ts:1 the file was not carried over") for note in notes(imported, "lost"))
+    assert any(note.startswith("helper.ts:1 the file was not imported") for note in notes(imported, "lost"))
 
 
 def test_a_prompt_outside_of_its_folder_is_moved_to_where_a_workflow_reads_it(

@@ -70,7 +70,7 @@ steps:
     retry: 9
 """)
     assert [note for note in notes(imported, "lost") if "assessment" in note] == snapshot(
-        ["one.json:7 the assessment 'missing' is declared nowhere"]
+        ["one.json:7 the assessment 'missing' is not declared"]
     )
     assert problems(imported) == []
 
@@ -85,7 +85,7 @@ def test_what_a_level_leads_to_may_differ_by_step_and_by_assessment(problems: Ca
     assert "    assess:\n      - a\n      - b\n    retry: 9\n" in text
     assert "    assess: a-second\n    retry: 9\n" in text
     assert text.endswith("    assess: b\n")
-    assert any("so it is the assessment 'a-second'" in note for note in notes(imported, "changed"))
+    assert any("so it is now the assessment 'a-second'" in note for note in notes(imported, "changed"))
     assert problems(imported) == []
 
 

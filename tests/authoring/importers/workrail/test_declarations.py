@@ -94,11 +94,10 @@ steps:
     assert text.endswith("Run {{ bindings.review }} and {% raw %}{{wr.bindings.other}}{% endraw %}.\n")
     assert page(imported, "lost") == snapshot("""\
 lost one.json:10
-  `{{wr.bindings.other}}` names nothing that is known before this step; it is kept as plain
-  text
+  `{{wr.bindings.other}}` is not known before this step; it was kept as plain text
 """)
     assert [note for note in notes(imported, "changed") if "features" in note] == snapshot(
-        ["one.json:36 features follow every prompt here; WorkRail adds them to steps in blocks, so not to one"]
+        ["one.json:36 features are added to every prompt; WorkRail adds them only to prompt blocks, so not to one"]
     )
     assert problems(imported) == []
 
@@ -115,13 +114,13 @@ def test_what_does_not_fit_is_left_out_and_named(problems: Callable[[Imported], 
     lost = [note.partition(" ")[2] for note in notes(imported, "lost")]
     assert [note for note in lost if "left out" in note] == snapshot(
         [
-            "an entry of 'metaGuidance' was left out: rule has 300 characters, at most 256 are allowed",
+            "an entry of 'metaGuidance' was left out: rule has 300 characters, the maximum is 256",
             "the reference 'rubric' is declared twice; the second was left out",
-            "an entry of 'references' was left out: 'Bad Id' is no reference id",
+            "an entry of 'references' was left out: 'Bad Id' is not a valid reference id",
             "an entry of 'features' was left out: expected text or a map for a feature, got a number",
             "an entry of 'capabilities' was left out: 'sometimes' is not allowed here",
             "the slot 'review' is declared twice; the second was left out",
-            "an entry of 'extensionPoints' was left out: 'No' is no extension point",
+            "an entry of 'extensionPoints' was left out: 'No' is not a valid extension point",
         ]
     )
     assert "guidance:\n  - Be brief\n\nreferences:" in yaml_of(imported)

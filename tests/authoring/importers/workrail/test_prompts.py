@@ -73,15 +73,15 @@ Always this.
 {% endif %}
 """)
     assert imported.files["one/prompts/10-ground-rules.md"] == snapshot("""\
-## What must be so before the work starts
+## What must be true before the work starts
 
 - A repo
 """)
     assert page(imported, "lost") == snapshot("""\
 lost one.json:17
-  `{{unknownThing}}` names nothing that is known before this step; it is kept as plain text
+  `{{unknownThing}}` is not known before this step; it was kept as plain text
 lost one.json:21
-  the text of the reference 'wr.refs.memory_usage' is not here; put it into the prompt
+  the text of the reference 'wr.refs.memory_usage' is not available; write it in the prompt
 """)
     assert problems(imported) == []
 
@@ -162,13 +162,13 @@ def test_what_has_no_place_is_named() -> None:
 lost one.json:11
   the key 'hasValidation' of a step was left out: it has no meaning in WorkRail either
 lost one.json:12
-  the key 'notesOptional' of a step was left out: steps here owe no notes; a result is asked
-  for with `returns`
+  the key 'notesOptional' of a step was left out: notes are not required in Handrail;
+  `returns` asks for a result
 lost one.json:15
-  the key 'tags' was left out: `labels` choose workflows for issues and are not the same
+  the key 'tags' was left out: `labels` choose workflows for issues and mean something else
 lost one.json:18
-  the key 'recommendedPreferences' was left out: how far an agent goes alone is `access` and
-  approval steps here
+  the key 'recommendedPreferences' was left out: use `access` and approval steps to limit
+  what an agent does on its own
 lost one.json:25
   the key 'surprise' was left out: it has no counterpart
 """)
@@ -179,7 +179,7 @@ At length.
 
 Translated from version 1.0.0.
 
-Goals it is good for:
+Example goals:
 
 - Do something useful
 """)

@@ -78,7 +78,9 @@ def test_conditions_become_expressions(
 
 def test_a_condition_that_cannot_be_said_is_lost_by_name() -> None:
     imported = import_steps([step("one", runCondition={"var": "a", "matches": "x"})])
-    assert any("the runCondition cannot be said (a regular expression)" in note for note in notes(imported, "lost"))
+    assert any(
+        "the runCondition cannot be translated (a regular expression)" in note for note in notes(imported, "lost")
+    )
 
 
 def test_confirmation_is_an_approval_before_the_step(problems: Callable[[Imported], list[str]]) -> None:

@@ -104,7 +104,7 @@ def _status(value: Expression, other: Expression) -> Expression:
 
 def _index(call: Call, names: Resolver) -> Expression:
     if len(call.arguments) < 2:
-        raise Untranslatable("`index` needs a value and a place in it")
+        raise Untranslatable("`index` needs a value and a position in it")
     subject = translate_items(call.arguments[0], names)
     for place in call.arguments[1:]:
         subject = Item(subject, translate_value(place, names))

@@ -84,7 +84,7 @@ def parse_action(text: str) -> GoValue:
     tokens = _tokens(text)
     value, rest = _pipeline(tokens, 0, 0)
     if rest != len(tokens):
-        raise Untranslatable(f"`{tokens[rest].text}` is not expected there")
+        raise Untranslatable(f"unexpected `{tokens[rest].text}`")
     return value
 
 
@@ -96,7 +96,7 @@ def _tokens(text: str) -> list[_Token]:
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
-            raise Untranslatable(f"`{text[at]}` is not expected there")
+            raise Untranslatable(f"unexpected `{text[at]}`")
         at = match.end()
         if match.lastgroup != "space":
             found.append(_Token(match.lastgroup or "", match[0]))

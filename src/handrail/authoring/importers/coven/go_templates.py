@@ -103,7 +103,7 @@ class _Template:
         if dot is not None:
             return _fields(dot, path)
         if not path:
-            raise Untranslatable("the whole of the variables at once")
+            raise Untranslatable("all variables at once")
         given = self._around.bound.get(path[0])
         return _fields(given, path[1:]) if given is not None else None
 
@@ -141,7 +141,7 @@ class _Template:
 
     def _note_lost(self, why: str, source: str) -> None:
         shown = source if len(source) <= _SHOWN else source[: _SHOWN - 1] + "…"
-        self._around.lost(self._line, f"`{shown}` has no counterpart ({why}); it is kept as plain text")
+        self._around.lost(self._line, f"`{shown}` has no counterpart ({why}); it was kept as plain text")
         self._out.append(literal(source))
 
     def _plain(self, action: str, _: str) -> None:
@@ -162,7 +162,7 @@ class _Template:
         if kind == "raw":
             self._out.append(literal(source))
         elif kind != "if":
-            raise Untranslatable("`else` stands outside of an `if`")
+            raise Untranslatable("`else` is outside of an `if`")
         elif rest.startswith("if "):
             expression = translate_condition(parse_action(rest[3:]), self)
             self._out.append("{% elif " + unparse(expression) + " %}")
@@ -172,7 +172,7 @@ class _Template:
 
     def _end(self, _: str, source: str) -> None:
         if not self._blocks:
-            raise Untranslatable("nothing is open that it could end")
+            raise Untranslatable("it closes nothing")
         kind = self._blocks.pop().kind
         self._out.append({"raw": literal(source)}.get(kind, "{% end" + kind + " %}"))
 
@@ -193,7 +193,7 @@ class _Template:
     def _include(self, rest: str, _: str) -> None:
         call = parse_action("include " + rest)
         if not isinstance(call, Call) or not call.arguments or not isinstance(call.arguments[0], Constant):
-            raise Untranslatable("the name of what is included is not fixed")
+            raise Untranslatable("the name of the included text is not constant")
         name, opened = str(call.arguments[0].value), self._around.opened
         if name in opened:
             raise Untranslatable(f"'{name}' includes itself: {' -> '.join((*opened, name))}")
@@ -207,7 +207,7 @@ class _Template:
         bound = dict(self._around.bound)
         for key, value in zip(arguments[::2], arguments[1::2], strict=False):
             if not isinstance(key, Constant):
-                raise Untranslatable("the names given to an include are not fixed")
+                raise Untranslatable("the names passed to an include are not constant")
             bound[str(key.value)] = translate_value(value, self)
 
         def note_lost(line: int, message: str) -> None:
@@ -218,7 +218,7 @@ class _Template:
 
     def _close_all(self) -> None:
         for block in reversed(self._blocks):
-            self._around.lost(self._line, "a block of the template is never ended; it now ends with the text")
+            self._around.lost(self._line, "a block of the template is never closed; it now ends at the end of the text")
             if block.kind != "raw":
                 self._out.append("{% end" + block.kind + " %}")
 

@@ -33,7 +33,7 @@ def condition(text: str, names: Resolver) -> str | bool:
         return text.strip() == "true"
     found = next(actions(text.strip()), None)
     if found is None or (found.start, found.end) != (0, len(text.strip())):
-        raise Untranslatable("it is not one template action")
+        raise Untranslatable("it is not a single template action")
     return unparse(translate_condition(parse_action(found.inside), names))
 
 

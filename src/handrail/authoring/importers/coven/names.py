@@ -74,7 +74,7 @@ class CovenNames:
         """Return the value of a variable."""
         path = tuple(make_identifier(name) for name in reference.path)
         if reference.start not in ("", "$") or not path:
-            raise Untranslatable("the whole of the variables at once")
+            raise Untranslatable("all variables at once")
         if bad := next((name for name in path if not is_identifier(name)), None):
             raise Untranslatable(f"`{bad}` cannot be a name in an expression")
         first, rest = path[0], path[1:]
@@ -115,7 +115,9 @@ class CovenNames:
         given = f"issue_{name}"
         if given not in self.inputs:
             self.inputs[given] = {"type": "string", "default": ""}
-            self._changed(f"issues have no {name} here; `.bead.{name}` is now the input '{given}', empty by default")
+            self._changed(
+                f"issues have no {name} in Handrail; `.bead.{name}` is now the input '{given}', empty by default"
+            )
         return Name(given)
 
     def _previous(self, rest: tuple[str, ...]) -> Expression:
@@ -133,7 +135,9 @@ class CovenNames:
             return common
         if producer.kind == "script":
             if rest in ((), ("output",)):
-                self._changed(f"the output of '{producer.step}' is its standard output; Coven added the error output")
+                self._changed(
+                    f"the output of '{producer.step}' is its standard output only; Coven included standard error"
+                )
             return _script_field(producer, rest)
         return _agent_field(producer, rest, like)
 
@@ -141,7 +145,7 @@ class CovenNames:
         if rest != ("iteration",):
             raise Untranslatable(f"a loop has no `{'.'.join(rest)}`")
         if not self.loops or self.loops[-1] != producer.step:
-            raise Untranslatable("the round of a loop is known only directly inside it")
+            raise Untranslatable("the round of a loop is available only directly inside it")
         return Binary("-", Name("round"), Literal(1))
 
     def _input(self, first: str, rest: tuple[str, ...], like: object) -> Expression:

@@ -48,6 +48,6 @@ def _merge(steps: list[Data], fan_out: Data) -> Iterator[str]:
     )
     steps.insert(index + 1, {"name": own, "type": "merge", "from": f"${{{make_identifier(name)}}}"})
     yield (
-        f"nothing merged what step '{fan_out.get('name')}' changes on branches of its own: "
-        f"the step '{own}' after it does, so that later steps see it"
+        f"the changes of step '{fan_out.get('name')}' stay on separate branches: the added step '{own}' merges them,"
+        " so that later steps see them"
     )

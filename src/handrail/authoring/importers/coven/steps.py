@@ -62,7 +62,7 @@ class CovenSteps:
 
     def _list(self, steps: Node | None) -> list[dict[str, JsonValue]]:
         for stray in strays_of(steps):
-            self._note_lost(stray, "an entry of `steps` is no step and was left out")
+            self._note_lost(stray, "an entry of `steps` is not a step and was left out")
         return [made for step in maps_of(steps) for made in self._step(step)]
 
     def _step(self, step: Mapping) -> list[dict[str, JsonValue]]:
@@ -109,11 +109,13 @@ class CovenSteps:
             data["when"] = condition(text or "", self.names)
         except Untranslatable as problem:
             data["when"] = False
-            message = f"the condition `{text}` cannot be said ({problem}); the step never runs until you write `when`"
+            message = (
+                f"the condition `{text}` cannot be translated ({problem}); the step never runs until you write `when`"
+            )
             self._note_lost(node, message)
             return
         if self.names.loops:
-            self._note_changed(node, "conditions count inside loops too; Coven ignored them there")
+            self._note_changed(node, "conditions also apply inside loops; Coven ignored them there")
 
     def _timeout(self, step: Mapping, data: dict[str, JsonValue]) -> None:
         node = step.get("timeout")
@@ -125,7 +127,7 @@ class CovenSteps:
             return
         data["timeout"] = limit
         if limit != given:
-            self._notes.add_translated(self._path, line_of(node), f"the timeout {given} is written {limit}")
+            self._notes.add_translated(self._path, line_of(node), f"the timeout {given} is now {limit}")
 
     def _agent(self, step: Mapping, data: dict[str, JsonValue]) -> list[dict[str, JsonValue]]:
         inputs = self._inputs(step)
@@ -150,7 +152,9 @@ class CovenSteps:
             try:
                 found[name] = translate_text(text or "", self.names)
             except Untranslatable as problem:
-                self._note_lost(entry, f"the input '{entry.name}' (`{text}`) cannot be said: {problem}; it is empty")
+                self._note_lost(
+                    entry, f"the input '{entry.name}' (`{text}`) cannot be translated: {problem}; it is now empty"
+                )
                 found[name] = ""
         return found
 
@@ -163,7 +167,7 @@ class CovenSteps:
         found = self._spells.get(given)
         if found is None:
             target = f"prompts/{step_name(given or name)}.md"
-            self._note_lost(at, f"the spell '{given}' is not among the files; write it as {target}")
+            self._note_lost(at, f"the spell '{given}' is not among the files; create it as {target}")
             return target
         self.used.add(given)
         path, text = found
@@ -171,7 +175,7 @@ class CovenSteps:
 
     def _template(self, text: str, path: str, first: int) -> str:
         if _CONTRACT.search(text):
-            message = "the prompt ends with Coven's JSON result; a step's `returns` asks for its fields by itself"
+            message = "the prompt ends with Coven's JSON result; a step's `returns` already asks for its fields"
             self._notes.add_changed(path, max(first, 1), message)
         texts = {name: body for name, (_, body) in self._spells.items()}
 
@@ -187,12 +191,15 @@ class CovenSteps:
             data["command"] = command(given, self.names) or "true"
         except Untranslatable as problem:
             data["command"] = "echo 'this command could not be translated' >&2; exit 1"
-            self._note_lost(node, f"the command `{given}` cannot be said ({problem}); it fails until you write it")
+            self._note_lost(
+                node,
+                f"the command `{given}` cannot be translated ({problem}); the step fails until you write the command",
+            )
         self._on_fail(step, data)
         if text_of(step.get("on_success")) == "exit_loop" and self.names.loops:
             data["on_success"] = "exit_loop"
         elif "on_success" in step:
-            self._note_lost(step.entries["on_success"], "`on_success` counts only inside a loop, as `exit_loop`")
+            self._note_lost(step.entries["on_success"], "`on_success` has an effect only inside a loop, as `exit_loop`")
         self._produce(step, data, Producer(str(data["name"]), "script", data))
         return [data]
 
@@ -228,14 +235,14 @@ class CovenSteps:
         data["max_iterations"] = min(most, MOST_ROUNDS) if explicit else UNLIMITED
         if not explicit:
             self._note_changed(
-                step, f"without `max_iterations` Coven stops after {UNLIMITED} rounds; this is now written"
+                step, f"without `max_iterations` Coven stops after {UNLIMITED} rounds; the limit is now explicit"
             )
         elif most > MOST_ROUNDS:
-            self._note_changed(step, f"`max_iterations: {most}` is now {MOST_ROUNDS}, the most there is")
+            self._note_changed(step, f"`max_iterations: {most}` is now {MOST_ROUNDS}, the maximum")
         given = text_of(step.get("on_max_iterations"))
         if given == "exit":
             self._notes.add_translated(
-                self._path, line_of(step), "`on_max_iterations: exit` fails; it is `on_max: fail`"
+                self._path, line_of(step), "`on_max_iterations: exit` means failure; it is now `on_max: fail`"
             )
         elif given not in (None, "", "block", "continue"):
             self._note_lost(step.entries["on_max_iterations"], f"`on_max_iterations: {given}` is unknown to Coven")
@@ -255,7 +262,7 @@ class CovenSteps:
         if "when" in data:
             review["when"] = data["when"]
         review.update({"message": "Review the changes before they are committed.", "show": ["diff"]})
-        self._note_changed(step, f"`require_review` is the approval step '{review['name']}' before it")
+        self._note_changed(step, f"`require_review` is now the approval step '{review['name']}' before this one")
         return [review, data]
 
     def _produce(self, step: Mapping, data: dict[str, JsonValue], producer: Producer) -> None:

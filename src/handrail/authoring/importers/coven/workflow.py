@@ -19,7 +19,7 @@ CARRIED = frozenset({"name", "description", "timeout", "steps"})
 _NATIVE_TYPES = frozenset({"agent-loop", "parallel-agents", "gate"})
 _PROMPT_KEYS = ("prompt", "arbiter_prompt")
 _SETTINGS = {
-    "config.json": "agent, polling and concurrency belong into Handrail's config.toml",
+    "config.json": "agent, polling and concurrency belong in Handrail's config.toml",
     "grimoire-mapping.json": "write the issue types as `classifications`, or the labels as `labels`, of a workflow",
     "grimoire-matchers.yaml": "write the tags as `labels` of a workflow",
 }
@@ -43,7 +43,7 @@ def import_coven(files: Lookup[str, str], notes: Notes) -> dict[str, str]:
     for path in files:
         if path not in used:
             reason = _SETTINGS.get(file_name(path), "no workflow uses it")
-            notes.add_lost(path, 1, f"the file was not carried over: {reason}")
+            notes.add_lost(path, 1, f"the file was not imported: {reason}")
     return made
 
 
@@ -58,9 +58,9 @@ class _Source:
         report = Report()
         root = map_of(read_yaml(SourceText(self._path, self._text), report))
         for found in report:
-            self._notes.add_lost(self._path, found.line, f"the file cannot be read as it is: {found.message}")
+            self._notes.add_lost(self._path, found.line, f"the file cannot be read: {found.message}")
         if root is None or not maps_of(root.get("steps")):
-            self._notes.add_lost(self._path, 1, "the file holds no steps and was left out")
+            self._notes.add_lost(self._path, 1, "the file has no steps and was left out")
             return {}
         given = text_of(root.get("name")) or stem_of(self._path)
         name = taken.take(workflow_name(given))
@@ -84,13 +84,15 @@ class _Source:
         data = data_of(root)
         added = list(repair(data)) if isinstance(data, dict) and _has_only_steps(root) else []
         if not added or not isinstance(data, dict):
-            self._notes.add_translated(self._path, 1, "the file is native already and was copied unchanged")
+            self._notes.add_translated(
+                self._path, 1, "the file is already in the native format and was copied unchanged"
+            )
             check_native(self._text, self._path, self._notes)
             return self._text
         for message in added:
             self._notes.add_changed(self._path, 1, message)
         if "#" in self._text:
-            self._notes.add_lost(self._path, 1, "comments of the file were left out, since it was written again")
+            self._notes.add_lost(self._path, 1, "comments in the file were lost, since it was rewritten")
         return write_workflow(data, self._path, self._notes)
 
     def _translate(self, root: Mapping, name: str, used: set[str]) -> dict[str, str]:
@@ -123,7 +125,7 @@ class _Source:
             self._note_lost(entry, f"the timeout '{given}' is not a duration and was left out")
             return
         data["timeout"] = limit
-        self._notes.add_changed(self._path, line_of(entry), f"the timeout {given} is enforced; Coven only read it")
+        self._notes.add_changed(self._path, line_of(entry), f"the timeout {given} is now enforced; Coven ignored it")
 
     def _limits(self, root: Mapping) -> None:
         if any("timeout" not in step for step in maps_of(root.get("steps"))):

@@ -17,7 +17,7 @@ FLAGS = {
 TOOLS = {"disallowedTools": "disallowed_tools", "allowedTools": "allowed_tools"}
 CARRIED = frozenset({"name", "promptPath", "description", *FLAGS, *TOOLS})
 NOTED = {
-    "skipLinearPost": "what is posted is a setting of the tracker; `suppress_thoughts: true` keeps thoughts out of it",
+    "skipLinearPost": "posting is configured in the tracker; `suppress_thoughts: true` leaves out thoughts",
     "usesValidationLoop": "write the checks as a step of `type: gate` with `checks: project` and `fix:`",
 }
 PRIMARY = "{{ issue.title }}\n\n{{ issue.body }}\n"
@@ -43,7 +43,7 @@ class CyrusSteps:
     def run(self, procedure: Mapping) -> list[JsonValue]:
         """Translate the subroutines in order."""
         for stray in strays_of(procedure.get("subroutines")):
-            self._note_lost(stray, "an entry of 'subroutines' is no subroutine and was left out")
+            self._note_lost(stray, "an entry of 'subroutines' is not a subroutine and was left out")
         return [self._step(each) for each in maps_of(procedure.get("subroutines"))]
 
     def translate_prompts(self, prompts: list[str]) -> list[JsonValue]:
@@ -78,7 +78,7 @@ class CyrusSteps:
             return {}
         if self._made == 2:
             line = line_of(at) if at is not None else 1
-            message = "each step goes on in the conversation before it, as Cyrus does (`session: continue`)"
+            message = "each step continues the conversation of the step before it, as in Cyrus (`session: continue`)"
             self._notes.add_translated(self._path, line, message)
         return {"session": "continue"}
 
@@ -95,13 +95,13 @@ class CyrusSteps:
             self._note_changed(at, message)
             return PRIMARY
         if not path:
-            self._note_lost(at, f"the subroutine has no promptPath; write prompts/{name}.md")
+            self._note_lost(at, f"the subroutine has no promptPath; create prompts/{name}.md")
             return f"prompts/{name}.md"
         if path not in self._files:
             self._note_lost(at, f"the prompt file {path} is not among the files; the workflow needs it")
         given = path if path.endswith(".md") else f"{path}.md"
         if (moved := prompt_place(given)) != given:
-            self._note_changed(at, f"the prompt {given} is now {moved}: a workflow reads prompts only there")
+            self._note_changed(at, f"the prompt {given} is now {moved}: prompts must be in that folder")
         return moved
 
     def _translate_other_keys(self, subroutine: Mapping, data: dict[str, JsonValue]) -> None:
@@ -110,10 +110,12 @@ class CyrusSteps:
                 continue
             if entry.name == "disallowAllTools" and flag_of(entry.value):
                 data.update({"access": "read", "allowed_tools": []})
-                self._note_changed(entry, "'disallowAllTools' is `access: read` with an empty list of allowed tools")
+                self._note_changed(
+                    entry, "'disallowAllTools' is now `access: read` with an empty list of allowed tools"
+                )
             elif flag_of(entry.value) is False:
                 self._notes.add_translated(
-                    self._path, line_of(entry), f"'{entry.name}' is false, which needs no words here"
+                    self._path, line_of(entry), f"'{entry.name}' is false, which is the default here"
                 )
             else:
                 hint = NOTED.get(entry.name, "it has no counterpart")

@@ -41,7 +41,7 @@ class Literals:
         self._values += 1
         token = self.now
         if depth > DEEPEST or self._values > MOST_VALUES:
-            raise NotPlain("the data nests too deep or is too large", token.start)
+            raise NotPlain("the data is nested too deeply or is too large", token.start)
         value = self._members(self._primary(token, depth))
         while self.now.text in ("as", "satisfies") and self.now.kind == "word":
             self.move()

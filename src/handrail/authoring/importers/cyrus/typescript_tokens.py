@@ -46,7 +46,7 @@ def tokens(text: str) -> list[Token]:
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
-            raise NotPlain(f"`{text[at]}` is not expected there", at)
+            raise NotPlain(f"unexpected `{text[at]}`", at)
         kind = match.lastgroup or ""
         if kind not in ("space", "comment"):
             found.append(Token(kind, match[0], at, match.end()))

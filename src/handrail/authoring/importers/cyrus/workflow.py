@@ -37,7 +37,7 @@ def import_cyrus(files: Lookup[str, str], notes: Notes) -> dict[str, str]:
         made.update(found.run(taken))
     for path in files:
         if path not in used:
-            notes.add_lost(path, 1, "the file was not carried over: it is neither a prompt nor a version of one")
+            notes.add_lost(path, 1, "the file was not imported: it is neither a prompt nor a version of one")
     return made
 
 
@@ -92,14 +92,14 @@ class _Folder:
 
     def _procedure(self) -> Mapping | None:
         if self._main is None:
-            self._notes.add_changed(self._path, 1, "there is no workflow.ts; the steps are the prompts in their order")
+            self._notes.add_changed(self._path, 1, "there is no workflow.ts; the steps are the prompts in order")
             return None
         source = SourceText(self._path, self._files[self._main])
         declared = read_declarations(source)
         self._problems(source, declared)
         found = _find_procedure(declared)
         if found is None:
-            message = "no list of subroutines could be read; the steps are the prompts in their order"
+            message = "no list of subroutines could be read; the steps are the prompts in order"
             self._notes.add_lost(self._path, 1, message)
         return found
 

@@ -73,7 +73,7 @@ class Assessments:
             if not re.fullmatch(r"[a-z][a-z0-9_-]*", name) or len(levels) < 2:
                 self._note("lost", each, f"the dimension '{name}' needs an id that starts with a letter and two levels")
             elif name in made:
-                self._note("lost", each, f"the dimension '{name}' stands there twice; the second was left out")
+                self._note("lost", each, f"the dimension '{name}' appears twice; the second was left out")
             else:
                 purpose = self._cut(text_of(each.get("purpose")) or name, _LONGEST_PURPOSE, each, "purpose")
                 made[name] = {"purpose": purpose, "levels": levels}
@@ -85,10 +85,12 @@ class Assessments:
         """Find the name of an assessment with these consequences; steps with different ones get their own variant."""
         if wanted not in self._declared:
             if not wanted.startswith(READY_MADE):
-                self._note("lost", step, f"the assessment '{wanted}' is declared nowhere")
+                self._note("lost", step, f"the assessment '{wanted}' is not declared")
                 return ""
             if follow_up:
-                message = f"what the levels of the ready-made '{wanted}' lead to was left out; declare it to say so"
+                message = (
+                    f"the consequences of the built-in '{wanted}' were left out; declare the assessment to keep them"
+                )
                 self._note("lost", step, message)
                 follow_up.clear()
             return wanted
@@ -96,7 +98,7 @@ class Assessments:
         if self._asked.setdefault(name, whole) == whole:
             return name
         own = f"{name}-{step_name.lower()}"
-        self._note("changed", step, f"'{wanted}' leads to something else here, so it is the assessment '{own}'")
+        self._note("changed", step, f"'{wanted}' has other consequences here, so it is now the assessment '{own}'")
         self._asked[own] = whole
         return own
 
@@ -114,7 +116,7 @@ class Assessments:
         if not levels:
             return {}
         if len(guidance) > 1:
-            message = f"the levels {', '.join(levels)} of '{wanted}' lead to one guidance, that of all of them"
+            message = f"the levels {', '.join(levels)} of '{wanted}' now have one guidance, which combines theirs"
             self._note("changed", step, message)
         text = self._cut(" ".join(filter(None, guidance)), _LONGEST_GUIDANCE, step, "guidance")
         made: _Data = {"follow_up_when": list(levels)}
@@ -130,5 +132,5 @@ class Assessments:
 
     def _cut(self, text: str, most: int, at: Mapping, what: str) -> str:
         if len(text) > most:
-            self._note("changed", at, f"the {what} of the assessment is cut to {most} characters")
+            self._note("changed", at, f"the {what} of the assessment was cut to {most} characters")
         return text[:most]

@@ -42,7 +42,7 @@ _ORDER = ("equals", "not_equals", "gt", "gte", "lt", "lte", "contains", "startsW
 def translate_condition(node: Node | None, lookup: Lookup, depth: int = 0) -> Expression:
     """Translate a condition; an empty one is true."""
     if depth > DEEPEST:
-        raise Untranslatable(f"conditions nest deeper than {DEEPEST} levels")
+        raise Untranslatable(f"conditions are nested deeper than {DEEPEST} levels")
     condition = map_of(node)
     if condition is None:
         raise Untranslatable("a condition is a map")
@@ -130,5 +130,5 @@ def _among(variable: str, given: Node, lookup: Lookup) -> Expression:
 def _number(given: Node) -> int | float:
     value = given.value if isinstance(given, Scalar) else None
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise Untranslatable("a comparison with something that is no number")
+        raise Untranslatable("a comparison with something that is not a number")
     return value

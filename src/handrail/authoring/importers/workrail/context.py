@@ -151,7 +151,7 @@ class Context:
             default: JsonValue = [] if kind == "list" else _DEFAULTS.get(kind)
             self.inputs[name] = {"type": kind, "default": default}
             shown = "nothing" if default is None else json.dumps(default)
-            message = f"no earlier step names '{variable}'; it is now an input of type {kind}, by default {shown}"
+            message = f"no earlier step names '{variable}'; it is now an input of type {kind}, default {shown}"
             self._changed(at, message)
         elif known.get("type") != kind and "default" in known and kind != "json":
             known.update({"type": "json"})

@@ -67,7 +67,7 @@ class Declarations:
         written = [step for step in _steps(self._root.get("steps"), 0) if "prompt" in step]
         if made and written:
             names = ", ".join(text_of(step.get("id")) or "" for step in written)
-            message = f"features follow every prompt here; WorkRail adds them to steps in blocks, so not to {names}"
+            message = f"features are added to every prompt; WorkRail adds them only to prompt blocks, so not to {names}"
             self._note("changed", self._root.entries["features"], message)
         return made
 

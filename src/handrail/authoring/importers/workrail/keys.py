@@ -18,9 +18,9 @@ STEP_KEYS = frozenset(
 
 NOTED = {
     "hasValidation": "it has no meaning in WorkRail either",
-    "notesOptional": "steps here owe no notes; a result is asked for with `returns`",
+    "notesOptional": "notes are not required in Handrail; `returns` asks for a result",
     "modelTier": "choose a model with `agent: NAME/MODEL`",
-    "audit": "write the second look as an agent step of its own, or as `type: review`",
+    "audit": "write the audit as a separate agent step, or as `type: review`",
 }
 DETAILS = {"functionDefinitions": ("parameters", "scope"), "functionCalls": ("args",)}
 """Keys without a counterpart inside the items of a step's lists."""

@@ -30,11 +30,11 @@ def rounds_of(place: Place, body: list[Place], context: Context, note: Callable[
     """Determine how a loop repeats."""
     loop = map_of(place.node.get("loop"))
     if loop is None:
-        note("lost", place.node, "nothing says how the loop repeats; it runs once")
+        note("lost", place.node, "the loop has no settings; it runs once")
         return Rounds({"for": 1, "max_iterations": 1})
     most = int_of(loop.get("maxIterations"))
     if most is None or not 1 <= most <= MOST_ROUNDS:
-        note("changed", loop, f"'maxIterations' must be 1 to {MOST_ROUNDS}")
+        note("changed", loop, f"'maxIterations' must be between 1 and {MOST_ROUNDS}")
         most = MOST_ROUNDS if most is not None and most > 1 else 1
     found = _translate_loop(place, loop, body, context, note)
     return replace(found, keys={**found.keys, "max_iterations": most})
@@ -46,26 +46,32 @@ def _translate_loop(
     try:
         match text_of(loop.get("type")):
             case "forEach":
-                taken = "the items are taken when the loop begins; WorkRail reads them before every step"
-                note("changed", loop, f"{taken}. An item that has an `id` is known by it, so no two may have the same")
+                taken = "the items are read once, when the loop starts; WorkRail reads them before every step"
+                note("changed", loop, f"{taken}. Items that have an `id` are identified by it, so ids must be unique")
                 return Rounds(_translate_for_each(place, loop, context))
             case "for":
                 if int_of(loop.get("count")) is None:
-                    note("changed", loop, "the rounds are counted when the loop begins, in WorkRail before every step")
+                    note(
+                        "changed",
+                        loop,
+                        "the number of rounds is read once, when the loop starts; WorkRail reads it before every step",
+                    )
                 return Rounds(_translate_for(place, loop, context))
             case "while" | "until" as kind:
                 return _conditional(kind, place, body, context, note)
             case kind:
                 raise Untranslatable(f"the type '{kind}'")
     except Untranslatable as problem:
-        note("lost", loop, f"what ends the loop cannot be said ({problem}); it runs once until you write it")
+        note(
+            "lost", loop, f"the loop's end condition cannot be translated ({problem}); it runs once until you write one"
+        )
         return Rounds({"for": 1})
 
 
 def _translate_for_each(place: Place, loop: Mapping, context: Context) -> dict[str, JsonValue]:
     items = text_of(loop.get("items"))
     if not items:
-        raise Untranslatable("'items' names no variable")
+        raise Untranslatable("'items' does not name a variable")
     found = unparse(context.value(items, place, []))
     name = value_name(text_of(loop.get("itemVar")) or LOOP_VARS["itemVar"])
     return {"for_each": "${" + found + "}", "as": name}
@@ -91,7 +97,7 @@ def _conditional(
     if deciders and (condition is None or source is None):
         return _decision_rounds(deciders)
     if condition is None:
-        raise Untranslatable("no step of the body decides, and there is no condition")
+        raise Untranslatable("no step of the body ends the loop, and there is no condition")
     setters: list[Place] = []
 
     def lookup(variable: str, like: object) -> Expression:

@@ -67,7 +67,7 @@ def _place(inside: str, source: str, line: int, scope: PromptScope) -> str:
         return "{{ bindings." + binding[1] + " }}"
     first = inside.partition(".")[0]
     if not _PATH.fullmatch(inside) or not scope.known(first):
-        scope.lost(line, f"`{source}` names nothing that is known before this step; it is kept as plain text")
+        scope.lost(line, f"`{source}` is not known before this step; it was kept as plain text")
         return literal(source)
     return "{{ " + unparse(_path(inside, scope)) + " }}"
 
@@ -96,7 +96,7 @@ def _blocks(step: Mapping, scope: PromptScope) -> list[str]:
     parts.extend(_list(blocks, "verify", "## Verify", scope))
     for entry in blocks:
         if entry.name not in ("goal", "constraints", "procedure", "outputRequired", "verify"):
-            scope.lost(line_of(entry), f"the prompt block '{entry.name}' is unknown and was left out")
+            scope.lost(line_of(entry), f"unknown prompt block '{entry.name}' was left out")
     return parts
 
 
@@ -120,7 +120,7 @@ def _part(part: Mapping, scope: PromptScope) -> str:
     reference = text_of(part.get("refId"))
     if reference is None:
         return _translate_text(text_of(part.get("text")) or "", line_of(part), scope)
-    scope.lost(line_of(part), f"the text of the reference '{reference}' is not here; put it into the prompt")
+    scope.lost(line_of(part), f"the text of the reference '{reference}' is not available; write it in the prompt")
     return f"(see {literal(reference)})"
 
 
@@ -134,7 +134,7 @@ def _functions(step: Mapping, scope: PromptScope) -> list[str]:
     lines = [f"- `{name}()`: {literal(text)}" for name, text in found.items() if text]
     for name, text in found.items():
         if not text:
-            scope.lost(line_of(step), f"the function '{name}' is defined nowhere")
+            scope.lost(line_of(step), f"the function '{name}' is not defined")
     return ["## Functions\n\n" + "\n".join(lines)] if lines else []
 
 
@@ -146,6 +146,9 @@ def _fragment(fragment: Mapping, scope: PromptScope) -> str:
     try:
         condition = unparse(translate_condition(when, scope.lookup))
     except Untranslatable as problem:
-        scope.lost(line_of(when), f"the condition of a prompt fragment cannot be said ({problem}); it is always shown")
+        scope.lost(
+            line_of(when),
+            f"the condition of a prompt fragment cannot be translated ({problem}); the fragment is always shown",
+        )
         return text
     return "{% if " + condition + " %}\n" + text + "\n{% endif %}"

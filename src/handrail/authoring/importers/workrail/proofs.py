@@ -31,7 +31,7 @@ class Criteria:
             except Untranslatable as problem:
                 message = text_of(rule.get("message")) if isinstance(rule, Mapping) else None
                 about = f' ("{message}")' if message else ""
-                self._note("lost", rule, f"a rule of validationCriteria cannot be said: {problem}{about}")
+                self._note("lost", rule, f"a rule of validationCriteria cannot be translated: {problem}{about}")
         return made
 
     def _rule(self, node: Node, depth: int) -> Expression:

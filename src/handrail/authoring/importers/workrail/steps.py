@@ -110,7 +110,7 @@ class WorkrailSteps:
             data["when"] = self._expression(node, place)
         except Untranslatable as problem:
             data["when"] = False
-            message = f"the runCondition cannot be said ({problem}); the step never runs until you write `when`"
+            message = f"the runCondition cannot be translated ({problem}); the step never runs until you write `when`"
             self._note("lost", node, message)
 
     def _expression(self, node: Node, place: Place, *, after: bool = False) -> str | bool:
@@ -142,7 +142,9 @@ class WorkrailSteps:
         }
         if conditions:
             approval["when"] = join_conditions(conditions)
-        self._note("changed", node, f"'requireConfirmation' is the approval step '{approval['name']}' {where} it")
+        self._note(
+            "changed", node, f"'requireConfirmation' is now the approval step '{approval['name']}' {where} this one"
+        )
         return ([], [approval]) if after else ([approval], [])
 
     def _condition(self, node: Node | None, place: Place, *, after: bool = False) -> list[JsonValue]:
@@ -151,7 +153,7 @@ class WorkrailSteps:
         try:
             return [self._expression(node, place, after=after)]
         except Untranslatable as problem:
-            self._note("lost", node, f"a condition cannot be said ({problem}); it is taken as true")
+            self._note("lost", node, f"a condition cannot be translated ({problem}); it is assumed to be true")
             return []
 
     def _agent(self, place: Place, data: _Data) -> _Data:
@@ -184,7 +186,9 @@ class WorkrailSteps:
             return
         reference = text_of(contract.get("contractRef"))
         if flag_of(contract.get("required")) is False:
-            self._note("changed", contract, f"'required' is false for '{reference}'; here the result must be given")
+            self._note(
+                "changed", contract, f"'required' is false for '{reference}'; in Handrail the result is required"
+            )
         place.contract = reference or ""
         data.setdefault("output", value_name(make_identifier(place.name)))
         data["returns"] = place.contract or "json"
@@ -213,7 +217,7 @@ class WorkrailSteps:
         places = [each for each in self._places if each.loop is place]
         body = [(each.order, made) for each in places for made in self._step(each)]
         if not body:
-            self._note("lost", place.node, f"the loop '{place.name}' has no steps that are known; it was left out")
+            self._note("lost", place.node, f"the loop '{place.name}' has no known steps and was left out")
             return []
         data["type"] = "loop"
         rounds = rounds_of(place, places, self.context, self._note)
@@ -232,7 +236,7 @@ class WorkrailSteps:
         if arguments is not None and arguments.entries:
             data["input"] = {value_name(entry.name): data_of(entry.value) for entry in arguments}
         self._notes.add_translated(
-            self._path, line_of(call), f"the template '{template}' is `use`; its steps stand in its place"
+            self._path, line_of(call), f"the template '{template}' is now `use`, which inserts its steps"
         )
         return data
 
@@ -249,7 +253,7 @@ class WorkrailSteps:
             for entry in each:
                 if entry.name not in ("workflowId", "goal", "args", "runCondition"):
                     self._note("lost", entry, f"the key '{entry.name}' of a delegation was left out")
-        self._note("changed", place.node, "parallel delegations are workflow steps, one after the other")
+        self._note("changed", place.node, "parallel delegations are now workflow steps that run one after the other")
         synthesis = map_of(place.node.get("synthesis"))
         if synthesis is not None:
             joined = Place(synthesis, place.name, place.loop, order=place.order + 0.5)
@@ -262,17 +266,17 @@ class WorkrailSteps:
         decision = {"decision": "continue | stop"} if place.contract == LOOP_CONTRACT else {}
         data["returns"] = {**decision, **place.returns}
         if decision:
-            message = "wr.loop_control is the field 'decision' of a result with variables; the prompt may say otherwise"
+            message = "wr.loop_control is now the field 'decision' of the result; the prompt may say otherwise"
             self._note("changed", place.node, message)
         elif place.contract:
-            message = f"the outputContract '{place.contract}' was left out, as the result holds variables"
+            message = f"the outputContract '{place.contract}' was left out, since the result contains variables"
             self._note("lost", place.node, message)
         checks = data.get("done_when")
         if not isinstance(checks, list):
             return
         kept: list[JsonValue] = [each for each in checks if isinstance(each, dict) and "expect" not in each]
         if len(kept) < len(checks):
-            message = "rules of validationCriteria about the text were left out, as the result is now a record"
+            message = "rules of validationCriteria about the text were left out, since the result is now a record"
             self._note("lost", place.node, message)
         data["done_when"] = kept
         if not kept:

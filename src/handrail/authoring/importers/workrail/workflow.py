@@ -27,26 +27,26 @@ CARRIED = frozenset(
 """Top-level keys that are carried over; all others are noted."""
 
 NOTED = {
-    "recommendedPreferences": "how far an agent goes alone is `access` and approval steps here",
-    "validatedAgainstSpecVersion": "`handrail stamp` writes it again",
-    "tags": "`labels` choose workflows for issues and are not the same",
+    "recommendedPreferences": "use `access` and approval steps to limit what an agent does on its own",
+    "validatedAgainstSpecVersion": "`handrail stamp` writes a new one",
+    "tags": "`labels` choose workflows for issues and mean something else",
     "modelTier": "choose a model with `defaults: {agent: NAME/MODEL}`",
-    "metricsProfile": "figures are kept of every run",
+    "metricsProfile": "metrics are kept for every run",
 }
 DETAILS = {"functionDefinitions": ("parameters", "scope")}
 _ONCE = (
-    ("translated", "the JSON file also runs unchanged; import it only to go on in the native format"),
-    ("changed", "equality is exact here; WorkRail ignores case and blanks, and reads numbers and flags from text"),
-    ("changed", "steps run once, in their order; WorkRail starts over from the top and may run a skipped step later"),
+    ("translated", "the JSON file also runs unchanged; import it only to continue in the native format"),
+    ("changed", "equality is exact; WorkRail ignores case and spaces, and converts text to numbers and booleans"),
+    ("changed", "steps run once, in order; WorkRail starts over from the top and may run a skipped step later"),
     (
         "changed",
-        "a variable has the value of the step that names it first, or that ends a loop; WorkRail lets any step set it",
+        "a variable has the value from the step that sets it first, or that ends a loop; WorkRail lets any step set it",
     ),
-    ("changed", "a result that does not fit stops a step that has no `retry`; WorkRail asks for it again"),
+    ("changed", "an invalid result stops a step that has no `retry`; WorkRail asks for the result again"),
     ("changed", "the goal of the run is the input 'goal', and every prompt begins with it"),
     (
         "changed",
-        "each agent step goes on in the conversation before it (`session: continue`), as one agent walks WorkRail",
+        "each agent step continues the conversation before it (`session: continue`), since WorkRail uses one agent",
     ),
 )
 
@@ -64,9 +64,9 @@ def import_workrail(files: Lookup[str, str], notes: Notes) -> dict[str, str]:
         report = Report()
         root = _root(path, text, report)
         for found in report:
-            notes.add_lost(path, found.line, f"the file cannot be read as it is: {found.message}")
+            notes.add_lost(path, found.line, f"the file cannot be read: {found.message}")
         if root is None:
-            notes.add_lost(path, 1, "the file was not carried over: it is no workflow in JSON")
+            notes.add_lost(path, 1, "the file was not imported: it is not a workflow in JSON")
         else:
             made.update(_Workflow(path, root, notes).run(taken))
     return made
@@ -124,7 +124,7 @@ class _Workflow:
         told = {note.line for note in self._notes if note.severity == "lost"}
         for found in report:
             if found.code != "unknown-key" or found.line not in told:
-                self._notes.add_lost(self._path, found.line, f"WorkRail does not know this either: {found.message}")
+                self._notes.add_lost(self._path, found.line, f"not valid in WorkRail either: {found.message}")
         for key, details in DETAILS.items():
             for each in maps_of(self._root.get(key)):
                 for entry in each:
@@ -147,7 +147,7 @@ class _Workflow:
     def _ground_rules(self) -> str:
         parts: list[str] = []
         for key, heading in (
-            ("preconditions", "What must be so before the work starts"),
+            ("preconditions", "What must be true before the work starts"),
             ("clarificationPrompts", "Questions to ask first, if the answers are not known"),
         ):
             if found := texts_of(self._root.get(key)):
@@ -163,10 +163,10 @@ class _Workflow:
         parts = [f"# {title}" if title else "", text_of(self._root.get("about")) or ""]
         if version := text_of(self._root.get("version")):
             parts.append(f"Translated from version {version}.")
-            message = "'version' is a line of README.md; versions are kept per prompt here"
+            message = "'version' is now a line in README.md; Handrail keeps versions per prompt"
             self._notes.add_changed(self._path, line_of(self._root.entries["version"]), message)
         if examples := texts_of(self._root.get("examples")):
-            parts.append("Goals it is good for:\n\n" + "\n".join(f"- {text}" for text in examples))
+            parts.append("Example goals:\n\n" + "\n".join(f"- {text}" for text in examples))
         text = "\n\n".join(part for part in parts if part)
         return text + "\n" if text else ""
 
