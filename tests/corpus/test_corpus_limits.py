@@ -36,7 +36,7 @@ def test_a_file_of_one_byte_too_many_is_refused(name: str) -> None:
     text = HEAD + "#" * (MAX_BYTES + 1 - len(HEAD))
     assert said(text, name) == (
         "1:1: error: the file is larger than 1 MiB [file-too-large]\n"
-        "  = move long texts into files of their own, such as prompts/NAME.md\n"
+        "  = move long texts to separate files, such as prompts/NAME.md\n"
     )
 
 
@@ -48,15 +48,15 @@ def test_yaml_that_nests_too_deep_is_refused_at_the_bracket_too_many() -> None:
     # the file's own map and `input` are the first two levels
     text = HEAD + "input: " + "[" * MAX_DEPTH + "]" * MAX_DEPTH
     assert said(text) == (
-        f"2:{len('input: ') + MAX_DEPTH}: error: the file nests deeper than 64 levels [too-deep]\n"
-        "  = flatten the file; no part of the format nests that far\n"
+        f"2:{len('input: ') + MAX_DEPTH}: error: the file is nested deeper than 64 levels [too-deep]\n"
+        "  = flatten the file; no part of the format is nested that deeply\n"
     )
 
 
 def test_json_that_nests_too_deep_is_refused_at_the_bracket_too_many() -> None:
     start = '{"steps": '
     found = said(start + "[" * MAX_DEPTH + "]" * MAX_DEPTH + "}", "workflow.json")
-    assert found.startswith(f"1:{len(start) + MAX_DEPTH}: error: the file nests deeper than 64 levels [too-deep]")
+    assert found.startswith(f"1:{len(start) + MAX_DEPTH}: error: the file is nested deeper than 64 levels [too-deep]")
 
 
 @pytest.mark.parametrize("name", ["workflow.yaml", "workflow.json"])
@@ -78,7 +78,7 @@ def test_a_billion_laughs_are_refused_at_the_alias_that_goes_too_far() -> None:
 @pytest.mark.parametrize("name", ["workflow.yaml", "workflow.json"])
 def test_one_value_too_many_is_refused(name: str) -> None:
     found = said("[" + "1," * MAX_NODES + "1]", name)
-    assert "error: the file holds more than 200,000 values [too-many-nodes]" in found
+    assert "error: the file contains more than 200,000 values [too-many-nodes]" in found
 
 
 def test_findings_past_the_limit_are_counted_and_not_kept() -> None:

@@ -77,7 +77,7 @@ def _check_target(slot: Slot, place: Node, catalog: Catalog, report: Report) -> 
             return
         known = (*catalog.names(), *(f"routine-{name}" for name in catalog.builtins.routine_names()))
         message = (
-            f"slot {quote_name(slot.id)} is bound to {quote_name(slot.bound_to)}, and there is no routine or workflow"
+            f"slot {quote_name(slot.id)} is bound to {quote_name(slot.bound_to)}, but there is no routine or workflow"
         )
         hint = "bind it to the name of a workflow, or to a routine, such as routine-design-review"
         report.error("unknown-binding", f"{message} of that name{did_you_mean(slot.bound_to, known)}", place, hint)
@@ -116,14 +116,14 @@ def _overrides(source: SourceText, workflow: str, report: Report) -> Overrides:
         return Overrides()
     if not isinstance(root, Mapping):
         hint = 'write {"slot": "id"}, or {"workflow id": {"slot": "id"}}'
-        report.error("bad-bindings", "the bindings file must hold a map", root, hint)
+        report.error("bad-bindings", "the bindings file must contain a map", root, hint)
         return Overrides()
     if all(_is_text(entry) for entry in root):
         return replace(_section(root, report), for_all=True)
     for entry in root:
         if not isinstance(entry.value, Mapping):
-            hint = 'give each workflow its section, {"workflow id": {"slot": "id"}}, or write slots only'
-            report.error("bad-bindings", f"{quote_name(entry.name)} must hold a map of slots", entry.value, hint)
+            hint = 'give each workflow a section, {"workflow id": {"slot": "id"}}, or list slots only'
+            report.error("bad-bindings", f"{quote_name(entry.name)} must contain a map of slots", entry.value, hint)
     section = root.get(workflow)
     return _section(section, report) if isinstance(section, Mapping) else Overrides()
 
@@ -131,7 +131,7 @@ def _overrides(source: SourceText, workflow: str, report: Report) -> Overrides:
 def _section(section: Mapping, report: Report) -> Overrides:
     for entry in section:
         if not 1 <= len(_binding_target(entry)) <= LONGEST_ID:
-            message = f"slot {quote_name(entry.name)} must be bound to an id, a text of 1 to {LONGEST_ID} characters"
+            message = f"slot {quote_name(entry.name)} must be bound to an id of 1 to {LONGEST_ID} characters"
             report.error("bad-bindings", message, entry.value)
     return Overrides({entry.name: entry for entry in section if _is_text(entry)})
 

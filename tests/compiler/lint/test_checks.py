@@ -49,11 +49,11 @@ def test_proofs_that_exclude_each_other_are_found() -> None:
           command: cat "${made.test}"
     """)
     assert found == snapshot("""\
-workflow.yaml:10:16 gate-cannot-pass `done_when` can never hold: the same command must both pass and fail
-workflow.yaml:12:20 gate-cannot-pass `done_when` can never hold: `docs/**, src/**` must be changed and unchanged
-workflow.yaml:13:17 gate-cannot-pass `done_when` can never hold: `expect` is always false
-workflow.yaml:14:16 gate-cannot-pass `done_when` can never hold: `true` always passes
-workflow.yaml:15:17 gate-cannot-pass `done_when` can never hold: `exit 1` always fails\
+workflow.yaml:10:16 gate-cannot-pass `done_when` can never be met: the same command must both pass and fail
+workflow.yaml:12:20 gate-cannot-pass `done_when` can never be met: `docs/**, src/**` must be changed and unchanged
+workflow.yaml:13:17 gate-cannot-pass `done_when` can never be met: `expect` is always false
+workflow.yaml:14:16 gate-cannot-pass `done_when` can never be met: `true` always passes
+workflow.yaml:15:17 gate-cannot-pass `done_when` can never be met: `exit 1` always fails\
 """)
 
 

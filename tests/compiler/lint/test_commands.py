@@ -26,10 +26,10 @@ def test_agent_text_that_the_shell_splits_is_found() -> None:
         "input: {ticket: issue, base: string}",
     )
     assert found == snapshot("""\
-workflow.yaml:16:12 unquoted-agent-text $BRANCH holds text from step 'plan' and stands unquoted
-workflow.yaml:16:33 unquoted-agent-text $TITLE holds text from the issue and stands unquoted
-workflow.yaml:17:12 unquoted-agent-text $BOTH holds text from the issue and stands unquoted
-workflow.yaml:18:11 unquoted-agent-text $SAID holds text from step 'plan' and stands unquoted\
+workflow.yaml:16:12 unquoted-agent-text $BRANCH contains text from step 'plan' and is not quoted
+workflow.yaml:16:33 unquoted-agent-text $TITLE contains text from the issue and is not quoted
+workflow.yaml:17:12 unquoted-agent-text $BOTH contains text from the issue and is not quoted
+workflow.yaml:18:11 unquoted-agent-text $SAID contains text from step 'plan' and is not quoted\
 """)
 
 
@@ -44,9 +44,9 @@ def test_agent_text_that_is_run_as_code_is_found_even_in_quotes() -> None:
             python: python3 -c "print('$TITLE')"
     """)
     assert found == snapshot("""\
-workflow.yaml:8:29 unquoted-agent-text $TITLE holds text from the issue and would be run as code by `eval`
-workflow.yaml:9:29 unquoted-agent-text $TITLE holds text from the issue and would be run as code by `bash -ec`
-workflow.yaml:10:34 unquoted-agent-text $TITLE holds text from the issue and would be run as code by `python3 -c`\
+workflow.yaml:8:29 unquoted-agent-text $TITLE contains text from the issue and would be run as code by `eval`
+workflow.yaml:9:29 unquoted-agent-text $TITLE contains text from the issue and would be run as code by `bash -ec`
+workflow.yaml:10:34 unquoted-agent-text $TITLE contains text from the issue and would be run as code by `python3 -c`\
 """)
 
 
@@ -73,9 +73,9 @@ def test_agent_text_reaches_a_command_through_items_and_inputs() -> None:
     )
     assert found == snapshot(
         """\
-workflow.yaml:18:27 unquoted-agent-text $TITLE holds text from step 'plan' and stands unquoted
-workflow.yaml:18:34 unquoted-agent-text $BY holds text from the issue and stands unquoted
-workflow.yaml:18:38 unquoted-agent-text $UP holds text from step 'plan' and stands unquoted\
+workflow.yaml:18:27 unquoted-agent-text $TITLE contains text from step 'plan' and is not quoted
+workflow.yaml:18:34 unquoted-agent-text $BY contains text from the issue and is not quoted
+workflow.yaml:18:38 unquoted-agent-text $UP contains text from step 'plan' and is not quoted\
 """
     )
 
@@ -126,7 +126,7 @@ def test_delegations_that_may_all_write_share_a_work_tree() -> None:
     two = [{"workflowId": "routine-design-review"}, {"workflowId": "routine-ideation"}]
     step = {"type": "parallel", "parallelDelegations": two, "synthesis": {"prompt": "Join them."}}
     assert lint_guided([step]) == snapshot(
-        "workflow.json:11:30 shared-work-tree 2 delegations may write to the same files at once"
+        "workflow.json:11:30 shared-work-tree 2 delegations may write to the same files at the same time"
     )
 
 
@@ -150,11 +150,11 @@ def test_a_command_that_leaves_the_work_tree_of_its_item_is_found() -> None:
                 - passes: git checkout main && make
     """)
     assert found == snapshot("""\
-workflow.yaml:8:44 shared-work-tree `cd /srv/app` leaves the item's own work tree while other items run
-workflow.yaml:9:45 shared-work-tree `cd ../shared` leaves the item's own work tree while other items run
-workflow.yaml:10:50 shared-work-tree `git push origin HEAD` leaves the item's own work tree while other items run
-workflow.yaml:10:78 shared-work-tree `git -C /srv` leaves the item's own work tree while other items run
-workflow.yaml:14:21 shared-work-tree `git checkout main` leaves the item's own work tree while other items run\
+workflow.yaml:8:44 shared-work-tree `cd /srv/app` leaves the item's own worktree while other items run
+workflow.yaml:9:45 shared-work-tree `cd ../shared` leaves the item's own worktree while other items run
+workflow.yaml:10:50 shared-work-tree `git push origin HEAD` leaves the item's own worktree while other items run
+workflow.yaml:10:78 shared-work-tree `git -C /srv` leaves the item's own worktree while other items run
+workflow.yaml:14:21 shared-work-tree `git checkout main` leaves the item's own worktree while other items run\
 """)
 
 

@@ -87,8 +87,8 @@ def test_conditions_that_do_not_depend_on_the_run_are_named_with_what_follows() 
     assert found == snapshot("""\
 workflow.yaml:4:55 constant-condition `when` is always true, so the step always runs
 workflow.yaml:7:12 constant-condition `until` is always true, so the loop ends after one round
-workflow.yaml:11:61 constant-condition `warn_when` is always true, so the gate stops nothing
-workflow.yaml:15:16 constant-condition `exit_when` is always false, so it ends nothing
+workflow.yaml:11:61 constant-condition `warn_when` is always true, so the gate never stops the run
+workflow.yaml:15:16 constant-condition `exit_when` is always false, so it never ends the loop
 workflow.yaml:20:17 constant-condition `expect` is always true, so it proves nothing\
 """)
 
@@ -139,9 +139,9 @@ def test_a_guided_condition_that_contradicts_itself_is_found() -> None:
     opposite = {"or": [{"and": [{"var": "a", "gt": 1}, {"not": {"var": "a", "gt": 1}}]}]}
     steps = [{"runCondition": each} for each in (both, against, opposite, {})]
     assert lint_guided(steps) == snapshot("""\
-workflow.json:11:23 constant-condition the run condition never holds: 'mode' cannot equal both 'quick' and 'thorough'
-workflow.json:32:23 constant-condition the run condition never holds: 'mode' must and must not equal 'QUICK'
-workflow.json:49:23 constant-condition the run condition never holds: it asks for a part and for its opposite
+workflow.json:11:23 constant-condition the run condition is never true: 'mode' cannot equal both 'quick' and 'thorough'
+workflow.json:32:23 constant-condition the run condition is never true: 'mode' must and must not equal 'QUICK'
+workflow.json:49:23 constant-condition the run condition is never true: it requires a condition and its opposite
 workflow.json:72:23 constant-condition the run condition is empty, which is always true\
 """)
 
@@ -159,8 +159,8 @@ def test_a_contradiction_in_a_loop_or_a_fragment_is_found() -> None:
     fragment = {"promptFragments": [{"id": "more", "text": "More.", "when": never}]}
     found = lint_guided([{"type": "loop", "loop": loop, "body": body}, fragment])
     assert found == snapshot("""\
-workflow.json:11:15 constant-condition the loop's condition never holds: 'mode' cannot equal both 1 and 2
-workflow.json:39:26 constant-condition the condition of fragment 'more' never holds: 'mode' cannot equal both 1 and 2\
+workflow.json:11:15 constant-condition the loop's condition is never true: 'mode' cannot equal both 1 and 2
+workflow.json:39:26 constant-condition the condition of fragment 'more' is never true: 'mode' cannot equal both 1 and 2\
 """)
 
 

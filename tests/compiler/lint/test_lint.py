@@ -59,13 +59,13 @@ def test_findings_come_in_the_order_of_the_files_with_their_severity() -> None:
     compiled, document, catalog = compile_text(MANY, {"prompts/look.md": "Do a light scan.\n"})
     found = lint(compiled, document, catalog)
     assert shown(found) == snapshot("""\
-workflow.yaml:4:39 lazy-wording 'You may' sets no floor, so the least possible is good enough
+workflow.yaml:4:39 lazy-wording 'You may' sets no minimum, so the least possible effort is good enough
 workflow.yaml:4:65 unused-output nothing reads the output 'plan'
 workflow.yaml:5:44 no-effect `access` has no effect on a script step
 workflow.yaml:5:64 constant-condition `when` is always true, so the step always runs
 workflow.yaml:6:45 hidden-by-and `&&` hides what fails after the first failing check
 workflow.yaml:8:12 unreachable-step step 'e' is never reached: the run always ends at 'd'
-prompts/look.md:1:6 lazy-wording 'light scan' sets no floor, so the least possible is good enough\
+prompts/look.md:1:6 lazy-wording 'light scan' sets no minimum, so the least possible effort is good enough\
 """)
     assert all((each.severity is Severity.ADVICE) == (each.code in ADVICE) for each in found)
 
@@ -75,13 +75,13 @@ def test_every_finding_says_what_to_do() -> None:
     hints = [each.hint for each in lint(compiled, document, catalog)]
     assert hints == snapshot(
         [
-            "say in the same or the next sentence what must be reached all the same: at least …, enough to …",
+            "state in the same or the next sentence what is required nonetheless: at least …, enough to …",
             "read it in a later step, as `${plan}` or `{{ plan }}`, or remove `output`",
-            "remove it; no agent is asked here",
+            "remove it; no agent is called here",
             "leave `when` out",
-            "give each its own name under `checks`, where all of them run: `npm test`, `npm run lint`",
+            "give each check its own name under `checks`, so that all of them run: `npm test`, `npm run lint`",
             "give 'd' a `when`, or remove what comes after it",
-            "say in the same or the next sentence what must be reached all the same: at least …, enough to …",
+            "state in the same or the next sentence what is required nonetheless: at least …, enough to …",
         ]
     )
 
@@ -100,7 +100,7 @@ def test_a_prompt_file_of_two_steps_is_reported_once() -> None:
     steps = "- {name: a, prompt: look}\n- {name: b, prompt: look}"
     found = lint_text(workflow(steps), {"prompts/look.md": "<!-- Version: v1 -->\nDo a light scan.\n"})
     assert found == snapshot(
-        "prompts/look.md:2:6 lazy-wording 'light scan' sets no floor, so the least possible is good enough"
+        "prompts/look.md:2:6 lazy-wording 'light scan' sets no minimum, so the least possible effort is good enough"
     )
 
 

@@ -17,8 +17,8 @@ def test_a_prompt_that_asks_for_a_forbidden_tool_is_found() -> None:
             Use Bash for the diff and `Grep` for the rest. Then open the Write tool.
     """)
     assert found == snapshot("""\
-workflow.yaml:7:26 forbidden-in-prompt the prompt asks for the tool WebFetch, which `disallowed_tools` refuses
-workflow.yaml:8:11 forbidden-in-prompt the prompt asks for the tool Bash, which `disallowed_tools` refuses
+workflow.yaml:7:26 forbidden-in-prompt the prompt asks for the tool WebFetch, which `disallowed_tools` forbids
+workflow.yaml:8:11 forbidden-in-prompt the prompt asks for the tool Bash, which `disallowed_tools` forbids
 workflow.yaml:12:33 forbidden-in-prompt the prompt asks for the tool Grep, which is not in `allowed_tools`
 workflow.yaml:12:68 forbidden-in-prompt the prompt asks for the tool Write, which is not in `allowed_tools`\
 """)
@@ -102,13 +102,13 @@ def test_a_placeholder_in_a_prompt_where_the_name_is_known_is_found() -> None:
         "input: {files: list}",
     )
     assert found == snapshot("""\
-workflow.yaml:14:17 placeholder-in-prompt `${plan}` stays as it is in a prompt; the agent does not see the value
-workflow.yaml:14:31 placeholder-in-prompt `${file.name}` stays as it is in a prompt; the agent does not see the value
-workflow.yaml:14:51 placeholder-in-prompt `${round}` stays as it is in a prompt; the agent does not see the value
-workflow.yaml:14:61 placeholder-in-prompt `${style}` stays as it is in a prompt; the agent does not see the value
-workflow.yaml:14:71 placeholder-in-prompt `${issue.title}` stays as it is in a prompt; the agent does not see the value
-workflow.yaml:14:87 placeholder-in-prompt `${files}` stays as it is in a prompt; the agent does not see the value
-workflow.yaml:18:17 placeholder-in-prompt `${failures}` stays as it is in a prompt; the agent does not see the value\
+workflow.yaml:14:17 placeholder-in-prompt `${plan}` is plain text in a prompt; the agent does not see the value
+workflow.yaml:14:31 placeholder-in-prompt `${file.name}` is plain text in a prompt; the agent does not see the value
+workflow.yaml:14:51 placeholder-in-prompt `${round}` is plain text in a prompt; the agent does not see the value
+workflow.yaml:14:61 placeholder-in-prompt `${style}` is plain text in a prompt; the agent does not see the value
+workflow.yaml:14:71 placeholder-in-prompt `${issue.title}` is plain text in a prompt; the agent does not see the value
+workflow.yaml:14:87 placeholder-in-prompt `${files}` is plain text in a prompt; the agent does not see the value
+workflow.yaml:18:17 placeholder-in-prompt `${failures}` is plain text in a prompt; the agent does not see the value\
 """)
 
 
@@ -123,7 +123,7 @@ def test_a_placeholder_that_names_nothing_here_is_text() -> None:
           steps:
             - {name: inner, prompt: Do part one., access: read, output: secret}
             - {name: after, prompt: 'Use {{ secret }} and {{ plan }} now.', access: read}
-        - {name: outside, prompt: 'The ${secret} is not known here.'}
+        - {name: outside, prompt: 'The ${secret} is not allowed here.'}
     """)
     assert found == ""
 
@@ -166,11 +166,11 @@ def test_words_that_invite_to_do_little_are_found() -> None:
         metaGuidance=["A minimal pass is fine."],
     )
     assert found == snapshot("""\
-workflow.json:7:8 lazy-wording 'minimal pass' sets no floor, so the least possible is good enough
-workflow.json:13:43 lazy-wording 'light scan' sets no floor, so the least possible is good enough
-workflow.json:19:27 lazy-wording 'smallest' sets no floor, so the least possible is good enough
-workflow.json:21:22 lazy-wording 'if appropriate' sets no floor, so the least possible is good enough
-workflow.json:28:18 lazy-wording 'You may' sets no floor, so the least possible is good enough\
+workflow.json:7:8 lazy-wording 'minimal pass' sets no minimum, so the least possible effort is good enough
+workflow.json:13:43 lazy-wording 'light scan' sets no minimum, so the least possible effort is good enough
+workflow.json:19:27 lazy-wording 'smallest' sets no minimum, so the least possible effort is good enough
+workflow.json:21:22 lazy-wording 'if appropriate' sets no minimum, so the least possible effort is good enough
+workflow.json:28:18 lazy-wording 'You may' sets no minimum, so the least possible effort is good enough\
 """)
 
 

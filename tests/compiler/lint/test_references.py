@@ -25,9 +25,9 @@ def workflow(purpose: str, title: str = "Guide", description: str = "Reviews a c
 def test_a_coding_workflow_that_points_at_its_own_authoring_spec_is_advised() -> None:
     text = (WORKRAIL / "coding-task-workflow-agentic.lean.v2.json").read_text("utf-8")
     assert found(text).replace("reference-for-authors ", "") == snapshot("""\
-workflow.json:152:13 reference 'authoring-spec' is for the workflow's author, not for whoever runs it
-workflow.json:160:13 reference 'workflow-schema' is for the workflow's author, not for whoever runs it
-workflow.json:168:13 reference 'authoring-provenance' is for the workflow's author, not for whoever runs it\
+workflow.json:152:13 reference 'authoring-spec' is meant for the workflow's author, not for whoever runs it
+workflow.json:160:13 reference 'workflow-schema' is meant for the workflow's author, not for whoever runs it
+workflow.json:168:13 reference 'authoring-provenance' is meant for the workflow's author, not for whoever runs it\
 """)
 
 
@@ -44,7 +44,7 @@ def test_a_rubric_for_the_task_is_left_alone() -> None:
     ["Maintainer provenance.", "Says why this workflow was designed so.", "The workflow schema.", "Authoring rules."],
 )
 def test_material_for_authors_is_found_by_its_purpose(purpose: str) -> None:
-    assert "reference 'guide' is for the workflow's author" in found(workflow(purpose))
+    assert "reference 'guide' is meant for the workflow's author" in found(workflow(purpose))
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def test_a_judgment_of_one_dimension_is_found() -> None:
           assess:
             dimensions: {evidence: is it proven}
     """)
-    assert found == snapshot("workflow.yaml:7:20 single-dimension the assessment 'work' judges 'evidence' only")
+    assert found == snapshot("workflow.yaml:7:20 single-dimension the assessment 'work' rates only 'evidence'")
 
 
 def dimension(name: str) -> dict[str, object]:
@@ -105,15 +105,15 @@ def test_guided_judgments_of_one_dimension_are_found_where_a_step_has_no_other()
     gates = [gate("one", "depth"), gate("two", "width"), gate("three", "proof")]
     steps = [{"assessmentRefs": ["one", "two"]}, {"assessmentRefs": ["three"]}]
     assert lint_guided(steps, assessments=gates) == snapshot(
-        "workflow.json:40:17 single-dimension the assessment 'three' judges 'proof' only"
+        "workflow.json:40:17 single-dimension the assessment 'three' rates only 'proof'"
     )
 
 
 def test_the_same_thing_judged_twice_is_found() -> None:
     gates = [gate("one", "scope", "evidence"), gate("two", "evidence_confidence", "width"), gate("three", "scope", "x")]
     assert lint_guided([{"assessmentRefs": ["one", "two", "three"]}], assessments=gates) == snapshot("""\
-workflow.json:34:17 same-dimension 'evidence' and 'evidence_confidence' in 'one' and 'two' judge the same thing
-workflow.json:56:17 same-dimension 'scope' is judged in 'one' and again in 'three'\
+workflow.json:34:17 same-dimension 'evidence' and 'evidence_confidence' in 'one' and 'two' rate the same thing
+workflow.json:56:17 same-dimension 'scope' is rated in 'one' and again in 'three'\
 """)
 
 
@@ -137,10 +137,10 @@ def test_conditions_with_marks_are_shown_bare() -> None:
         "input: {deep: bool, level: string, files: list}",
     )
     assert found == snapshot("""\
-workflow.yaml:4:52 wrapped-condition `when` is an expression already and needs no `${...}`
-workflow.yaml:5:52 wrapped-condition `when` is an expression already and needs no `${...}`
-workflow.yaml:9:10 wrapped-condition `key` is an expression already and needs no `${...}`
-workflow.yaml:10:12 wrapped-condition `after` is an expression already and needs no `${...}`\
+workflow.yaml:4:52 wrapped-condition `when` is already an expression and needs no `${...}`
+workflow.yaml:5:52 wrapped-condition `when` is already an expression and needs no `${...}`
+workflow.yaml:9:10 wrapped-condition `key` is already an expression and needs no `${...}`
+workflow.yaml:10:12 wrapped-condition `after` is already an expression and needs no `${...}`\
 """)
 
 
@@ -153,8 +153,7 @@ def test_bare_conditions_are_left_alone_and_a_pull_requests_key_is_of_no_use_yet
         "input: {level: string}",
     )
     assert (
-        found
-        == "workflow.yaml:5:59 not-used-yet nothing opens pull requests yet, so there is none to find again by its key"
+        found == "workflow.yaml:5:59 not-used-yet pull requests are not opened yet, so there is none to find by its key"
     )
 
 

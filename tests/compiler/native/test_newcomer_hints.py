@@ -48,13 +48,13 @@ SLIPS = {
     ),
     "text without quotes": (
         "  - name: do\n    prompt: Do it now.\n    when: mode == fast\n",
-        "a text needs quotes: 'fast'",
+        "put text in quotes: 'fast'",
         ("== fast", "== 'fast'"),
     ),
     "yes": ("  - name: do\n    prompt: Do it now.\n    when: yes\n", "write true", ("yes", "true")),
     "curly quotes": (
         "  - name: do\n    prompt: Do it now.\n    when: mode == ‘fast’\n",
-        "texts stand in ' or \"",
+        "put text in ' or \"",
         ("‘fast’", "'fast'"),
     ),
     "braces in a value": (
@@ -70,17 +70,17 @@ SLIPS = {
     ),
     "no dashes": (
         "  - name: do\n    prompt: Do it now.\n    done_when:\n      passes: make\n",
-        "begin each item with `- `",
+        "start each item with `- `",
         ("passes", "- passes"),
     ),
     "checks without names": (
         "  - name: do\n    checks: make test\n",
-        "give each command a name: `checks: {test: make test}`; or write `checks: project`",
+        "name each command: `checks: {test: make test}`; or write `checks: project`",
         ("checks: make test", "checks: {test: make test}"),
     ),
     "a list of checks": (
         "  - name: do\n    checks: ['make a, b']\n",
-        'give each command a name: `checks: {test: "make a, b"}`; or write `checks: project`',
+        'name each command: `checks: {test: "make a, b"}`; or write `checks: project`',
         ("checks: ['make a, b']", 'checks: {test: "make a, b"}'),
     ),
     "a proof without a list": (
@@ -105,12 +105,12 @@ SLIPS = {
     ),
     "a name as input": (
         "  - name: do\n    prompt: Do {{ way }}\n    input: way\n",
-        'give the value a name: `input: {way: "${way}"}`',
+        'name the value: `input: {way: "${way}"}`',
         ("input: way", 'input: {way: "${mode}"}'),
     ),
     "steps as a map": (
         "  - name: do\n    for_each: [1, 2]\n    type: parallel-agents\n    steps:\n      work: {prompt: Do it now.}\n",
-        "steps are a list, and each item begins with `- `: `- name: work`",
+        "steps are a list, and each item starts with `- `: `- name: work`",
         ("work: {prompt: Do it now.}", "- name: work\n        prompt: Do it now."),
     ),
     "a step as text": (
@@ -164,4 +164,4 @@ def test_an_input_without_a_type_is_answered_with_a_fix_that_works(key: str, hin
 @pytest.mark.parametrize("text", ["make it\\nnow", "x" * 100])
 def test_a_value_that_cannot_be_said_on_a_line_is_left_out_of_the_fix(text: str) -> None:
     (found,) = said(f'  - name: do\n    checks: "{text}"\n')
-    assert found.hint == "give each command a name: `checks: {test: ...}`; or write `checks: project`"
+    assert found.hint == "name each command: `checks: {test: ...}`; or write `checks: project`"

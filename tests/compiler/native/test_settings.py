@@ -79,7 +79,7 @@ def test_settings_of_a_step_with_a_body_are_defaults_inside_it() -> None:
 
 def test_a_model_said_twice_in_different_words_is_refused() -> None:
     found = errors_of(flow("  - {name: x, prompt: do it, agent: claude/sonnet, model: opus}\n"))
-    assert "the agent says model 'sonnet', the key 'model' says 'opus'" in found
+    assert "'agent' specifies the model 'sonnet', but 'model' specifies 'opus'" in found
 
 
 def test_a_session_names_an_earlier_step_of_the_same_agent() -> None:
@@ -87,8 +87,8 @@ def test_a_session_names_an_earlier_step_of_the_same_agent() -> None:
     assert task_of(plan_of(flow(steps)).steps[1]).session == "a"
     assert "a conversation cannot move" not in errors_of(flow(steps))
     other = errors_of(flow(steps.replace("agent: claude, session", "agent: codex, session")))
-    assert "step 'a' talks with claude, this one with codex" in other
-    assert "'c' is no earlier agent step" in errors_of(flow(steps.replace("session: a", "session: c")))
+    assert "step 'a' uses claude, but this one uses codex" in other
+    assert "no earlier agent step is called 'c'" in errors_of(flow(steps.replace("session: a", "session: c")))
 
 
 def test_a_summary_of_an_earlier_step_may_go_to_another_agent() -> None:
@@ -98,8 +98,8 @@ def test_a_summary_of_an_earlier_step_may_go_to_another_agent() -> None:
     )
     task = task_of(plan_of(flow(steps)).steps[1])
     assert (task.session, task.carry) == ("a", "summary")
-    assert "'c' is no earlier agent step" in errors_of(flow(steps.replace("from: a", "from: c")))
-    assert "step 'a' talks with claude" in errors_of(flow(steps.replace("carry: summary", "carry: conversation")))
+    assert "no earlier agent step is called 'c'" in errors_of(flow(steps.replace("from: a", "from: c")))
+    assert "step 'a' uses claude" in errors_of(flow(steps.replace("carry: summary", "carry: conversation")))
     assert "'all' is not allowed here" in errors_of(flow(steps.replace("carry: summary", "carry: all")))
     assert "carry" in errors_of(flow(steps.replace(", carry: summary", "")))
 

@@ -92,7 +92,7 @@ def test_what_a_parallel_body_defines_is_not_known_outside_it() -> None:
         "      - {name: i, prompt: do it, output: inner}\n      - {name: j, command: 'echo \"${inner}\"'}\n"
         "  - {name: after, command: 'echo \"${inner}\"'}\n"
     )
-    assert "workflow.yaml:9:35 unknown-name 'inner' is known only inside step 'p'" in errors_of(flow(steps))
+    assert "workflow.yaml:9:35 unknown-name 'inner' is available only inside step 'p'" in errors_of(flow(steps))
 
 
 def test_what_a_loop_body_defines_is_known_after_it() -> None:
@@ -142,7 +142,7 @@ def test_an_approval_goes_back_to_the_nearest_agent_unless_told_otherwise() -> N
     assert revise(", on_reject: revise") == "a"
     assert revise(", on_reject: stop") is None
     assert revise(", revise: b") == "b"
-    assert "'zz' is no earlier step" in errors_of(flow(steps % ", revise: zz"))
+    assert "no earlier step is called 'zz'" in errors_of(flow(steps % ", revise: zz"))
 
 
 def test_review_is_the_agent_loop_with_the_library_s_prompts() -> None:
@@ -177,8 +177,8 @@ def test_a_called_workflow_gets_the_inputs_it_declares() -> None:
         return shown(compiled.diagnostics)
 
     assert found("  - {name: c, type: workflow, workflow: routine, input: {what: x}}\n") == ""
-    assert "the workflow 'routine' needs the input 'what'" in found("  - {name: c, workflow: routine}\n")
-    assert "the workflow 'routine' takes no input 'wat', did you mean 'what'?" in found(
+    assert "the workflow 'routine' requires the input 'what'" in found("  - {name: c, workflow: routine}\n")
+    assert "the workflow 'routine' has no input 'wat', did you mean 'what'?" in found(
         "  - {name: c, workflow: routine, input: {wat: x}}\n"
     )
     assert "there is no workflow 'rutine'" in found("  - {name: c, workflow: rutine}\n")
@@ -284,7 +284,7 @@ def fan_out(items: str, rest: str = "    after: item.after\n") -> str:
         ("[{id: a, after: [b]}, {id: b, after: [a]}]", "circular dependency: a → b → a"),
         ("[{id: a}, {id: b, after: b}]", "circular dependency: b → b"),
         ("[{id: x, after: [a]}, {id: a, after: [b]}, {id: b, after: [a]}]", "circular dependency: a → b → a"),
-        ("[{id: a, after: [nope]}]", "item 'a' comes after 'nope', and there is no such item"),
+        ("[{id: a, after: [nope]}]", "item 'a' depends on 'nope', which does not exist"),
         ("[{id: a}, {id: a}]", "two items have the key 'a'"),
     ],
 )
@@ -366,4 +366,4 @@ def test_a_step_that_does_not_repeat_has_no_limit_of_rounds() -> None:
     compiled, _, _ = compile_text(flow("  - {name: a, command: 'true', max: 3}\n"))
     found = next(each for each in compiled.diagnostics if each.code == "unknown-key")
     assert found.hint is not None
-    assert "only a step that repeats has it" in found.hint
+    assert "only steps that repeat have it" in found.hint

@@ -95,7 +95,7 @@ def test_an_empty_condition_inside_another_is_a_warning() -> None:
 
 def test_an_operator_without_a_variable_is_refused() -> None:
     result = compiled(step(runCondition={"equals": 2}))
-    assert (result.only.code, result.only.message) == ("missing-key", "'equals' needs 'var'")
+    assert (result.only.code, result.only.message) == ("missing-key", "'equals' requires 'var'")
 
 
 @pytest.mark.parametrize("pattern", ["x" * 201, "(", "[a", "*x", "(?P<n>"])

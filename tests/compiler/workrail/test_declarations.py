@@ -99,7 +99,7 @@ def test_an_unknown_capability_is_a_warning() -> None:
     result = compiled(capabilities={"web_browsng": "preferred"})
     assert (result.only.code, result.only.message) == (
         "unknown-capability",
-        "capability 'web_browsng' is not known, did you mean 'web_browsing'?",
+        "unknown capability 'web_browsng', did you mean 'web_browsing'?",
     )
     assert result.plan is not None
 

@@ -224,7 +224,7 @@ def test_calls_that_would_expand_to_too_many_steps_are_refused() -> None:
 
 def test_a_long_argument_is_refused() -> None:
     result = compile_text(json.dumps(workflow(call("x" * 2049))), USING)
-    assert result.only.message == "argument 'file' has 2049 characters, at most 2048 are allowed"
+    assert result.only.message == "argument 'file' has 2049 characters, the maximum is 2048"
 
 
 def test_an_argument_that_stands_often_cannot_make_a_prompt_huge() -> None:

@@ -53,13 +53,13 @@ def test_all_problems_of_a_workflow_are_told_at_once_and_in_place() -> None:
     assert result.plan is None
     assert [f"{found.line}:{found.column} {found.code}: {found.message}" for found in result.report] == snapshot(
         [
-            "40:13 duplicate-step: step id 'one-step' stands twice",
+            "40:13 duplicate-step: step id 'one-step' appears twice",
             "7:5 unknown-feature: unknown feature 'wr.features.nothing'",
             "34:22 unknown-ref: unknown reference 'wr.refs.nothing'",
             "24:24 unknown-contract: unknown contract 'wr.contracts.nothing'",
-            "44:9 missing-key: 'equals' needs 'var'",
+            "44:9 missing-key: 'equals' requires 'var'",
             "55:15 unknown-loop-body: no top-level step has the id 'nowhere-at-all'",
             "52:17 loop-incomplete: a loop of type until needs 'condition' or 'conditionSource'",
-            "13:17 path-escape: the path leads out of its folder",
+            "13:17 path-escape: the path leads outside its folder",
         ]
     )

@@ -74,7 +74,7 @@ def test_a_rule_without_what_its_type_needs_is_refused(rule: Any, message: str) 
 
 def test_a_length_that_no_text_can_have_is_refused() -> None:
     result = compiled_with([{"type": "length", "min": 9, "max": 3, "message": "m"}])
-    assert result.only.message == "no length is at least 9 and at most 3"
+    assert result.only.message == "no length can be at least 9 and at most 3"
 
 
 def test_a_key_of_another_type_has_no_effect() -> None:

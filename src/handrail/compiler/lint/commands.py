@@ -41,11 +41,11 @@ def _env(visit: Visit) -> tuple[NamedValue, ...]:
 
 def _warn(context: LintContext, command: Scalar, use: Use, writer: str) -> None:
     if use.how == "bare":
-        message = f"${use.name} holds text from {writer} and stands unquoted"
-        hint = f'write "${use.name}", or the shell splits the text and reads patterns in it'
+        message = f"${use.name} contains text from {writer} and is not quoted"
+        hint = f'write "${use.name}", otherwise the shell splits the text and expands patterns in it'
     else:
-        message = f"${use.name} holds text from {writer} and would be run as code by `{use.how}`"
-        hint = "call the program itself and give it the value as an argument"
+        message = f"${use.name} contains text from {writer} and would be run as code by `{use.how}`"
+        hint = "call the program directly and pass the value as an argument"
     context.report.warning("unquoted-agent-text", message, span_at(command, use.start, use.end), hint)
 
 
@@ -88,8 +88,8 @@ def lint_shared_work_trees(context: LintContext) -> None:
 def _lint_delegations(context: LintContext, visit: Visit, action: DelegateAction) -> None:
     free = [each.workflow for each in action.delegations if each.allowed_tools is None]
     if len(free) > 1:
-        message = f"{len(free)} delegations may write to the same files at once"
-        hint = f"give all but one of {', '.join(free)} `allowedTools` that only read"
+        message = f"{len(free)} delegations may write to the same files at the same time"
+        hint = f"give all but one of {', '.join(free)} read-only `allowedTools`"
         context.report.warning("shared-work-tree", message, context.locate(visit, "parallelDelegations"), hint)
 
 
@@ -101,6 +101,6 @@ def _lint_leaving(context: LintContext, command: Scalar) -> None:
         if marks[found.start()] != " " or (found["rest"] is not None and RESTORES.match(found["rest"])):
             continue
         what = " ".join(found[0].split())
-        message = f"`{what}` leaves the item's own work tree while other items run"
+        message = f"`{what}` leaves the item's own worktree while other items run"
         hint = "stay in the item's own folder and branch; `type: merge` and `type: pull-request` do the rest"
         context.report.warning("shared-work-tree", message, span_at(command, *found.span()), hint)

@@ -18,9 +18,9 @@ MEANS = {
     ("until", True): ("so the loop ends after one round", "name what the body changes"),
     ("until", False): ("so the loop runs to max_iterations", "write `for: N`, or name what the body changes"),
     ("exit_when", True): ("so the loop ends after one round", "name what changes: round, findings, open, actionable"),
-    ("exit_when", False): ("so it ends nothing", "leave `exit_when` out"),
-    ("warn_when", True): ("so the gate stops nothing", "write `on_fail: warn`, which says so"),
-    ("warn_when", False): ("so no failure is ever a warning", "leave `warn_when` out"),
+    ("exit_when", False): ("so it never ends the loop", "leave `exit_when` out"),
+    ("warn_when", True): ("so the gate never stops the run", "write `on_fail: warn`, which makes that explicit"),
+    ("warn_when", False): ("so no failure becomes a warning", "leave `warn_when` out"),
 }
 """Explanation and hint by key and value; a `when` or `while` that is always false makes steps unreachable instead."""
 
@@ -56,7 +56,7 @@ def _lint_proofs(context: LintContext, visit: Visit) -> None:
             at = item.get("expect") if isinstance(item, Mapping) else None
             message = "`expect` is always true, so it proves nothing"
             place = at if at is not None else context.locate(visit, "done_when")
-            context.report.warning("constant-condition", message, place, "name what the step gives back")
+            context.report.warning("constant-condition", message, place, "refer to what the step returns")
 
 
 def _lint_guided(context: LintContext, visit: Visit) -> None:
@@ -67,7 +67,7 @@ def _lint_guided(context: LintContext, visit: Visit) -> None:
                 "constant-condition", message, context.locate(visit, key), "name a variable, or remove it"
             )
         elif (why := find_contradiction(condition)) is not None:
-            message = f"{words} never holds: {why}"
+            message = f"{words} is never true: {why}"
             context.report.warning("constant-condition", message, context.locate(visit, key), 'combine them with "or"')
 
 
@@ -119,7 +119,7 @@ def _find_clash(parts: tuple[Condition, ...]) -> str | None:
         ):
             return f"'{part.var}' must and must not equal {_format_value(part.operand)}"
         if isinstance(part, Negation) and part.part in parts:
-            return "it asks for a part and for its opposite"
+            return "it requires a condition and its opposite"
     return None
 
 

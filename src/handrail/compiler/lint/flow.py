@@ -62,7 +62,7 @@ def lint_unchanging_loops(context: LintContext) -> None:
         said = " or ".join(sorted({f"'{'.'.join(name)}'" for name in names}))
         ends = ENDS[action.over.kind]
         message = f"the loop cannot change {said}: {ends}"
-        hint = "let the condition name an output or a step of the body: " + _suggest_names(inside)
+        hint = "use an output or a step of the body in the condition: " + _suggest_names(inside)
         context.report.warning("loop-cannot-change", message, context.locate(visit, action.over.kind), hint)
 
 

@@ -43,7 +43,7 @@ def _lint_wrapped(context: LintContext, key: str, written: Scalar) -> None:
         return
     if parsed.wrapped:
         mark = "${...}" if "${" in text else "{{...}}"
-        message = f"`{key}` is an expression already and needs no `{mark}`"
+        message = f"`{key}` is already an expression and needs no `{mark}`"
         context.report.advice("wrapped-condition", message, written, f"write `{key}: {parsed.bare}`")
 
 
@@ -56,7 +56,7 @@ def lint_placeholders(context: LintContext) -> None:
     for told in marked:
         for found in placeholders(told.text):
             if names.is_known(told, found.message.split(".")[0]):
-                message = f"`${{{found.message}}}` stays as it is in a prompt; the agent does not see the value"
+                message = f"`${{{found.message}}}` is plain text in a prompt; the agent does not see the value"
                 at = told.locate(found.start, found.end)
                 context.report.warning("placeholder-in-prompt", message, at, found.hint)
 

@@ -45,8 +45,8 @@ def lint_single_dimensions(context: LintContext) -> None:
     for each in find_assessments(context):
         if len(each.dimensions) == 1 and each.id in alone:
             name, place = each.dimensions[0]
-            message = f"the assessment '{each.id}' judges '{name}' only"
-            hint = "add what else can be wrong, each dimension catching a failure that no other one catches"
+            message = f"the assessment '{each.id}' rates only '{name}'"
+            hint = "add what else can go wrong; each dimension should catch a failure that no other one catches"
             context.report.advice("single-dimension", message, place, hint)
 
 
@@ -66,7 +66,7 @@ def lint_follow_ups_without_retry(context: LintContext) -> None:
         step = visit.step
         if isinstance(step.action, AgentAction) and step.follow_ups and not step.retry.more:
             levels = ", ".join(dict.fromkeys(each.any_equals_level for each in step.follow_ups))
-            message = f"the first judgment at level {levels} stops the run: the step has no further try"
+            message = f"the first judgment at level {levels} stops the run: the step has no tries left"
             hint = "add `retry: 2`, so that the agent can follow the guidance"
             context.report.advice("follow-up-without-retry", message, context.locate(visit, "assess"), hint)
 
@@ -80,12 +80,12 @@ def lint_same_dimensions(context: LintContext) -> None:
             other = first.setdefault(stem, (each.id, name))
             if other == (each.id, name):
                 continue
-            hint = "judge each thing once; correlated dimensions are one question asked twice"
+            hint = "rate each thing once; correlated dimensions ask the same question twice"
             context.report.advice("same-dimension", _describe_overlap(other, (each.id, name)), place, hint)
 
 
 def _describe_overlap(first: tuple[str, str], second: tuple[str, str]) -> str:
     if first[1] == second[1]:
-        return f"'{second[1]}' is judged in '{first[0]}' and again in '{second[0]}'"
+        return f"'{second[1]}' is rated in '{first[0]}' and again in '{second[0]}'"
     where = f"in '{first[0]}'" if first[0] == second[0] else f"in '{first[0]}' and '{second[0]}'"
-    return f"'{first[1]}' and '{second[1]}' {where} judge the same thing"
+    return f"'{first[1]}' and '{second[1]}' {where} rate the same thing"

@@ -45,11 +45,11 @@ ASKS: dict[str, tuple[str, ...]] = {
 """The keys under which such a step asks an agent, and where settings belong."""
 
 INSTEAD: dict[str, str] = {
-    "message": "people read it on gate, approval and end steps; for the reader of the file use `description`",
-    "assess": "only agent steps have it",
-    "session": "only agent steps go on in a conversation",
+    "message": "it is shown only for gate, approval and end steps; for readers of the file use `description`",
+    "assess": "it applies only to agent steps",
+    "session": "only agent steps can continue a conversation",
     "returns": "leave it out; the type of its result is fixed",
-    "budget": "leave it out; it spends nothing",
+    "budget": "leave it out; the step costs nothing",
     "done_when": "put it on the step whose work it proves",
 }
 
@@ -84,8 +84,8 @@ def _escalates(visit: Visit, node: Mapping) -> bool:
 def _hint(kind: str, key: str, node: Mapping) -> str:
     asks = [name for name in ASKS.get(kind, ()) if name in node]
     if key in SETTINGS and asks:
-        return f"write it inside `{asks[0]}`, where the agent is asked"
+        return f"write it inside `{asks[0]}`, where the agent is called"
     if key in SETTINGS and kind in ("workflow", "use"):
-        return "the other workflow says it for its own steps"
-    fallback = "remove it; no agent is asked here" if key in SETTINGS else "remove it"
+        return "set it in the other workflow"
+    fallback = "remove it; no agent is called here" if key in SETTINGS else "remove it"
     return INSTEAD.get(key, fallback)

@@ -28,7 +28,7 @@ def lint_unused_keys(context: LintContext) -> None:
         for key, message in _inert_step_keys(visit.step.action).items():
             if visit.node is not None and visit.node.get(key) is not None:
                 context.report.warning(
-                    "not-used-yet", message, context.locate(visit, key), "take it out, or keep it for a later version"
+                    "not-used-yet", message, context.locate(visit, key), "remove it, or keep it for a later version"
                 )
 
 
@@ -36,11 +36,11 @@ def _inert_step_keys(action: Action) -> dict[str, str]:
     match action:
         case PullRequestAction():
             return {
-                "follow": "nothing follows a pull request yet: the run ends when it is prepared",
-                "key": "nothing opens pull requests yet, so there is none to find again by its key",
+                "follow": "pull requests are not monitored yet: the run ends when the pull request is prepared",
+                "key": "pull requests are not opened yet, so there is none to find by its key",
             }
         case AgentAction() | AgentLoopAction():
-            return {"suppress_thoughts": "nothing posts an agent's thoughts to a tracker yet"}
+            return {"suppress_thoughts": "an agent's thoughts are not posted to trackers yet"}
         case _:
             return {}
 
@@ -49,9 +49,9 @@ def _inert_plan_keys(plan: Plan) -> dict[str, str]:
     said: dict[str, str] = {}
     kinds = [_TRIGGERS[each.kind] for each in plan.triggers if not isinstance(each, ManualTrigger)]
     if kinds:
-        said["trigger"] = f"nothing starts runs by {' or '.join(dict.fromkeys(kinds))} yet"
+        said["trigger"] = f"runs cannot be started by {' or '.join(dict.fromkeys(kinds))} yet"
     if plan.labels:
-        said["labels"] = "nothing chooses a workflow by labels yet; connected agents see them as tags"
+        said["labels"] = "workflows are not chosen by labels yet; connected agents see them as tags"
     if plan.classifications:
-        said["classifications"] = "nothing chooses a workflow by the kind of a request yet"
+        said["classifications"] = "workflows are not chosen by the kind of request yet"
     return said

@@ -47,8 +47,8 @@ def _contradictions(context: LintContext, visit: Visit, proofs: tuple[Proof, ...
             filter(None, (_explain_conflict(proof, other) for other in proofs[max(0, index - 100) : index])), None
         )
         if why is not None:
-            hint = "remove one of them; a step is done only when all hold"
-            message = f"`done_when` can never hold: {why}"
+            hint = "remove one of them; a step is done only when all of them hold"
+            message = f"`done_when` can never be met: {why}"
             context.report.warning("gate-cannot-pass", message, _first_value(written.items[index]), hint)
 
 
@@ -116,6 +116,6 @@ def lint_hidden_failures(context: LintContext) -> None:
         if len(checks) > 1:
             message = "`&&` hides what fails after the first failing check"
             names = ", ".join(f"`{part.text}`" for part in checks)
-            hint = f"give each its own name under `checks`, where all of them run: {names}"
+            hint = f"give each check its own name under `checks`, so that all of them run: {names}"
             at = span_at(written, checks[1].joined_at, checks[1].joined_at + 2)
             context.report.advice("hidden-by-and", message, at, hint)

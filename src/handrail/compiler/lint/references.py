@@ -33,8 +33,11 @@ def lint_references(context: LintContext) -> None:
     for node in mappings(root, "references"):
         if _is_for_authors(node):
             name = text(node, "id") or text(node, "title") or ""
-            message = f"reference '{name}' is for the workflow's author, not for whoever runs it"
-            hint = "remove it, or say in its purpose how it helps with the task; what a step needs to know, it must say"
+            message = f"reference '{name}' is meant for the workflow's author, not for whoever runs it"
+            hint = (
+                "remove it, or explain in its purpose how it helps with the task;"
+                " put what a step needs to know in its prompt"
+            )
             place = node.entries.get("id") or node.entries.get("source")
             context.report.advice("reference-for-authors", message, node if place is None else place.value, hint)
 

@@ -62,14 +62,14 @@ def _check(context: LintContext, told: Told, task: AgentTask, sentence: Sentence
     for start, end in _writes(sentence.text) if task.access == "read" else ():
         at = told.locate(sentence.start + start, sentence.start + end)
         message = f"the prompt asks to '{' '.join(sentence.text[start:end].split())}', but the agent has `access: read`"
-        hint = "write `access: edit`, or say what it should report instead"
+        hint = "write `access: edit`, or state what it should report instead"
         context.report.warning("forbidden-in-prompt", message, at, hint)
 
 
 def _explain_refusal(task: AgentTask, name: str) -> str | None:
     # `Bash(git push:*)` refuses or allows only some uses of a tool; the tool itself is available.
     if name in task.disallowed_tools:
-        return "`disallowed_tools` refuses"
+        return "`disallowed_tools` forbids"
     allowed = {tool.partition("(")[0] for tool in task.allowed_tools or ()}
     return None if task.allowed_tools is None or name in allowed else "is not in `allowed_tools`"
 

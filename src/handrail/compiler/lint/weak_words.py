@@ -64,8 +64,8 @@ def _lint_soft_words(context: LintContext, told: Told) -> None:
         for soft in SOFT.finditer(sentence.text):
             if _has_floor(sentence.text, soft):
                 continue
-            message = f"'{soft[0]}' sets no floor, so the least possible is good enough"
-            hint = "say in the same or the next sentence what must be reached all the same: at least …, enough to …"
+            message = f"'{soft[0]}' sets no minimum, so the least possible effort is good enough"
+            hint = "state in the same or the next sentence what is required nonetheless: at least …, enough to …"
             at = told.locate(sentence.start + soft.start(), sentence.start + soft.end())
             context.report.advice("lazy-wording", message, at, hint)
 

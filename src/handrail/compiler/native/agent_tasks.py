@@ -89,8 +89,8 @@ def _handoff_template(work: Lowering, node: Node | None, word: str) -> Prompt | 
         template = _prompt(work, node)
     shown = OWN_PROMPT.findall(template.text)
     if template.text and (not shown or len(shown) != template.text.count("current_step.prompt")):
-        message = "a handoff template must show {{ current_step.prompt }} as it is, else its agent is not told the task"
-        hint = "write {{ current_step.prompt }} where the task belongs, without filters or conditions on it"
+        message = "a handoff template must contain {{ current_step.prompt }} unchanged: its agent needs the task"
+        hint = "write {{ current_step.prompt }} where the task belongs, without filters or conditions"
         work.report.error("handoff-template", message, node, hint)
     return template
 
@@ -134,8 +134,8 @@ def _agent(work: Lowering, layers: list[Mapping]) -> tuple[str | None, str | Non
         named, _, inline = (text_of(layer.get("agent")) or "").partition("/")
         own = text_of(layer.get("model"))
         if inline and own is not None and own != inline:
-            message = f"the agent says model '{inline}', the key 'model' says '{own}'"
-            work.report.error("conflicting-keys", message, layer["model"], "say it once")
+            message = f"'agent' specifies the model '{inline}', but 'model' specifies '{own}'"
+            work.report.error("conflicting-keys", message, layer["model"], "specify it once")
         if agent is None or named in ("", agent):
             # A model belongs to the agent it was written for; a different agent in a nearer layer does not inherit it.
             model = model or own or inline or None
@@ -149,7 +149,7 @@ def _session(work: Lowering, layers: list[Mapping], agent: str | None, manner: M
     if node is None or text is None or text == "fresh":
         return "fresh"
     if manner.always_fresh is not None:
-        hint = "leave 'session' out: judging its own conversation would make it lenient"
+        hint = "leave out 'session': judging its own conversation would make it lenient"
         work.report.error("session-refused", f"{manner.always_fresh} always starts fresh", node, hint)
     elif text == "continue":
         for talk in reversed(work.talks):
@@ -178,12 +178,10 @@ def _resolve_session(work: Lowering, node: Node, text: str, same: tuple[str | No
     if text not in steps:
         guess = did_you_mean(text, steps)
         hint = "earlier agent steps: " + (", ".join(steps) or "none")
-        work.report.error("unknown-session", f"'{text}' is no earlier agent step{guess}", node, hint)
+        work.report.error("unknown-session", f"no earlier agent step is called '{text}'{guess}", node, hint)
     elif same is not None and steps[text] != same[0]:
         agent = same[0]
-        message = (
-            f"step '{text}' talks with {steps[text] or 'the default agent'}, this one with {agent or 'the default'}"
-        )
+        message = f"step '{text}' uses {steps[text] or 'the default agent'}, but this one uses {agent or 'the default'}"
         hint = f"a conversation cannot move to another agent; a summary can: session: {{from: {text}, carry: summary}}"
         work.report.error("session-refused", message, node, hint)
     return text

@@ -51,7 +51,7 @@ def _find(work: Lowering, place: Node, name: str) -> Document | None:
     if found is not None:
         work.report.error(found.code, found.message, place, found.hint)
     else:
-        hint = "it is looked for by name in the user's, the repository's and the built-in workflows"
+        hint = "it is looked up by name in the user's, the repository's and the built-in workflows"
         guess = did_you_mean(name, work.catalog.names())
         work.report.error("unknown-workflow", f"there is no workflow '{name}'{guess}", place, hint)
     return None
@@ -73,12 +73,12 @@ def _check_inputs(work: Lowering, node: Mapping, place: Node, declared: tuple[In
     for name, entry in entries.items():
         if name not in known:
             guess = did_you_mean(entry.name, known)
-            hint = "it takes: " + (", ".join(known) or "nothing")
-            work.report.error("unknown-input", f"{called} takes no input '{entry.name}'{guess}", entry, hint)
+            hint = "its inputs: " + (", ".join(known) or "nothing")
+            work.report.error("unknown-input", f"{called} has no input '{entry.name}'{guess}", entry, hint)
     missing = [name for name, each in known.items() if each.required and name not in entries and name != "issue"]
     if missing:
         names = ", ".join(f"'{name}'" for name in missing)
-        work.report.error("missing-input", f"{called} needs the input {names}", place, "give it under 'input'")
+        work.report.error("missing-input", f"{called} requires the input {names}", place, "pass it under 'input'")
 
 
 def lower_use(work: Lowering, node: Mapping, inputs: tuple[NamedValue, ...], lower_body: LowerBody) -> GroupAction:
@@ -92,7 +92,7 @@ def lower_use(work: Lowering, node: Mapping, inputs: tuple[NamedValue, ...], low
         work.report.error("endless-use", f"{wrong}: {chain}", place)
         return GroupAction(name, inputs, ())
     if work.count.steps > MOST_STEPS:
-        message = f"the workflow has more than {MOST_STEPS} steps, those of the routines it uses included"
+        message = f"the workflow has more than {MOST_STEPS} steps, including those of the routines it uses"
         work.report.error("too-many-steps", message, place, "split it into several workflows, called with `workflow`")
         return GroupAction(name, inputs, ())
     if name.startswith("wr.templates."):

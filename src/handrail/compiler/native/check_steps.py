@@ -94,9 +94,9 @@ def _revise(work: Lowering, node: Mapping) -> str | None:
     if kind is None:
         guess = did_you_mean(wanted, work.earlier)
         hint = "steps before it in the same list: " + (", ".join(work.earlier) or "none")
-        work.report.error("unknown-step", f"'{wanted}' is no earlier step{guess}", place, hint)
+        work.report.error("unknown-step", f"no earlier step is called '{wanted}'{guess}", place, hint)
     elif kind not in REVISABLE:
-        work.report.error("unknown-step", f"there is nothing to revise in step '{wanted}' of type {kind}", place)
+        work.report.error("unknown-step", f"step '{wanted}' of type {kind} cannot be revised", place)
     return wanted
 
 

@@ -137,15 +137,15 @@ class Lowering:
         if problem.code == "unknown-field" and STEPS_BEFORE.search(text[: problem.start]):
             return self._no_such_step(problem, name)
         if problem.code == "unknown-field" and name == "prompt" and text[: problem.start].endswith("current_step."):
-            message = "current_step.prompt is known only in a handoff template"
-            return replace(problem, message=message, hint="put it into a file, and name that: handoff: NAME.md")
+            message = "current_step.prompt is available only in a handoff template"
+            return replace(problem, message=message, hint="put it in a file and name the file: handoff: NAME.md")
         if problem.code not in ("unknown-name", "unknown-shell-name"):
             return problem
         maker = self.later.get(name)
         if maker is None:
             return self._step_for_value(problem, name)
         if maker.only_inside is not None:
-            message = f"'{name}' is known only inside step '{maker.only_inside}'"
+            message = f"'{name}' is available only inside step '{maker.only_inside}'"
             hint = f"outside, its results are steps.{make_identifier(maker.only_inside)}.output, one per item"
             return replace(problem, code="unknown-name", message=message, hint=hint)
         hint = f"step '{maker.step}' must come before this one"
@@ -157,15 +157,13 @@ class Lowering:
         if name not in self.scope.steps.names() or suggest(name, self.scope.names):
             return problem
         hint = f"write steps.{name}.output, or give that step the key `output: {name}`"
-        return replace(
-            problem, code="unknown-name", message=f"'{name}' is a step, and no value has this name", hint=hint
-        )
+        return replace(problem, code="unknown-name", message=f"'{name}' is a step, not a value", hint=hint)
 
     def _no_such_step(self, problem: Problem, name: str) -> Problem:
         known = self.scope.steps.names()
-        message = f"no step '{name}' stands before this one{did_you_mean(name, known)}"
-        hint = "known here: " + (
-            ", ".join(f"steps.{each}" for each in known) or "no step, for a step sees only those before it"
+        message = f"no earlier step is called '{name}'{did_you_mean(name, known)}"
+        hint = "available here: " + (
+            ", ".join(f"steps.{each}" for each in known) or "none, since a step sees only the steps before it"
         )
         return replace(problem, code="unknown-step", message=message, hint=hint)
 

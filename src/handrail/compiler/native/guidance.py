@@ -27,7 +27,7 @@ def lower_guides(work: Lowering) -> None:
 def _add_reference(work: Lowering, root: Mapping, reference: Reference) -> None:
     before = work.guides.references.setdefault(reference.id, reference)
     if before != reference:
-        message = f"reference '{reference.id}' is declared otherwise by the workflow that uses this one"
+        message = f"reference '{reference.id}' is declared differently by the workflow that uses this one"
         work.report.error("duplicate-reference", message, root.entries["references"], "rename one of them")
 
 

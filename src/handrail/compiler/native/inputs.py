@@ -14,7 +14,7 @@ from handrail.model.workflow.values import JsonValue
 
 
 def lower_declared_inputs(work: Lowering, node: Node | None) -> tuple[Input, ...]:
-    """Lower the top-level `input`, refusing names that cannot be told apart in expressions."""
+    """Lower the top-level `input`, refusing names that expressions cannot distinguish."""
     found: dict[str, Input] = {}
     for name, value in _pairs(node):
         text = str(name.value)
@@ -24,12 +24,12 @@ def lower_declared_inputs(work: Lowering, node: Node | None) -> tuple[Input, ...
             message = (
                 f"the inputs '{other}' and '{text}' differ only in - and _"
                 if other != text
-                else f"input '{text}' stands twice"
+                else f"input '{text}' appears twice"
             )
-            hint = "expressions write - as _, so they could not be told apart" if other != text else None
+            hint = "expressions write - as _, so the two could not be distinguished" if other != text else None
             work.report.error("ambiguous-name", message, name, hint)
         if make_identifier(text) in RESERVED and not (text == "issue" and declared.type == ISSUE):
-            work.report.error("reserved-name", f"'{text}' is a name of Handrail's own", name, "choose another name")
+            work.report.error("reserved-name", f"'{text}' is reserved by Handrail", name, "choose another name")
         found[make_identifier(text)] = declared
     return tuple(sorted(found.values(), key=lambda each: each.name))
 
@@ -68,7 +68,7 @@ def _project_value(work: Lowering, node: Node, type_: Type, text: str) -> str | 
     if found is None:
         return None
     if found[1] not in _EMPTY:
-        hint = "known are " + ", ".join(f"${{project.{each}}}" for each in _EMPTY)
+        hint = "available: " + ", ".join(f"${{project.{each}}}" for each in _EMPTY)
         work.report.error("bad-default", f"there is no '{found[1]}' in project", node, hint)
         return next(iter(_EMPTY))
     fits = isinstance(type_, ListType) if found[1] == "sources" else type_ == STRING

@@ -79,7 +79,7 @@ def _count(work: Lowering, node: Node) -> Value:
     if isinstance(node, Scalar) and isinstance(node.value, str):
         expression, type_ = lower_expression(work, node)
         if isinstance(type_, ScalarType) and type_.kind not in ("int", "number"):
-            message = f"'for' needs a number of rounds, got {describe(type_)}"
+            message = f"'for' must be a number of rounds, got {describe(type_)}"
             work.report.error("type-mismatch", message, node)
         return expression
     return lower_value(work, node)
@@ -98,7 +98,7 @@ def lower_each(work: Lowering, node: Mapping) -> tuple[Each, Type]:
     entry = node.entries["for_each"]
     name = text_of(node.get("as")) or "item"
     if name != "item" and name in RESERVED:
-        work.report.error("reserved-name", f"'{name}' is a name of Handrail's own", node.entries["as"].value)
+        work.report.error("reserved-name", f"'{name}' is reserved by Handrail", node.entries["as"].value)
     if isinstance(entry.value, Sequence):
         items, type_ = lower_value(work, entry.value), ListType(ANY)
     else:
@@ -120,9 +120,9 @@ def _item_type(work: Lowering, entry: Entry, type_: Type) -> Type:
         case RecordType():
             return record(key=STRING, value=ANY)
         case ScalarType():
-            hint = "give the step that makes it `returns: [...]`, or filter it with | lines or | split(',')"
+            hint = "give the step that produces it `returns: [...]`, or convert it with | lines or | split(',')"
             work.report.error(
-                "type-mismatch", f"for_each needs a list or a map, got {describe(type_)}", entry.value, hint
+                "type-mismatch", f"'for_each' must be a list or a map, got {describe(type_)}", entry.value, hint
             )
         case _:
             pass

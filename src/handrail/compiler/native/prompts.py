@@ -55,7 +55,7 @@ def lower_prompt(work: Lowering, node: Node) -> Prompt:
 
 def _inline(work: Lowering, node: Scalar, text: str) -> Prompt:
     if not text.strip():
-        work.report.error("empty-prompt", "the prompt has no text", node, "write what the agent is told")
+        work.report.error("empty-prompt", "the prompt has no text", node, "write what the agent should do")
         return Prompt(text)
     try:
         template = parse_template(text)
@@ -125,7 +125,7 @@ def _find(work: Lowering, node: Scalar, name: str) -> SourceText | None:
     if builtin is None:
         guess = did_you_mean(name, (*_list_prompt_names(work), *work.catalog.builtins.prompt_names()))
         places = f"looked for prompts/NN-{name}.md, prompts/{name}.md and '{name}' in the library"
-        hint = f"{places}; a prompt with a space in it is taken as text"
+        hint = f"{places}; a prompt that contains a space is taken as text"
         work.report.error("missing-prompt", f"there is no prompt '{name}'{guess}", node, hint)
     return builtin
 
@@ -152,7 +152,7 @@ def _read(work: Lowering, source: SourceText) -> ReadPrompt | None:
     headers, base = read_header(source.text)
     body = source.text[base:]
     if not body.strip():
-        hint = "write what the agent is told" + (", below the header" if headers else "")
+        hint = "write what the agent should do" + (", below the header" if headers else "")
         work.report.error("empty-prompt", "the prompt has no text", Span(source, 0, 0), hint)
         return None
     plain = headers.get("template", "").lower() == "off"
@@ -186,7 +186,7 @@ def find_bundled_file(work: Lowering, node: Scalar, path: str, what: Literal["pr
     bundle = work.document.bundle
     reason = path_problem(path)
     if reason is not None:
-        hint = f"{what}s stay inside the workflow's folder"
+        hint = f"{what}s must be inside the workflow's folder"
         work.report.error("path-escape", f"the {what} '{path}' {reason}", node, hint)
     elif path in bundle.refused:
         work.report.error("path-escape", f"the {what} '{path}' cannot be used: {bundle.refused[path]}", node)

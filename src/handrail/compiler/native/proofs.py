@@ -68,8 +68,8 @@ def _files(work: Lowering, entry: Entry, output: str) -> FilesProof:
     paths = node.entries["paths"].value
     proof = FilesProof(lower_value(work, paths), "unchanged", flag_of(node.get("ignored")))
     if proof.ignored and output and any(ref.parts[0] == output for ref in refs_in(proof.globs)):
-        message = f"'{output}' is known when the step ends, and with `ignored: true` the files are named when it begins"
-        hint = "name the files by what is known before, or leave `ignored` out"
+        message = f"'{output}' is known when the step ends, but `ignored: true` needs the files when it starts"
+        hint = "use values that are known before the step, or leave out `ignored`"
         work.report.error("used-before-produced", message, paths, hint)
     return proof
 
@@ -78,7 +78,7 @@ def _require_place_of_exit(work: Lowering, node: Mapping) -> None:
     if "exit" in node and "fails" not in node:
         work.report.error("conflicting-keys", "'exit' belongs beside 'fails'", node.entries["exit"])
     elif "exit" in node and isinstance(node.get("fails"), Mapping):
-        hint = "which exit codes mean a failing test stands in config.toml, as `failed`"
+        hint = "config.toml defines which exit codes mean a failing test, as `failed`"
         message = "'exit' belongs beside 'fails' with a command"
         work.report.error("conflicting-keys", message, node.entries["exit"], hint)
 
@@ -111,7 +111,7 @@ def lower_assessment(work: Lowering, name: str, node: Node, otherwise: str = "")
     ordered = tuple(sorted(judged, key=lambda each: each.id))
     assessment = Assessment(name, purpose, ordered, rationale)
     if work.assessments.setdefault(name, assessment) != assessment:
-        message = f"the assessment '{name}' is declared otherwise by the workflow that uses this one"
+        message = f"the assessment '{name}' is declared differently by the workflow that uses this one"
         work.report.error("duplicate-assessment", message, node, "rename one of them")
     work.follow_ups[name] = _consequences(work, name, node, ordered)
 
@@ -151,7 +151,7 @@ def _consequences(work: Lowering, name: str, node: Mapping, judged: tuple[Dimens
     for item in items:
         level = text_of(item) or ""
         if level not in known:
-            hint = "levels are " + ", ".join(sorted(known))
+            hint = "the levels are " + ", ".join(sorted(known))
             work.report.error("unknown-level", f"no dimension has the level '{level}'", item, hint)
         found.append(Consequence(level, guidance, name))
     return tuple(found)

@@ -110,8 +110,8 @@ def _check_made(work: Lowering, name: str, seen: dict[str, Node]) -> None:
     """Report a step of the author's that has the name of a generated approval step."""
     place = seen.get(make_identifier(name))
     if place is not None:
-        message = f"'{name}' is the step in which '{name.removesuffix(APPROVAL)}' is approved"
-        work.report.error("duplicate-step", message, place, "rename this step, or leave out `requires_approval`")
+        message = f"'{name}' is the name of the step that approves '{name.removesuffix(APPROVAL)}'"
+        work.report.error("duplicate-step", message, place, "rename this step, or remove `requires_approval`")
 
 
 def _check_name(work: Lowering, node: Mapping, seen: dict[str, Node]) -> None:
@@ -126,7 +126,7 @@ def _check_name(work: Lowering, node: Mapping, seen: dict[str, Node]) -> None:
         message = f"there are two steps called '{name}', the first at line {line}"
         work.report.error("duplicate-step", message, place, "rename one of them")
     else:
-        hint = "expressions write - as _, so they could not be told apart"
+        hint = "expressions write - as _, so the two could not be distinguished"
         work.report.error("ambiguous-name", f"the steps '{other}' and '{name}' differ only in - and _", place, hint)
 
 
@@ -218,9 +218,7 @@ def _output(work: Lowering, node: Mapping) -> None:
         and place is not None
         and (make_identifier(name) in RESERVED or make_identifier(name) in _input_names(work))
     ):
-        owner = (
-            "an input of the workflow" if make_identifier(name) in _input_names(work) else "a name of Handrail's own"
-        )
+        owner = "an input of the workflow" if make_identifier(name) in _input_names(work) else "reserved by Handrail"
         work.report.error("reserved-name", f"'{name}' is {owner}", place, "choose another name for the output")
 
 
@@ -244,7 +242,7 @@ def _on_fail(work: Lowering, node: Mapping, kind: str, step: Step) -> Step:
     allowed = ALLOWED_ON_FAIL.get(kind, ON_FAIL_ELSEWHERE)
     if word not in allowed:
         hint = "use " + ", ".join(sorted(allowed))
-        work.report.error("bad-value", f"`on_fail: {word}` has no meaning on a step of type {kind}", place, hint)
+        work.report.error("bad-value", f"`on_fail: {word}` is not supported on a step of type {kind}", place, hint)
         return step
     if word == "retry":
         return _gate_retry(work, node, place, step)
@@ -253,7 +251,7 @@ def _on_fail(work: Lowering, node: Mapping, kind: str, step: Step) -> Step:
 
 def _gate_retry(work: Lowering, node: Mapping, place: Node, step: Step) -> Step:
     if "fix" in node:
-        hint = "`fix` already tries again; say what happens after the last one, for example `on_fail: block`"
-        work.report.warning("no-effect", "`on_fail: retry` has no effect beside `fix`", place, hint)
+        hint = "`fix` already retries; state what happens after the last try, for example `on_fail: block`"
+        work.report.warning("no-effect", "`on_fail: retry` has no effect together with `fix`", place, hint)
         return step
     return step if step.retry.more else replace(step, retry=Retry(3))

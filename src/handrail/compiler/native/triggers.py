@@ -47,9 +47,11 @@ def _schedule(work: Lowering, node: Mapping) -> ScheduleTrigger:
     text = text_of(place) or ""
     wrong = explain_bad_schedule(text)
     if wrong is not None:
-        work.report.error("bad-schedule", wrong, place, 'five fields: minute hour day month weekday, as "17 3 * * 1-5"')
+        hint = 'write five fields: minute hour day month weekday, such as "17 3 * * 1-5"'
+        work.report.error("bad-schedule", wrong, place, hint)
     if zone is not None and not ZONE.fullmatch(text_of(zone) or ""):
-        work.report.error("bad-schedule", f"'{text_of(zone)}' is no time zone", zone, "for example Europe/Berlin")
+        message = f"'{text_of(zone)}' is not a valid time zone"
+        work.report.error("bad-schedule", message, zone, "for example Europe/Berlin")
     return ScheduleTrigger(" ".join(text.split()), text_of(zone) or "UTC")
 
 
@@ -57,11 +59,11 @@ def explain_bad_schedule(text: str) -> str | None:
     """Describe what is wrong with a cron schedule, or return None."""
     parts = text.lower().split()
     if len(parts) != len(FIELDS):
-        return f"a schedule has five fields, this has {len(parts)}"
+        return f"a schedule has five fields, this one has {len(parts)}"
     for part, (name, least, most) in zip(parts, FIELDS, strict=True):
         for item in part.split(","):
             if not _is_valid_item(item, name, least, most):
-                return f"'{item}' is no {name} ({least} to {most})"
+                return f"'{item}' is not a valid {name} ({least} to {most})"
     return None
 
 

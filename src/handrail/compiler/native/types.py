@@ -85,14 +85,14 @@ def type_from_text(work: Lowering, node: Node, text: str) -> Type:
         bad = [word for word in words if not WORD.fullmatch(word)]
         if bad or len(set(words)) != len(words):
             work.report.error(
-                "bad-type", f"'{text}' is no list of alternatives", node, "for example low | medium | high"
+                "bad-type", f"'{text}' is not a valid list of alternatives", node, "for example low | medium | high"
             )
             return ANY
         return ChoiceType(words)
     if text in NAMED:
         return NAMED[text]
     guess = did_you_mean(ELSEWHERE.get(text.lower(), text), NAMED)
-    hint = "types are " + ", ".join(NAMED) + ", alternatives such as a | b, and lists such as [string]"
+    hint = "the types are " + ", ".join(NAMED) + ", alternatives such as a | b, and lists such as [string]"
     work.report.error("bad-type", f"unknown type '{text}'{guess}", node, hint)
     return ANY
 
@@ -127,7 +127,7 @@ def _read_schema(work: Lowering, node: Scalar, path: str, source: SourceText) ->
         return ANY
     if not isinstance(root, Mapping):
         hint = 'a schema is a map, such as {"type": "object"}'
-        work.report.error("bad-schema", f"'{path}' is no JSON Schema", node, hint)
+        work.report.error("bad-schema", f"'{path}' is not a JSON Schema", node, hint)
         return ANY
     schema: JsonValue = plain(root)  # pyright: ignore[reportAssignmentType]  # a tree without positions is JSON
     return SchemaType(rfc8785.dumps(schema).decode())

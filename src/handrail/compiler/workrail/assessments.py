@@ -29,7 +29,7 @@ def _dimensions(node: Mapping, report: Report) -> tuple[Dimension, ...]:
     for each in mappings(node, "dimensions"):
         name = text(each, "id") or ""
         if name in found:
-            message = f"dimension '{name}' stands twice in the assessment"
+            message = f"dimension '{name}' appears twice in the assessment"
             report.error("duplicate-assessment", message, each.entries["id"].value)
         required = flag(each, "required", default=True)
         found[name] = Dimension(name, text(each, "purpose") or "", texts(each, "levels"), required=required)
@@ -63,7 +63,7 @@ def consequences(step: Mapping, refs: tuple[str, ...], setting: Setting) -> tupl
     nodes = mappings(step, "assessmentConsequences")
     if nodes and "assessmentRefs" not in step:
         hint = "add 'assessmentRefs', or remove the consequences"
-        message = "consequences need an assessment to follow from"
+        message = "consequences need an assessment"
         setting.report.error("consequence-alone", message, step.entries["assessmentConsequences"], hint)
         return ()
     found: list[Consequence] = []
@@ -72,7 +72,7 @@ def consequences(step: Mapping, refs: tuple[str, ...], setting: Setting) -> tupl
         trigger = mapping(node, "when") or node
         _check_level(consequence, trigger, refs, setting)
         if any(_has_same_trigger(consequence, other) for other in found):
-            message = f"level {quote_name(consequence.any_equals_level)} has two consequences for the same assessments"
+            message = f"level {quote_name(consequence.any_equals_level)} has two consequences for the same assessment"
             setting.report.error("duplicate-consequence", message, trigger.entries["anyEqualsLevel"].value)
         found.append(consequence)
     return tuple(found)

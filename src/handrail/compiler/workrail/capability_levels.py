@@ -41,8 +41,8 @@ def feature_levels(given: Mapping | None, declared: dict[str, str], report: Repo
             known = declared.get(name) or levels.setdefault(name, level)
             if known != level:
                 other = f"but the workflow's capabilities say {known}" if name in declared else f"and {known} too"
-                message = f"the feature says that {quote_name(name)} is {level}, {other}; {known} counts"
-                report.warning("capability-conflict", message, item, "name it in one place, or with the same level")
+                message = f"the feature says that {quote_name(name)} is {level}, {other}; {known} takes precedence"
+                report.warning("capability-conflict", message, item, "declare it in one place, or with the same level")
     return {name: declared.get(name, level) for name, level in levels.items()} | declared
 
 

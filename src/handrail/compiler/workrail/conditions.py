@@ -34,7 +34,7 @@ def lower_condition(node: Mapping, report: Report) -> ContextCondition:
     present = [name for name in GROUPS if name in node]
     if not present:
         first = next(iter(node))
-        report.error("missing-key", f"'{first.name}' needs 'var'", first, "name the context variable to look at")
+        report.error("missing-key", f"'{first.name}' requires 'var'", first, "name the context variable to test")
         return Always()
     _warn_ignored(node, {present[0]}, report)
     match present[0]:
@@ -78,7 +78,7 @@ def _parts(node: Mapping, name: str, report: Report) -> tuple[ContextCondition, 
 
 def _lower_inner(node: Mapping, report: Report) -> ContextCondition:
     if not node.entries:
-        report.warning("empty-condition", "an empty condition inside another makes it false", node, "remove it")
+        report.warning("empty-condition", "an empty condition makes the condition around it false", node, "remove it")
     return lower_condition(node, report)
 
 
@@ -109,7 +109,7 @@ def lower_confirmation(step: Mapping, report: Report) -> Confirmation | None:
 def _check_kind_form(entry: Entry, node: Mapping, report: Report) -> None:
     if entry.name not in {"kind", "condition"}:
         hint = 'write {"kind": ..., "condition": {...}}'
-        report.error("conflicting-keys", f"'{entry.name}' belongs into 'condition' here", entry, hint)
+        report.error("conflicting-keys", f"'{entry.name}' belongs in 'condition' here", entry, hint)
     elif entry.name == "condition" and "kind" not in node:
-        hint = "write the condition itself, or add kind: coordinator_eval or human_approval"
-        report.error("missing-key", "'condition' needs 'kind' beside it", entry, hint)
+        hint = "write the condition directly, or add kind: coordinator_eval or human_approval"
+        report.error("missing-key", "'condition' requires 'kind'", entry, hint)

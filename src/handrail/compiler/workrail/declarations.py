@@ -48,13 +48,13 @@ def lower_capabilities(root: Mapping, of_feature: dict[str, str], report: Report
     for name, level, place in read_levels(root):
         if level is None:
             hint = "write a level for a capability, or capabilities under required, preferred or disabled"
-            report.error("bad-value", f"'{name}' cannot hold a list", place, hint)
+            report.error("bad-value", f"'{name}' cannot be a list", place, hint)
             continue
         if levels.setdefault(name, level) != level:
             message = f"capability {quote_name(name)} is both {levels[name]} and {level}"
             report.error("conflicting-keys", message, place, "keep one of them")
         if name not in KNOWN_CAPABILITIES:
-            message = f"capability {quote_name(name)} is not known{did_you_mean(name, KNOWN_CAPABILITIES)}"
+            message = f"unknown capability {quote_name(name)}{did_you_mean(name, KNOWN_CAPABILITIES)}"
             report.warning("unknown-capability", message, place, "known: " + ", ".join(KNOWN_CAPABILITIES))
     kept = sorted((name, level) for name, level in {**of_feature, **levels}.items() if level != "disabled")
     return tuple(Capability(name, cast('Literal["required", "preferred"]', level)) for name, level in kept)
@@ -90,9 +90,9 @@ def _reference(node: Mapping) -> Reference:
 def path_problem(path: str) -> str | None:
     """Explain why a path may not be used, or return None."""
     if "\0" in path:
-        return "holds a NUL character"
+        return "contains a NUL character"
     if "\\" in path:
-        return "holds a backslash"
+        return "contains a backslash"
     if path.startswith("/") or DRIVE.match(path):
         return "is absolute"
-    return "leads out of its folder" if ".." in path.split("/") else None
+    return "leads outside its folder" if ".." in path.split("/") else None

@@ -6,7 +6,7 @@ from handrail.model.source import Node, Scalar
 
 PREFIX = "wr."
 ROUTINE = "routine-"
-HINT = "it is looked for by name in the user's, the repository's and the built-in workflows"
+HINT = "it is looked up by name in the user's, the repository's and the built-in workflows"
 
 
 def note_unknown_workflow(node: Node | None, setting: Setting) -> None:

@@ -30,11 +30,11 @@ def loop_body(step: Mapping, setting: Setting) -> tuple[Mapping, ...]:
         message = f"no top-level step has the id '{name}'{did_you_mean(name, setting.bodies)}"
         hint = "name a top-level step, or write the body as a list of steps"
         if any(origin.at == name for origin in setting.injected.values()):
-            hint = "the step calls a template; write the call into the body, as a list"
+            hint = "the step calls a template; write the call in the body, as a list"
         setting.report.error("unknown-loop-body", message, body, hint)
         return ()
     if "loop" in found:
-        hint = "write the inner loop into the body, as a list"
+        hint = "write the inner loop in the body, as a list"
         setting.report.error("unknown-loop-body", f"the body cannot be the loop '{name}'", body, hint)
         return ()
     return (found,)
@@ -105,7 +105,7 @@ def _lower_condition_source(source: Mapping, setting: Setting, *, controlled: bo
         message = f"{quote_name(ref)} cannot decide a loop{did_you_mean(ref, (LOOP_CONTROL,))}"
         setting.report.error("unknown-contract", message, place, f"use {LOOP_CONTROL}")
     elif not controlled:
-        message = "no step of the body has to give the artifact that decides the loop"
+        message = "no step of the body is required to return the artifact that decides the loop"
         hint = f"give one of them the output contract {LOOP_CONTROL}; otherwise the loop may run to maxIterations"
         setting.report.warning("loop-undecided", message, place, hint)
     return ArtifactDecides(ref, text(source, "loopId"))

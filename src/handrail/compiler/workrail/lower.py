@@ -73,7 +73,7 @@ def refuse_duplicates(root: Mapping, report: Report) -> None:
             there = first[name].entries["id"].value.span
             line = there.source.position(there.start).line
             hint = f"rename one of them; the first is at line {line}"
-            report.error("duplicate-step", f"step id '{name}' stands twice", place, hint)
+            report.error("duplicate-step", f"step id '{name}' appears twice", place, hint)
         first.setdefault(name, step)
 
 

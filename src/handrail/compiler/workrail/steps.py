@@ -103,8 +103,8 @@ def _note_odd_variables(node: object, setting: Setting) -> None:
         return
     for found in VARIABLE.finditer(str(node.value)):
         if not PLAIN_VARIABLE.fullmatch(found[1]) and not found[1].startswith("wr."):
-            message = f"{quote_name(found[0])} is no plain variable and stays in the text as it is"
-            hint = "write {{name}} or {{name.field}}, without blanks or arithmetic"
+            message = f"{quote_name(found[0])} is not a plain variable and stays in the text unchanged"
+            hint = "write {{name}} or {{name.field}}, without spaces or arithmetic"
             setting.report.advice("odd-variable", message, span_at(node, *found.span()), hint)
 
 
@@ -113,11 +113,11 @@ def _fragments(node: Mapping, setting: Setting) -> tuple[Fragment, ...]:
     for each in mappings(node, "promptFragments"):
         fragment_id, body = text(each, "id") or "", each.entries["text"].value
         if fragment_id in found:
-            message = f"fragment '{fragment_id}' stands twice in the step"
+            message = f"fragment '{fragment_id}' appears twice in the step"
             setting.report.error("duplicate-fragment", message, each.entries["id"].value, "rename one of them")
         if "{{wr." in (text(each, "text") or ""):
             hint = "fragments are added while the workflow runs; use {{wr.bindings.SLOT}} in the prompt instead"
-            setting.report.error("unresolved-token", "a fragment cannot hold a {{wr.…}} token", body, hint)
+            setting.report.error("unresolved-token", "a fragment cannot contain a {{wr.…}} token", body, hint)
         _note_odd_variables(body, setting)
         when = optional_condition(each, "when", setting.report)
         found[fragment_id] = Fragment(fragment_id, text(each, "text") or "", when)

@@ -31,8 +31,8 @@ def _criteria(node: Mapping, report: Report) -> Validation:
         return _rule(node, report)
     for entry in node:
         if entry.name != operator:
-            hint = "put it on the rules inside"
-            report.error("conflicting-keys", f"'{entry.name}' cannot stand beside '{operator}'", entry, hint)
+            hint = "move it to the rules inside"
+            report.error("conflicting-keys", f"'{entry.name}' cannot be combined with '{operator}'", entry, hint)
     inner = mapping(node, "not")
     parts = (inner,) if operator == "not" and inner is not None else mappings(node, operator)
     return ValidationGroup(operator, tuple(_criteria(part, report) for part in parts))
@@ -60,7 +60,7 @@ def _rule(node: Mapping, report: Report) -> ValidationRule:
 def _check(node: Mapping, kind: str, report: Report) -> None:
     place = node.entries["type"].value
     if "message" not in node:
-        report.error("missing-key", "a validation rule needs 'message'", place, "say what is wrong when it fails")
+        report.error("missing-key", "a validation rule needs 'message'", place, "describe what is wrong when it fails")
     if not any(name in node for name in NEEDS[kind]):
         wanted = " or ".join(f"'{name}'" for name in NEEDS[kind])
         report.error("missing-key", f"a rule of type {kind} needs {wanted}", place)
@@ -69,7 +69,7 @@ def _check(node: Mapping, kind: str, report: Report) -> None:
             report.warning("no-effect", f"'{entry.name}' has no effect on a rule of type {kind}", entry)
     least, most = integer(node, "min"), integer(node, "max")
     if least is not None and most is not None and least > most:
-        message = f"no length is at least {least} and at most {most}"
+        message = f"no length can be at least {least} and at most {most}"
         report.error("bad-value", message, node.entries["max"].value)
 
 

@@ -122,8 +122,8 @@ def test_a_feature_that_stands_twice_is_refused_whatever_its_form() -> None:
         (MODE, {"autonomy": 3}, "this value is not allowed here"),
         (CAPABILITIES, {"required": "delegation"}, "expected a list"),
         (CAPABILITIES, {"required": ["telepathy"]}, "'telepathy' is not allowed here"),
-        (CAPABILITIES, {"required": ["delegation", "delegation"]}, "'delegation' stands twice in the list"),
-        (SUBAGENTS, {"a": 1}, "the feature takes no configuration"),
+        (CAPABILITIES, {"required": ["delegation", "delegation"]}, "'delegation' appears twice in the list"),
+        (SUBAGENTS, {"a": 1}, "the feature has no settings"),
     ],
 )
 def test_settings_that_do_not_fit_are_refused(feature: str, config: object, message: str) -> None:

@@ -59,7 +59,7 @@ def test_double_braces_are_variables_and_no_places() -> None:
 def test_a_missing_argument_is_named_at_the_arguments() -> None:
     result = with_routine(call({}), step("one-step", prompt="Write {file}."))
     assert result.only.code == "missing-template-arg"
-    assert result.only.message == f"template '{OWN}' needs the argument 'file'"
+    assert result.only.message == f"template '{OWN}' requires the argument 'file'"
     assert result.only.hint == 'add "file": "..." to its arguments'
     assert marked(result.only) == '"args"'
 
@@ -79,7 +79,7 @@ def test_an_argument_that_is_no_plain_value_is_refused(value: object) -> None:
 def test_an_argument_that_the_routine_does_not_use_is_a_warning_with_the_one_that_is_missing() -> None:
     result = with_routine(call({"flie": "x"}), step("one-step", prompt="Write {file}."))
     assert result.codes == ["missing-template-arg", "unused-template-arg"]
-    assert result.report.diagnostics[1].message == "the template does not use 'flie', did you mean 'file'?"
+    assert result.report.diagnostics[1].message == "the template has no argument 'flie', did you mean 'file'?"
     assert marked(result.report.diagnostics[1]) == '"flie"'
 
 

@@ -17,14 +17,14 @@ def feature_config(schema: JsonValue, config: Mapping | None, report: Report) ->
     """Return the configuration with its defaults, or None for a feature that has none; problems are reported."""
     if not isinstance(schema, dict):
         if config is not None and config.entries:
-            report.error(CODE, "the feature takes no configuration", config, "write its id alone")
+            report.error(CODE, "the feature has no settings", config, "write its id alone")
         return None
     properties = cast("dict[str, Schema]", schema.get("properties", {}))
     given: dict[str, JsonValue] = {}
     for entry in config or ():
         known = properties.get(entry.name)
         if known is None:
-            hint = "it knows: " + ", ".join(sorted(properties))
+            hint = "its settings: " + ", ".join(sorted(properties))
             guess = did_you_mean(entry.name, properties)
             report.error(CODE, f"the feature has no setting {quote_name(entry.name)}{guess}", entry, hint)
         else:
@@ -85,5 +85,5 @@ def _check_array(schema: Schema, node: Node, report: Report) -> None:
             _check(inner, item, report)
         value = json_value(item)
         if schema.get("uniqueItems") and value in seen:
-            report.error(CODE, f"{quote_name(str(value))} stands twice in the list", item)
+            report.error(CODE, f"{quote_name(str(value))} appears twice in the list", item)
         seen.append(value)

@@ -54,7 +54,7 @@ def _feature(node: Node, seen: set[str], work: Compilation) -> Feature | None:
     place = node.entries["id"].value if isinstance(node, Mapping) else node
     feature_id = str(place.value) if isinstance(place, Scalar) else ""
     if feature_id in seen:
-        work.report.error("bad-value", f"feature {quote_name(feature_id)} stands twice in the list", place)
+        work.report.error("bad-value", f"feature {quote_name(feature_id)} appears twice in the list", place)
         return None
     seen.add(feature_id)
     found = work.catalog.builtins.feature(feature_id)

@@ -21,7 +21,7 @@ def _render_step(step: Mapping, work: Compilation) -> Mapping:
     prompt = render_blocks(blocks)
     if not prompt:
         hint = "write at least a goal, or use 'prompt'"
-        message = f"the prompt blocks of step '{text(step, 'id')}' say nothing"
+        message = f"the prompt blocks of step '{text(step, 'id')}' are empty"
         work.report.error("empty-prompt", message, step.entries["promptBlocks"], hint)
     return set_entry(
         remove_keys(step, "promptBlocks"), "prompt", make_scalar(prompt, step.entries["promptBlocks"].key.span)
@@ -37,7 +37,7 @@ def _refuse_blank(step: Mapping, work: Compilation) -> None:
     """Report a blank prompt, except where a template left it empty, which was reported at its call."""
     prompt = step.get("prompt")
     if isinstance(prompt, Scalar) and prompt.style != "made" and not str(prompt.value).strip():
-        message = f"the prompt of step '{text(step, 'id')}' says nothing"
+        message = f"the prompt of step '{text(step, 'id')}' is empty"
         work.report.error("empty-prompt", message, prompt, "write what the agent must do")
 
 

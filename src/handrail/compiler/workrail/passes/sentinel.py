@@ -19,7 +19,7 @@ def refuse_unresolved(document: Document, work: Compilation) -> Document:
     for step in walk_steps(document.root):
         for prompt in prompts(step):
             for found in LEFT.finditer(str(prompt.value)):
-                message = f"{quote_name(found[0])} in step '{text(step, 'id')}' stands for nothing"
+                message = f"{quote_name(found[0])} in step '{text(step, 'id')}' cannot be resolved"
                 hint = "only {{wr.bindings.SLOT}} is resolved in prompts; library texts are parts of prompt blocks"
                 work.report.error("unresolved-token", message, span_at(prompt, *found.span()), hint)
     return document

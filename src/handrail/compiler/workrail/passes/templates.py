@@ -70,7 +70,7 @@ def _call(step: Mapping) -> Call | None:
 def _warn_of_dropped(step: Mapping, report: Report) -> None:
     for entry in step:
         if entry.name not in KEPT:
-            hint = "remove it; the routine's own steps say what holds for them"
+            hint = "remove it; set it on the steps of the routine instead"
             report.warning("no-effect", f"'{entry.name}' has no effect on a template call", entry, hint)
 
 
@@ -78,7 +78,7 @@ def _routine(call: Call, work: Compilation) -> Routine | None:
     template = call.template_id
     if "{{wr." in template:
         hint = "write the id of the routine; to let a project choose, name the slot in the prompt of a step instead"
-        work.report.error("template-binding", "a template id cannot hold a binding", call.template, hint)
+        work.report.error("template-binding", "a template id cannot contain a binding", call.template, hint)
         return None
     name = routine_name(template)
     found = work.routine(name) if name is not None else None
@@ -103,13 +103,13 @@ def _arguments(call: Call, routine: Routine, report: Report) -> dict[str, str]:
     for name in missing:
         at = call.holder.entries.get("args") or call.template
         hint = f'add "{shorten(name)}": "..." to its arguments'
-        message = f"template {quote_name(call.template_id)} needs the argument {quote_name(name)}"
+        message = f"template {quote_name(call.template_id)} requires the argument {quote_name(name)}"
         report.error("missing-template-arg", message, at, hint)
     for entry in call.args:
         if entry.name not in wanted:
             guess = did_you_mean(entry.name, missing)
-            hint = f"it uses: {list_names(wanted)}" if wanted else "it uses no arguments"
-            message = f"the template does not use {quote_name(entry.name)}{guess}"
+            hint = f"its arguments: {list_names(wanted)}" if wanted else "it has no arguments"
+            message = f"the template has no argument {quote_name(entry.name)}{guess}"
             report.warning("unused-template-arg", message, entry, hint)
     return values
 
@@ -126,9 +126,7 @@ def _argument(entry: Entry, report: Report) -> str:
         return ""
     written = argument_text(value)
     if len(written) > LONGEST_ARGUMENT:
-        message = (
-            f"argument {quote_name(entry.name)} has {len(written)} characters, at most {LONGEST_ARGUMENT} are allowed"
-        )
+        message = f"argument {quote_name(entry.name)} has {len(written)} characters, the maximum is {LONGEST_ARGUMENT}"
         report.error("bad-value", message, entry.value)
         return ""
     return written
@@ -151,10 +149,8 @@ def _expand_step(call: Call, routine: Routine, step: Mapping, values: dict[str, 
     for key in ("title", "prompt"):
         filled = PLACE.sub(lambda found: values.get(found[1], found[0]), text(step, key) or "")
         if len(filled) > LONGEST_PROMPT:
-            message = (
-                f"step '{new_id}' would have a {key} of {len(filled)} characters, at most {LONGEST_PROMPT} are allowed"
-            )
-            work.report.error("bad-value", message, at, "give shorter arguments")
+            message = f"step '{new_id}' would have a {key} of {len(filled)} characters, the maximum is {LONGEST_PROMPT}"
+            work.report.error("bad-value", message, at, "pass shorter arguments")
             filled = ""
         result = set_entry(result, key, make_scalar(filled, at))
     if routine.guidance:
