@@ -146,11 +146,11 @@ def test_every_problem_is_told_with_its_place_what_was_expected_and_what_was_giv
             ),
             "$[0].files[1]: expected a glob below the workspace, such as 'src/**/*.py', got 3",
             (
-                "$[0].id: expected a short name of a-z, 0-9 and '-' that begins and ends with a letter or digit"
+                "$[0].id: expected a short name of a-z, 0-9 and '-' that starts and ends with a letter or digit"
                 ", got the text 'Auth Module'"
             ),
             "$[1].files: expected a list, got the text 'src'",
-            "$[1].depend_on is not known: did you mean 'depends_on'?",
+            "$[1].depend_on is unknown: did you mean 'depends_on'?",
             "$[2]: expected a map, got 7",
         ]
     )
@@ -175,10 +175,10 @@ def test_what_is_only_written_differently_is_repaired_and_told() -> None:
         Fit(
             value={"count": 3, "depends_on": ["a"]},
             repairs=(
-                "$['depends-on'] is written depends_on",
-                "$.count: 3.0 is written 3",
-                "$.note: nothing was given, so it is left out",
-                "$.thoughts was not asked for, so it is left out",
+                "$['depends-on'] was read as depends_on",
+                "$.count: 3.0 was read as 3",
+                "$.note: no value was given, so it was left out",
+                "$.thoughts was not asked for, so it was left out",
             ),
         )
     )
@@ -189,7 +189,7 @@ def test_a_path_below_the_agents_folder_becomes_relative() -> None:
     assert found == snapshot(
         Fit(
             value=["tests/x.py", "a", "b"],
-            repairs=("$[0]: '/w/run/tests/x.py' is written 'tests/x.py'", "$[1]: './a' is written 'a'"),
+            repairs=("$[0]: '/w/run/tests/x.py' was read as 'tests/x.py'", "$[1]: './a' was read as 'a'"),
         )
     )
     assert isinstance(check_type(PATH, "/w/running/x", root="/w/run"), Misfit)
@@ -207,7 +207,7 @@ def test_a_value_that_never_ends_is_a_misfit() -> None:
     deep: JsonValue = []
     for _ in range(5000):
         deep = [deep]
-    assert problems(ANY, deep) == snapshot(["$ cannot be kept: it is nested deeper than 100 levels"])
+    assert problems(ANY, deep) == snapshot(["$ cannot be stored: it is nested deeper than 100 levels"])
 
 
 @given(TYPES, VALUES)
@@ -254,9 +254,9 @@ def test_an_agent_is_told_what_was_wrong_which_form_is_needed_and_an_example() -
     found = check_type(TASKS, [{"id": "A"}])
     assert isinstance(found, Misfit)
     assert ask_again(TASKS, found.problems) == snapshot("""\
-Your result does not have the form that this step needs:
+Your result does not have the form that this step requires:
 - $[0].files is missing: give a list
-- $[0].id: expected a short name of a-z, 0-9 and '-' that begins and ends with a letter or digit, got the text 'A'
+- $[0].id: expected a short name of a-z, 0-9 and '-' that starts and ends with a letter or digit, got the text 'A'
 
 The form is:
 [{
@@ -265,7 +265,7 @@ The form is:
   "id": slug
 }]
 
-The smallest example of that form:
+A minimal example:
 [
   {
     "files": [
@@ -290,7 +290,7 @@ The form is:
   "test": path
 }
 
-The smallest example of that form:
+A minimal example:
 {
   "cause": "text",
   "confidence": "low",
@@ -299,7 +299,7 @@ The smallest example of that form:
 
 Give the whole result again, as JSON of this form. Do not redo the work unless the result needs it.\
 """)
-    assert "The smallest example" not in ask_again(SchemaType("{}"), (Problem("$", "is missing"),))
+    assert "A minimal example" not in ask_again(SchemaType("{}"), (Problem("$", "is missing"),))
 
 
 def test_types_are_written_in_short() -> None:

@@ -90,14 +90,16 @@ def test_issues_name_their_places() -> None:
     assert issues(schema, {"list": [{"id": 1}, {}, {"id": "x"}], "odd": 1}) == (
         "list[1].id is missing",
         "list[2].id must be of type integer, got 'x'",
-        "odd is not known here",
+        "odd is not allowed here",
     )
 
 
 def test_of_several_forms_the_nearest_is_told() -> None:
     forms: Any = {"oneOf": [{"type": "string"}, {"required": ["a", "b"]}]}
     assert issues(forms, {"a": 1, "c": 2})[0] in ("the artifact must be of type string, got a map", "b is missing")
-    assert issues({"oneOf": [{}, {}]}, 1) == ("the artifact fits more than one of the forms that exclude each other",)
+    assert issues({"oneOf": [{}, {}]}, 1) == (
+        "the artifact matches more than one of several alternatives that exclude each other",
+    )
 
 
 def test_true_is_not_one() -> None:

@@ -81,7 +81,7 @@ def test_a_refused_step_is_pending_under_a_new_number_and_nothing_advances() -> 
     assert after is not None
     assert (after.address, after.attempt) == ("one", 2)
     assert after.seq == len(walk.events) > before.seq
-    with pytest.raises(UsageError, match="is not what is pending"):
+    with pytest.raises(UsageError, match="is not the pending one"):
         complete_guided(walk.plan, walk.state, before.seq, Given(by="me", notes="late"), 1.0)
     assert not given(walk, "better").is_refused
 
@@ -105,7 +105,7 @@ def test_a_refusal_says_what_is_missing_how_it_looks_and_what_was_sent() -> None
     )
     assert shortfall.message == snapshot("an artifact of kind wr.gate_verdict is missing")
     assert shortfall.fix == snapshot(
-        "give an artifact of kind wr.gate_verdict that fits the schema, such as the example"
+        "send an artifact of kind wr.gate_verdict that matches the schema, as in the example"
     )
     assert isinstance(shortfall.schema, dict)
     assert not given(walk, "", shortfall.example).is_refused
@@ -116,7 +116,7 @@ def test_an_invalid_artifact_is_told_with_every_place_that_is_wrong() -> None:
     done = given(walk, "", {"kind": "wr.gate_verdict", "version": 2, "verdict": "fine", "odd": 1, "rationale": "short"})
     assert codes(done) == ["invalid_output"]
     assert done.shortfalls[0].message.split("; ") == [
-        "the artifact wr.gate_verdict does not fit: odd is not known here",
+        "the artifact wr.gate_verdict is not valid: odd is not allowed here",
         "confidence is missing",
         "version must be 1, got 2",
         "verdict must be one of 'approved', 'rejected', 'uncertain', got 'fine'",
@@ -167,13 +167,13 @@ def test_levels_are_taken_as_the_assessment_writes_them() -> None:
         (risk(scope="huge"), "the level of 'scope' must be one of low, high, got 'huge'"),
         (risk(proof="weak"), "the dimension 'scope' is missing; give one of low, high"),
         (risk(scope=3), "the level of 'scope' must be one of low, high, got 3"),
-        (risk(scope="low", taste="good"), "the dimension 'taste' is not known"),
+        (risk(scope="low", taste="good"), "unknown dimension 'taste'"),
         (
             risk(scope={"level": "low", "rationale": "x" * 513}),
-            "the rationale of 'scope' must be a text of at most 512 characters",
+            "the rationale of 'scope' must be text of at most 512 characters",
         ),
         ({"kind": "wr.assessment"}, "'dimensions' of 'risk-check' must be a map of levels"),
-        ({"kind": "wr.assessment", "dimensions": {"scope": "low"}, "odd": 1}, "'odd' is not known in an assessment"),
+        ({"kind": "wr.assessment", "dimensions": {"scope": "low"}, "odd": 1}, "unknown key 'odd' in an assessment"),
         (
             {"kind": "wr.assessment", "assessmentId": "other", "dimensions": {"scope": "low"}},
             "the assessment must be 'risk-check', got 'other'",
@@ -190,9 +190,7 @@ def test_an_assessment_that_is_not_in_order_is_refused(artifact: JsonValue, mess
 def test_a_level_needs_its_reason_where_the_assessment_asks_for_it() -> None:
     strict = {**RISK, "rationaleRequired": True}
     walk = begun(step("one", **ASSESSED), assessments=[strict])
-    assert (
-        done_message(given(walk, "done", risk(scope="low"))) == "the level of 'scope' needs its reason, as 'rationale'"
-    )
+    assert done_message(given(walk, "done", risk(scope="low"))) == "the level of 'scope' needs a reason, as 'rationale'"
     assert not given(walk, "done", risk(scope={"level": "low", "rationale": "one file"})).is_refused
 
 
@@ -269,7 +267,7 @@ AS_JSON = {"type": "schema", "schema": {"type": "object", "required": ["a"]}, "m
         ({"or": [HAS_A, NUMBER]}, "x", ["an A", "a number"]),
         ({"not": HAS_A}, "A", ["an A"]),
         ({"not": HAS_A}, "b", []),
-        ({"not": {"and": [HAS_A, LONG]}}, "AAA", ["the notes have a form that is refused"]),
+        ({"not": {"and": [HAS_A, LONG]}}, "AAA", ["the notes match a rule that must not match"]),
         ([{**HAS_A, "condition": var("strict")}], "b", []),
         ({"not": {**HAS_A, "condition": var("strict")}}, "A", []),
     ],

@@ -116,9 +116,9 @@ def test_a_run_that_never_stops_goes_on_without_the_missing_results() -> None:
         (result(float("inf")), "there is no work inf to report on"),
         (result("audit-x"), "there is no work 'audit-x' to report on"),
         (result(1, "ok"), "the status of 1 must be one of done, failed, skipped, got 'ok'"),
-        (result(1, "done", ""), "the result of 1 needs a summary: what came out, or why nothing did"),
-        (result(1, files=[]), "'files' is not known in a result; put it into 'result'"),
-        ({"kind": "wr.delegation_result"}, "a result must say in 'delegation' which work it is about"),
+        (result(1, "done", ""), "the result of 1 needs a summary: the outcome, or why there is none"),
+        (result(1, files=[]), "unknown key 'files' in a result; put it under 'result'"),
+        ({"kind": "wr.delegation_result"}, "a result must name its work in 'delegation'"),
     ],
 )
 def test_a_result_that_cannot_be_read_is_refused_with_the_repair(sent: Any, message: str) -> None:
@@ -132,7 +132,7 @@ def test_a_result_that_cannot_be_read_is_refused_with_the_repair(sent: Any, mess
 def test_a_workflow_that_is_asked_for_twice_is_named_by_number() -> None:
     walk = walk_with(split_plan("audit", "audit"))
     assert walk.give(report(result("audit"))).shortfalls[0].message == snapshot(
-        "'audit' may be each of 1, 2: name it by its number"
+        "'audit' could mean any of 1, 2: use its number"
     )
     assert not walk.give(report(result("2"))).is_refused
 

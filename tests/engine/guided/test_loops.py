@@ -110,13 +110,13 @@ def test_items_are_read_anew_in_every_round() -> None:
 @pytest.mark.parametrize(
     ("kind", "value", "message"),
     [
-        ("forEach", None, "the context variable 'v' must be a list, and it is not there"),
-        ("forEach", "abc", "the context variable 'v' must be a list, and it is a string"),
-        ("forEach", {"a": 1}, "the context variable 'v' must be a list, and it is a map"),
-        ("for", None, "the context variable 'v' must be a number of rounds, and it is not there"),
-        ("for", "3", "the context variable 'v' must be a number of rounds, and it is a string"),
-        ("for", True, "the context variable 'v' must be a number of rounds, and it is a boolean"),
-        ("for", [3], "the context variable 'v' must be a number of rounds, and it is a list"),
+        ("forEach", None, "the context variable 'v' must be a list, but it is not set"),
+        ("forEach", "abc", "the context variable 'v' must be a list, but it is a string"),
+        ("forEach", {"a": 1}, "the context variable 'v' must be a list, but it is a map"),
+        ("for", None, "the context variable 'v' must be a number of rounds, but it is not set"),
+        ("for", "3", "the context variable 'v' must be a number of rounds, but it is a string"),
+        ("for", True, "the context variable 'v' must be a number of rounds, but it is a boolean"),
+        ("for", [3], "the context variable 'v' must be a number of rounds, but it is a list"),
     ],
 )
 def test_a_loop_that_lacks_its_variable_refuses_the_step_before_it_and_says_what_it_lacks(
@@ -128,7 +128,7 @@ def test_a_loop_that_lacks_its_variable_refuses_the_step_before_it_and_says_what
     walk.once()
     refused = walk.completions[0].shortfalls
     assert [each.code for each in refused] == ["missing_context"]
-    assert (refused[0].message, refused[0].about) == (f"loop 'lap' cannot go on: {message}", "v")
+    assert (refused[0].message, refused[0].about) == (f"loop 'lap' cannot continue: {message}", "v")
     assert walk.state.pending is not None
     assert walk.state.pending.address == "first"
 
@@ -141,7 +141,7 @@ def test_items_must_be_maps_where_their_fields_are_read() -> None:
     walk.work = always(Given(by="me", notes="done", context={"v": ["x"]}))
     walk.once()
     assert (
-        "read fields of an item, {{it.…}}, but the first in 'v' is a string"
+        "read fields of an item, {{it.…}}, but the first item of 'v' is a string"
         in walk.completions[0].shortfalls[0].message
     )
 
@@ -150,7 +150,7 @@ def test_a_run_that_begins_with_such_a_loop_is_blocked_until_the_value_is_there(
     walk = walked(guided_plan(loop("lap", step("dig"), type="forEach", items="v")))
     blocked = walk.events[-1]
     assert isinstance(blocked, RunBlocked)
-    assert (blocked.reason, blocked.next_step) == ("fault", "give 'v' in the context, then resume the run")
+    assert (blocked.reason, blocked.next_step) == ("fault", "set 'v' in the context, then resume the run")
     walk.record(ContextMerged(changes={"v": [1]}, at=walk.now), RunResumed(by="me", at=walk.now))
     walk.go()
     assert (walk.performed, walk.state.status) == (["lap@1/dig"], "succeeded")

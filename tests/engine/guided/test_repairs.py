@@ -28,9 +28,9 @@ def test_a_step_that_is_refused_ten_times_blocks_the_run() -> None:
     assert refused(MOST_REFUSALS - 1).state.status == "running"
     walk = refused(MOST_REFUSALS)
     assert (walk.state.status, walk.state.reason) == ("blocked", "step")
-    assert walk.state.message == snapshot("step 'one' was refused 10 times, at last because the step needs notes")
+    assert walk.state.message == snapshot("step 'one' was refused 10 times, most recently because the step needs notes")
     assert walk.state.next_step == snapshot(
-        "see what it gave: handrail show r-1 one; handrail resume r-1 lets the step start over"
+        "see what was submitted: handrail show r-1 one; then start over: handrail resume r-1"
     )
     assert [event.kind for event in walk.events[-2:]] == ["step_refused", "run_blocked"]
     assert len([event for event in walk.events if isinstance(event, StepRefused)]) == MOST_REFUSALS
@@ -78,5 +78,5 @@ def test_a_context_that_is_too_large_or_reserved_is_refused_and_not_merged() -> 
 
 def test_a_step_that_is_not_guided_is_not_completed_this_way() -> None:
     walk = GuidedWalk(plan_of("name: a\nsteps:\n  - {name: x, command: a}\n")).start().settle()
-    with pytest.raises(UsageError, match="is not a guided one"):
+    with pytest.raises(UsageError, match="is not a guided step"):
         walk.give(Given(by="me", notes="done"))

@@ -118,7 +118,7 @@ def test_no_content_ends_a_block_and_every_handoff_is_bounded_and_the_same_each_
         inside = re.sub(form, "", text, flags=re.DOTALL | re.MULTILINE)
         assert inside.count(mark) == 2
         assert all(
-            line == "" or line.startswith(("# The run so far", "This step", "What stands", "it is", "("))
+            line == "" or line.startswith(("# The run so far", "This step", "Text between", "it is", "("))
             for line in inside.splitlines()
         )
 

@@ -65,7 +65,7 @@ def test_a_script_stands_as_a_block_under_its_number() -> None:
     assert compose_prompt(Told(prompt="x", proofs=words)).partition("# Checks")[2] == snapshot("""\
 
 
-When you stop, Handrail checks this itself. The step is done only when all of it holds:
+When you stop, Handrail checks the following. The step is done only when all of it holds:
 
 1. this script exits with code 0:
    ```sh

@@ -40,7 +40,7 @@ def test_a_required_capability_that_nobody_looked_at_refuses_the_first_step_with
     (shortfall,) = walk.give(DONE).shortfalls
     assert shortfall.code == "capability_unknown"
     assert shortfall.message == snapshot(
-        "the workflow requires web_browsing, and nobody has found out whether you can use it"
+        "the workflow requires web_browsing, and it is not known whether you can use it"
     )
     assert fits(shortfall.schema, shortfall.example)
     assert not walk.give(done_with(shortfall.example)).is_refused
@@ -70,8 +70,8 @@ def test_a_required_capability_that_lacks_blocks_the_run_and_says_what_to_do() -
     assert (walk.state.status, walk.state.reason) == ("blocked", "capability")
     assert walk.state.message == snapshot("the workflow requires web_browsing, which the agent cannot use")
     assert walk.state.next_step == snapshot(
-        "once the agent can use web_browsing, it hands in the step again with an artifact that says so; or let it go on"
-        " without: handrail prefer r-1 --risk aggressive, then handrail resume r-1"
+        "once the agent can use web_browsing, it must submit the step again with an artifact that says so; or let the"
+        " run continue without it: handrail prefer r-1 --risk aggressive, then handrail resume r-1"
     )
 
 
@@ -132,7 +132,7 @@ def test_a_preferred_capability_never_stands_in_the_way_and_is_told_once() -> No
             (
                 "capability_missing",
                 "info",
-                "nobody found out whether the agent can use delegation, which the workflow prefers",
+                "it is not known whether the agent can use delegation, which the workflow prefers",
             ),
             ("capability_missing", "warning", "the agent cannot use web_browsing, which the workflow prefers"),
         ]

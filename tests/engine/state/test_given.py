@@ -90,7 +90,7 @@ def test_a_name_that_is_gone_stays_gone() -> None:
 
 def test_inputs_that_were_erased_say_so() -> None:
     recorded, _ = take_out(started({"text": TEXT}))
-    with pytest.raises(StorageDamaged, match=r"what the run was given is gone from the log .*: it was erased"):
+    with pytest.raises(StorageDamaged, match=r"the inputs of the run are missing from the log .*: they were erased"):
         apply(None, recorded, 1, no_blobs)
 
 
@@ -100,5 +100,5 @@ def test_inputs_that_were_erased_say_so() -> None:
 def test_a_content_that_holds_no_inputs_says_so(content: JsonValue) -> None:
     recorded, _ = take_out(started({"text": TEXT}))
     data = cast("str", content).encode() if content == "no JSON" else json.dumps(content).encode()
-    with pytest.raises(StorageDamaged, match="what the run was given cannot be read"):
+    with pytest.raises(StorageDamaged, match="the inputs of the run cannot be read"):
         apply(None, recorded, 1, lambda _: data)

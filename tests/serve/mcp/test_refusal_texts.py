@@ -13,14 +13,14 @@ def test_a_refusal_says_what_is_missing_its_schema_an_example_what_was_sent_and_
     assert read(blocked) == snapshot("""\
 # Not done yet
 
-What you gave does not complete the step, which is still yours. Mend what is listed here and hand in all of it
-again: notes and artifacts of a refused try are not carried over.
+What you submitted does not complete the step, which is still yours. Fix what is listed here and submit
+everything again: notes and artifacts of a refused try are not kept.
 
-1. the artifact wr.loop_control does not fit: decision must be one of 'continue', 'stop', got 'maybe'
+1. the artifact wr.loop_control is not valid: decision must be one of 'continue', 'stop', got 'maybe'
 (wr.contracts.loop_control)
-   Do: give an artifact of kind wr.loop_control that fits the schema, such as the example
+   Do: send an artifact of kind wr.loop_control that matches the schema, as in the example
 
-It must fit this JSON Schema:
+It must match this JSON Schema:
 
 ```json
 {"additionalProperties": false, "properties": {"decision": {"enum": ["continue", "stop"]}, "kind": {"const":
@@ -31,7 +31,7 @@ It must fit this JSON Schema:
 "object"}}, "required": ["kind", "decision"], "title": "wr.loop_control", "type": "object"}
 ```
 
-The least that fits:
+A minimal valid example:
 
 ```json
 {
@@ -52,7 +52,7 @@ You sent:
 2. the assessment 'risk' is missing (risk)
    Do: give an artifact of kind wr.assessment for 'risk' (scope: low | high)
 
-It must fit this JSON Schema:
+It must match this JSON Schema:
 
 ```json
 {"type": "object", "required": ["kind", "dimensions"], "properties": {"kind": {"const": "wr.assessment"},
@@ -63,7 +63,7 @@ It must fit this JSON Schema:
 false}
 ```
 
-The least that fits:
+A minimal valid example:
 
 ```json
 {
@@ -129,8 +129,8 @@ def test_several_faults_of_one_artifact_show_its_schema_once(pull: Pull) -> None
     wide = {**RISK, "dimensions": [{"id": f"d{n}", "purpose": "P", "levels": ["low", "high"]} for n in range(12)]}
     said = pull.start(definition(step("judge", assessmentRefs=["risk"]), assessments=[wide]))
     blocked = pull.advance(said, artifacts=[{"kind": "wr.assessment", "dimensions": {}}])
-    assert blocked.text.count("It must fit this JSON Schema") == 1
-    assert "And 2 more, which are told once these are mended." in blocked.text
+    assert blocked.text.count("It must match this JSON Schema") == 1
+    assert "And 2 more, which are listed once these are fixed." in blocked.text
     assert len(blocked.data["blockers"]) == 10
 
 

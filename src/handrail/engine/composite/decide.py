@@ -52,8 +52,8 @@ def enter(state: RunState, step: Step, at: Moment) -> Event:
 
 def block_without_checks(at: Moment) -> RunBlocked:
     """Block the run because a step asks for the project's checks and none are defined."""
-    message = f"step '{at.address}' asks for the project's checks, and there are none"
-    hint = "write them under [checks] in .handrail/config.toml, then start anew"
+    message = f"step '{at.address}' needs the project's checks, but none are configured"
+    hint = "define them under [checks] in .handrail/config.toml, then start a new run"
     return RunBlocked(reason="checks", message=message, address=at.address, next_step=hint, at=at.now)
 
 
@@ -73,7 +73,7 @@ def decide_next_effort(plan: Plan, state: RunState, now: float, agent_names: Age
     """Decide what the innermost composite step does next; None while it waits for its items."""
     step, work = enclosing_step(plan, state), state.stack[-1].work
     if step is None or work is None:
-        return RunBlocked(reason="fault", message="the run stands in a step that its plan does not have", at=now)
+        return RunBlocked(reason="fault", message="the run is at a step that its plan does not contain", at=now)
     own: Mapping[str, JsonValue] = {each.name: value_of(each.value, state) for each in step.input}
     scene = context.Scene(plan, state, step, work, own, now, agent_names)
     match step.action:
@@ -86,4 +86,4 @@ def decide_next_effort(plan: Plan, state: RunState, now: float, agent_names: Age
         case ParallelAction():
             return fan_outs.decide_next_effort(scene, step.action)
         case _:
-            return RunBlocked(reason="fault", message=f"'{work.address}' is no step of several efforts", at=now)
+            return RunBlocked(reason="fault", message=f"'{work.address}' is not a step with several efforts", at=now)

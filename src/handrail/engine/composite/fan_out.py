@@ -39,7 +39,7 @@ def initial_data(state: RunState, action: ParallelAction) -> Data:
     _require_order(after)
     width = DEFAULT_WIDTH if action.max_concurrent is None else value_of(action.max_concurrent, state)
     if isinstance(width, bool) or not isinstance(width, int) or width < 1:
-        raise _type_mismatch(f"`max_concurrent` needs a whole number from 1, got {width!r}")
+        raise _type_mismatch(f"`max_concurrent` must be a whole number of at least 1, got {width!r}")
     return {
         "items": list(items),
         "keys": list(keys),
@@ -106,7 +106,7 @@ def running_items(state: RunState) -> tuple[str, ...]:
 def _skip_item(scene: Scene, key: str, lost: str) -> ItemEnded:
     data = scene.data
     item = cast("list[JsonValue]", data["items"])[cast("list[str]", data["keys"]).index(key)]
-    error = f"it comes after '{lost}', which failed"
+    error = f"it depends on '{lost}', which failed"
     return ItemEnded(
         address=scene.work.address, key=key, result=result_of(key, item, "failed", error=error), at=scene.now
     )
@@ -127,7 +127,7 @@ def _finish(scene: Scene, results: list[Data]) -> Event:
     message = f"step '{scene.work.address}': {len(failed)} of {len(results)} items failed: {named}"
     if on_fail == "fail":
         return RunEnded(status="failed", message=message, at=scene.now)
-    hint = "mend what failed, then resume the run: only the failed items begin anew"
+    hint = "fix what failed, then resume the run: only the failed items start over"
     to = scene.step.escalate_to or "" if on_fail == "escalate" else ""
     message, address = add_escalation(message, to), scene.work.address
     return RunBlocked(reason="step", message=message, address=address, next_step=hint, escalate_to=to, at=scene.now)

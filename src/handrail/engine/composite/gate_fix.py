@@ -41,7 +41,7 @@ def decide_next_effort(scene: Scene, action: GateAction) -> Event:
     )
     event = replace(scene, state=expose_own_result(scene.state, scene.step.name, address)).call(ask)
     if isinstance(event, Limit):
-        error = f"{data['error']}; no further fix, since {event.message}"
+        error = f"{data['error']}; no further fix was tried: {event.message}"
         return scene.fail(error, data["output"], blocks_budget=True)
     return event
 

@@ -37,7 +37,7 @@ def items_and_keys(state: RunState, over: Each) -> tuple[tuple[JsonValue, ...], 
 
 def _count(value: JsonValue) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise _type_mismatch(f"`for` needs a whole number of rounds, got {value!r}")
+        raise _type_mismatch(f"`for` must be a whole number of rounds, got {value!r}")
     return value
 
 
@@ -57,7 +57,7 @@ def _keys(state: RunState, over: Each, items: tuple[JsonValue, ...]) -> tuple[st
     keys = tuple(_key(state, over, item, index) for index, item in enumerate(items))
     twice = {key for key in keys if keys.count(key) > 1} if len(set(keys)) != len(keys) else set[str]()
     if twice:
-        raise _type_mismatch(f"keys must be unique, but {sorted(twice)[0]!r} stands twice")
+        raise _type_mismatch(f"keys must be unique, but {sorted(twice)[0]!r} appears twice")
     return keys
 
 
@@ -74,7 +74,7 @@ def decide_next_round(plan: Plan, state: RunState, now: float) -> Event:
     step = enclosing_step(plan, state)
     loop = state.stack[-1].loop
     if step is None or loop is None or not isinstance(step.action, LoopAction):
-        return RunBlocked(reason="fault", message="the run stands in a loop that its plan does not have", at=now)
+        return RunBlocked(reason="fault", message="the run is in a loop that its plan does not contain", at=now)
     ended = _decide_end(state, step.action, loop, now)
     if ended is None:
         why = _evaluate_condition(state, step.action, While, loop.round + 1)
@@ -117,7 +117,7 @@ def _stop_at_limit(action: LoopAction, loop: LoopState, now: float, escalate_to:
     message = f"loop '{loop.address}' reached its limit of {action.max_iterations} rounds"
     if action.on_max == "fail":
         return RunEnded(status="failed", message=message, at=now)
-    hint = "look at what the last round left, then resume, or rewind to an earlier step"
+    hint = "check the result of the last round, then resume the run, or rewind to an earlier step"
     to = escalate_to if action.escalate else ""
     message = add_escalation(message, to)
     return RunBlocked(reason="checks", message=message, address=loop.address, next_step=hint, escalate_to=to, at=now)

@@ -95,7 +95,7 @@ def _resolve(scene: Scene, action: MergeAction, address: str) -> Ask:
     conflict: Data = {"branch": address.rpartition("/")[2], "files": data["files"], "message": data["why"]}
     task = action.on_conflict
     if task is None:
-        raise AssertionError("a conflict is only resolved where the step has somebody for it")
+        raise AssertionError("a conflict is only resolved if the step has `on_conflict`")
     return Ask(
         task=task,
         address=f"{address}/resolve",

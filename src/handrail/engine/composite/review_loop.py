@@ -121,9 +121,9 @@ def _describe_unsettled_end(scene: Scene, action: AgentLoopAction, stopped: str)
     match stopped:
         case "no_answer":
             role, misfit = scene.data["silent"], scene.data["misfit"]
-            return f"the {role} of {loop} gave no answer in the asked form, also when asked again: {misfit}"
+            return f"the {role} of {loop} gave no valid answer, even when asked again: {misfit}"
         case "max":
-            return f"{loop} has open findings after its last round, {action.max_iterations}"
+            return f"{loop} still has open findings after its last round ({action.max_iterations})"
         case _:
             count = len(convergence.open_findings(scene.data["ledger"]))
             found = "1 finding" if count == 1 else f"{count} findings"
@@ -192,7 +192,7 @@ def _misfit(data: Data, output: JsonValue, said: str) -> str:
 def _ask_again(data: Data, misfit: str) -> Data:
     asked = cast("int", data["asked"]) + 1
     silent = "" if asked < MOST_ASKS else "reviewer" if data["phase"] == "review" else "arbiter"
-    return {**data, "asked": asked, "misfit": f"the answer does not have the asked form: {misfit}", "silent": silent}
+    return {**data, "asked": asked, "misfit": f"the answer does not have the required form: {misfit}", "silent": silent}
 
 
 def _record_answer(data: Data, output: JsonValue, said: str) -> Data:
@@ -210,7 +210,7 @@ def _record_checks(data: Data, event: StepEnded) -> Data:
     repairs = cast("int", data["repairs"]) + 1
     output = event.output.get("output") if isinstance(event.output, dict) else ""
     if repairs >= MOST_REPAIRS:
-        return {**data, "error": f"the checks stay red after {repairs} fixes: {event.error}"}
+        return {**data, "error": f"the checks still fail after {repairs} fixes: {event.error}"}
     return {**data, "phase": "fix", "repairs": repairs, "failed": str(output or event.error)}
 
 

@@ -82,7 +82,7 @@ def _read_assessment(wanted: Assessment, given: dict[str, JsonValue] | None) -> 
     judgments: list[Judgment] = []
     if not wrong:
         known = {each.id for each in wanted.dimensions}
-        wrong += [(f"the dimension '{name}' is not known", name) for name in levels if name not in known]
+        wrong += [(f"unknown dimension '{name}'", name) for name in levels if name not in known]
     for each in wanted.dimensions if isinstance(dimensions, dict) else ():
         judged = _read_judgment(wanted, each, levels.get(each.id))
         if isinstance(judged, Judgment):
@@ -105,8 +105,8 @@ def _shape_problems(wanted: Assessment, given: dict[str, JsonValue]) -> list[tup
         wrong.append((f"'dimensions' of '{wanted.id}' must be a map of levels", ""))
     summary = given.get("summary", "")
     if not isinstance(summary, str) or len(summary) > LONGEST_SUMMARY:
-        wrong.append((f"'summary' must be a text of at most {LONGEST_SUMMARY} characters", ""))
-    wrong += [(f"'{name}' is not known in an assessment", "") for name in given if name not in _KEYS]
+        wrong.append((f"'summary' must be text of at most {LONGEST_SUMMARY} characters", ""))
+    wrong += [(f"unknown key '{name}' in an assessment", "") for name in given if name not in _KEYS]
     return wrong
 
 
@@ -119,12 +119,12 @@ def _read_judgment(wanted: Assessment, dimension: Dimension, given: JsonValue) -
     if not isinstance(level, str):
         return f"the level of '{dimension.id}' must be one of {listed}, got {preview_value(level)}"
     if not isinstance(rationale, str) or len(rationale) > LONGEST_RATIONALE:
-        return f"the rationale of '{dimension.id}' must be a text of at most {LONGEST_RATIONALE} characters"
+        return f"the rationale of '{dimension.id}' must be text of at most {LONGEST_RATIONALE} characters"
     exact = _level(dimension, level)
     if exact is None:
         return f"the level of '{dimension.id}' must be one of {listed}, got {preview_value(level)}"
     if wanted.rationale_required and not rationale.strip():
-        return f"the level of '{dimension.id}' needs its reason, as 'rationale'"
+        return f"the level of '{dimension.id}' needs a reason, as 'rationale'"
     return Judgment(wanted.id, dimension.id, exact, rationale, level if exact != level else "")
 
 

@@ -14,7 +14,7 @@ def find_unmet_rules(criteria: Validation, text: str, context: Context) -> tuple
     if _is_met(criteria, text, context) is not False:
         return ()
     # Inside a negation, possibly no single rule is to blame.
-    return tuple(dict.fromkeys(_messages(criteria, text, context))) or ("the notes have a form that is refused",)
+    return tuple(dict.fromkeys(_messages(criteria, text, context))) or ("the notes match a rule that must not match",)
 
 
 def _is_met(criteria: Validation, text: str, context: Context) -> bool | None:

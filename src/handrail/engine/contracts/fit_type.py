@@ -80,7 +80,7 @@ def check_type(type_: Type, value: JsonValue, root: str = "") -> Verdict:
     try:
         require_plain(value)
     except ValueError as error:
-        return Misfit((Problem("$", f"cannot be kept: {error}"),))
+        return Misfit((Problem("$", f"cannot be stored: {error}"),))
     check = _Check(root.rstrip("/"))
     found = check.fit_value(type_, value, "$")
     if check.problems:
@@ -130,7 +130,7 @@ class _Check:
 
     def _fit_scalar(self, kind: ScalarKind, value: JsonValue, path: str) -> JsonValue:
         if kind == "int" and isinstance(value, float) and value.is_integer():
-            self.repairs.append(f"{path}: {value} is written {int(value)}")
+            self.repairs.append(f"{path}: {value} was read as {int(value)}")
             return int(value)
         if kind == "path" and isinstance(value, str):
             value = self._make_relative(value, path)
@@ -148,7 +148,7 @@ class _Check:
         while bare.startswith("./"):
             bare = bare[2:].lstrip("/")
         if bare != value:
-            self.repairs.append(f"{path}: {schema.preview_value(value)} is written {schema.preview_value(bare)}")
+            self.repairs.append(f"{path}: {schema.preview_value(value)} was read as {schema.preview_value(bare)}")
         return bare
 
     def _fit_record(self, type_: RecordType, value: dict[str, JsonValue], path: str) -> JsonValue:
@@ -160,7 +160,7 @@ class _Check:
                 if not each.optional:
                     self.problems.append(Problem(place, f"is missing: give {describe_type(each.type)}"))
             elif each.optional and named[each.name] is None and not isinstance(each.type, AnyType):
-                self.repairs.append(f"{place}: nothing was given, so it is left out")
+                self.repairs.append(f"{place}: no value was given, so it was left out")
             else:
                 kept[each.name] = self.fit_value(each.type, named[each.name], place)
         self._handle_extra_fields(type_, named, kept, path)
@@ -174,7 +174,7 @@ class _Check:
             meant = make_identifier(name)
             if name not in known and meant in known and meant not in value:
                 named[meant] = named.pop(name)
-                self.repairs.append(f"{field_path(path, name)} is written {meant}")
+                self.repairs.append(f"{field_path(path, name)} was read as {meant}")
         return named
 
     def _handle_extra_fields(
@@ -188,9 +188,9 @@ class _Check:
             if type_.open:
                 kept[name] = named[name]
             elif meant is not None:
-                self.problems.append(Problem(field_path(path, name), f"is not known: did you mean '{meant}'?"))
+                self.problems.append(Problem(field_path(path, name), f"is unknown: did you mean '{meant}'?"))
             else:
-                self.repairs.append(f"{field_path(path, name)} was not asked for, so it is left out")
+                self.repairs.append(f"{field_path(path, name)} was not asked for, so it was left out")
 
 
 def _parse_schema_issue(issue: str) -> Problem:
@@ -238,7 +238,7 @@ SCALARS: dict[ScalarKind, tuple[Callable[[JsonValue], bool], str]] = {
     "number": (_is_number, "a number"),
     "bool": (lambda value: isinstance(value, bool), "true or false"),
     "path": (_is_path, "a path below the workspace, relative, with '/' and without '..'"),
-    "slug": (_is_slug, "a short name of a-z, 0-9 and '-' that begins and ends with a letter or digit"),
+    "slug": (_is_slug, "a short name of a-z, 0-9 and '-' that starts and ends with a letter or digit"),
     "glob": (_is_glob, "a glob below the workspace, such as 'src/**/*.py'"),
     "null": (lambda value: value is None, "null"),
 }

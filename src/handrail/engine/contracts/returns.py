@@ -134,11 +134,13 @@ def ask_again(type_: Type, problems: Iterable[Problem]) -> str:
     """Write the message to an agent whose result was wrong or missing."""
     found = [f"- {str(each)[:LONGEST_PROBLEM]}" for each in problems]
     said = (
-        ["Your result does not have the form that this step needs:", *found] if found else ["Your result is missing."]
+        ["Your result does not have the form that this step requires:", *found]
+        if found
+        else ["Your result is missing."]
     )
     lines = [*said, "", "The form is:", format_type(type_)]
     example = example_of(type_)
     if example is not None:
-        lines += ["", "The smallest example of that form:", json.dumps(example, ensure_ascii=False, indent=2)]
+        lines += ["", "A minimal example:", json.dumps(example, ensure_ascii=False, indent=2)]
     lines += ["", "Give the whole result again, as JSON of this form. Do not redo the work unless the result needs it."]
     return "\n".join(lines)

@@ -50,7 +50,7 @@ def fits(schema: JsonValue, value: JsonValue) -> bool:
 
 def _issues(schema: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
     if schema is False:
-        yield _format_issue(place, "must not be there")
+        yield _format_issue(place, "must not be present")
     if not isinstance(schema, dict):
         return
     for keyword, wanted in schema.items():
@@ -125,7 +125,7 @@ def _check_additional_properties(schema: Schema, wanted: JsonValue, value: JsonV
         if isinstance(known, dict) and name in known:
             continue
         if wanted is False:
-            yield _format_issue(_join_place(place, name), "is not known here")
+            yield _format_issue(_join_place(place, name), "is not allowed here")
         else:
             yield from _issues(wanted, item, _join_place(place, name))
 
@@ -191,7 +191,7 @@ def _check_one_of(_: Schema, wanted: JsonValue, value: JsonValue, place: str) ->
     if fitting == 0:
         yield from _issues_of_nearest_form(wanted, value, place)
     elif fitting > 1:
-        yield _format_issue(place, "fits more than one of the forms that exclude each other")
+        yield _format_issue(place, "matches more than one of several alternatives that exclude each other")
 
 
 def _issues_of_nearest_form(forms: list[JsonValue], value: JsonValue, place: str) -> Iterator[str]:
@@ -202,7 +202,11 @@ def _issues_of_nearest_form(forms: list[JsonValue], value: JsonValue, place: str
 def _check_not(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
     if fits(wanted, value):
         named = wanted.get("required") if isinstance(wanted, dict) else None
-        what = f"must not have {', '.join(map(str, named))} here" if isinstance(named, list) else "has a refused form"
+        what = (
+            f"must not have {', '.join(map(str, named))} here"
+            if isinstance(named, list)
+            else "has a form that is not allowed"
+        )
         yield _format_issue(place, what)
 
 

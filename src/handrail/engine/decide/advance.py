@@ -147,6 +147,6 @@ def _block_on_undefined(plan: Plan, state: RunState, now: float, error: Evaluati
     """Block the run before anything is started, naming the value that is not defined."""
     _, address = find_current_step(plan, state)
     problem = error.problem
-    message = f"step '{address}' cannot begin: {problem.message}"
-    hint = problem.hint or "give the value, or guard it with `is defined` or `| default(...)`"
+    message = f"step '{address}' cannot start: {problem.message}"
+    hint = problem.hint or "provide the value, or guard it with `is defined` or `| default(...)`"
     return RunBlocked(reason="fault", message=message, address=address, next_step=hint, at=now)

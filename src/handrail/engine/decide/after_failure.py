@@ -68,7 +68,7 @@ def _handle_rejection(step: Step, address: str, message: str, now: float) -> Eve
     if step.on_fail in ("continue", "warn"):
         return StepPassedOver(address=address, how="continue" if step.on_fail == "continue" else "warn", at=now)
     if step.on_fail == "escalate":
-        hint = "change what was rejected, then resume the run: the approval is asked for again"
+        hint = "change what was rejected, then resume the run: approval is requested again"
         to = step.escalate_to or ""
         message = add_escalation(message, to)
         return RunBlocked(reason="step", message=message, address=address, next_step=hint, escalate_to=to, at=now)
@@ -87,7 +87,7 @@ def decide_after_approval_timeout(plan: Plan, state: RunState, pending: Pending,
         reason="step",
         message=add_escalation(said, to),
         address=pending.address,
-        next_step=f"handrail approve {state.run}, or revise, or reject: an answer still counts",
+        next_step=f"handrail approve {state.run}, or revise, or reject: you can still answer",
         escalate_to=to,
         at=now,
     )
@@ -116,9 +116,9 @@ def wait_or_block(state: RunState, failure: Failure, now: float) -> Event | None
         )
     return RunBlocked(
         reason="step",
-        message=f"step '{failure.address}' cannot go on: {failure.error}",
+        message=f"step '{failure.address}' cannot continue: {failure.error}",
         address=failure.address,
-        next_step="mend that, then resume the run: the step begins anew",
+        next_step="fix that, then resume the run: the step starts over",
         at=now,
     )
 
@@ -144,9 +144,9 @@ def _find_catching_loop(plan: Plan, state: RunState) -> tuple[str, int, bool] | 
     return found
 
 
-def _give_up(step: Step, failure: Failure, told: str, now: float) -> Event:
+def _give_up(step: Step, failure: Failure, note: str, now: float) -> Event:
     what = failure.error or "it failed"
-    message = f"step '{failure.address}' failed: {f'{told} ({what})' if told else what}"
+    message = f"step '{failure.address}' failed: {f'{note} ({what})' if note else what}"
     if step.on_fail == "fail":
         return RunEnded(status="failed", message=message, at=now)
     reason: BlockReason = failure.blocks or ("checks" if isinstance(step.action, GateAction) else "step")
@@ -155,7 +155,7 @@ def _give_up(step: Step, failure: Failure, told: str, now: float) -> Event:
         reason=reason,
         message=add_escalation(message, to),
         address=failure.address,
-        next_step="mend what failed, then resume the run: the step begins anew",
+        next_step="fix what failed, then resume the run: the step starts over",
         escalate_to=to,
         at=now,
     )

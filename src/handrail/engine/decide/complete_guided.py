@@ -102,12 +102,12 @@ def complete_guided(plan: Plan, state: RunState, seq: int, given: Given, now: fl
 def _call(plan: Plan, state: RunState, seq: int, given: Given, now: float) -> Call:
     pending = state.pending
     if pending is None or pending.seq != seq:
-        raise UsageError(f"event {seq} of {state.run} is not what is pending", next_step=f"handrail status {state.run}")
+        raise UsageError(f"event {seq} of {state.run} is not the pending one", next_step=f"handrail status {state.run}")
     action = find_current_step(plan, state)[0].action
     if isinstance(action, DelegateAction):
         action = _synthesis(action)
     if not isinstance(action, GuidedAction):
-        raise UsageError(f"step '{pending.address}' is not a guided one", next_step=f"handrail status {state.run}")
+        raise UsageError(f"step '{pending.address}' is not a guided step", next_step=f"handrail status {state.run}")
     return Call(plan, state, pending, action, given, now)
 
 
@@ -263,9 +263,9 @@ def _block_after_refusals(state: RunState, pending: Pending, why: str, now: floa
     run, address = state.run, pending.address
     return RunBlocked(
         reason="step",
-        message=f"step '{address}' was refused {pending.attempt} times, at last because {why}",
+        message=f"step '{address}' was refused {pending.attempt} times, most recently because {why}",
         address=address,
-        next_step=f"see what it gave: handrail show {run} {address}; handrail resume {run} lets the step start over",
+        next_step=f"see what was submitted: handrail show {run} {address}; then start over: handrail resume {run}",
         at=now,
     )
 

@@ -33,9 +33,11 @@ def decide_approval(plan: Plan, state: RunState, answer: Answer, now: float) -> 
     """Build the event that answers the approval a run waits for."""
     pending = state.pending
     if pending is None or pending.kind != "approval":
-        raise UsageError(f"{state.run} asks nobody for approval", next_step=f"handrail status {state.run}")
+        raise UsageError(f"{state.run} is not waiting for approval", next_step=f"handrail status {state.run}")
     if answer.decision not in DECISIONS:
-        raise UsageError(f"'{answer.decision}' is no answer", next_step=f"choose one of {', '.join(DECISIONS)}")
+        raise UsageError(
+            f"'{answer.decision}' is not a valid answer", next_step=f"choose one of {', '.join(DECISIONS)}"
+        )
     goes_back = answer.decision == "revise" and not is_call(state, pending.address)
     back_to, target = _target(plan, state, pending.address) if goes_back else (None, "")
     return ApprovalDecided(
@@ -62,5 +64,5 @@ def _target(plan: Plan, state: RunState, address: str) -> tuple[int, str]:
     if place is None or target is None:
         raise UsageError(f"'{address}' has no step to go back to", next_step=ways)
     if state.revisions.get(address, 0) >= most:
-        raise UsageError(f"'{address}' was revised as often as it may be", next_step=ways)
+        raise UsageError(f"'{address}' has reached its maximum number of revisions", next_step=ways)
     return place, target

@@ -1,7 +1,7 @@
 """Checks an agent's result for a native step against what the step requires beside its work.
 
-Judgments are read and followed up as those of a guided step. A shortfall fails the attempt, which is told about all of
-them; a shortfall that a person prefers to skip becomes a gap.
+Judgments are read and followed up as those of a guided step. A shortfall fails the attempt, and the
+next attempt gets all of them; a shortfall that a person prefers to skip becomes a gap.
 """
 
 from collections.abc import Sequence

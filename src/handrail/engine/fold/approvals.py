@@ -42,7 +42,7 @@ def fold_approval_decided(state: RunState, event: ev.ApprovalDecided) -> RunStat
     """Record a person's answer: continue, go back, or fail."""
     pending = state.pending
     if pending is None or pending.seq != event.asked:
-        raise IllegalMove(f"an answer for event {event.asked}, which nobody asks about")
+        raise IllegalMove(f"an answer for event {event.asked}, which is not a pending question")
     record: dict[str, JsonValue] = {"decision": event.decision, "feedback": event.feedback, "by": event.by}
     status = "failed" if event.decision == "reject" else "succeeded"
     known = state.steps[event.address]

@@ -95,7 +95,7 @@ def fold_item_ended(state: RunState, event: ev.ItemEnded) -> RunState:
 def _data(state: RunState) -> dict[str, JsonValue]:
     work = state.stack[-1].work
     if work is None:
-        raise IllegalMove("an item of a fan-out moved outside of it")
+        raise IllegalMove("an item of a fan-out changed outside of the fan-out")
     return work.data
 
 
@@ -105,7 +105,7 @@ def fold_question_asked(state: RunState, event: ev.QuestionAsked) -> RunState:
     if pending is not None and pending.seq == event.began and flows.is_call(state, event.address):
         return flows.fold_flow_question(state, event)
     if pending is None or pending.seq != event.began:
-        raise IllegalMove(f"step '{event.address}' asks, but event {event.began} is not what is pending")
+        raise IllegalMove(f"step '{event.address}' asks a question, but event {event.began} is not the pending one")
     step = add_spending(state.steps[event.address], event.spent)
     step = step._replace(status="waiting", session=event.session)
     asking = replace(pending, seq=state.seq + 1, kind="question", question=event.question)
@@ -118,7 +118,7 @@ def fold_question_asked(state: RunState, event: ev.QuestionAsked) -> RunState:
 def fold_question_answered(state: RunState, event: ev.QuestionAnswered) -> RunState:
     """Let the step continue with the answer."""
     if state.pending is None or state.pending.seq != event.asked:
-        raise IllegalMove(f"an answer for event {event.asked}, which nobody asks about")
+        raise IllegalMove(f"an answer for event {event.asked}, which is not a pending question")
     if flows.is_call(state, event.address):
         return flows.fold_flow_answer(state, event)
     answers = state.answers.insert(event.address, event.answer)

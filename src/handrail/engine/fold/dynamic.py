@@ -57,7 +57,7 @@ def _take_first_calls(calls: "HashTrieMap[int, FlowCall]", count: int) -> "HashT
 def fold_call_requested(state: RunState, event: ev.CallRequested) -> RunState:
     """Record the request of a call; when it is requested again after an interruption, it must be the same."""
     if state.pending is None or state.pending.action != "dynamic" or state.flow is None:
-        raise IllegalMove(f"call '{event.address}' was requested, but no dynamic step is under way")
+        raise IllegalMove(f"call '{event.address}' was requested, but no dynamic step is running")
     if not 1 <= event.number <= len(state.flow.calls) + 1:
         raise IllegalMove(f"call '{event.address}' was requested after {len(state.flow.calls)} calls")
     # In a log of an older version, a flow that is started again begins with its first call.
@@ -95,7 +95,7 @@ def add_call_record(step: StepState, event: ev.StepEnded) -> tuple[StepState, di
 def sleep_changes(event: ev.StepBegan) -> dict[str, Any]:
     """Return the changes that a sleeping call makes to the run."""
     until = cast("float", event.spec["until"])
-    return {"status": "waiting", "reason": "timer", "message": f"'{event.address}' lets time pass", "until": until}
+    return {"status": "waiting", "reason": "timer", "message": f"'{event.address}' waits", "until": until}
 
 
 def is_asleep(state: RunState) -> bool:

@@ -58,7 +58,7 @@ def refuse_step(state: RunState, event: StepRefused) -> RunState:
     """Leave the step pending under the sequence number of the refusal, which is the state's next."""
     pending = state.pending
     if pending is None or pending.seq != event.began or pending.address != event.address:
-        raise IllegalMove(f"step '{event.address}' was refused, but event {event.began} is not what is pending")
+        raise IllegalMove(f"step '{event.address}' was refused, but event {event.began} is not the pending one")
     again = replace(pending, seq=state.seq + 1, attempt=pending.attempt + 1, reported=0)
     step = _add_results(state.steps[event.address]._replace(attempts=again.attempt), event.results)
     return replace(state, pending=again, steps=state.steps.insert(event.address, step))
@@ -68,7 +68,7 @@ def fold_work_reported(state: RunState, event: WorkReported) -> RunState:
     """Mark the pending work as reported, so that the engine checks it."""
     pending = state.pending
     if pending is None or pending.seq != event.began or pending.address != event.address:
-        raise IllegalMove(f"work for '{event.address}' came in, but event {event.began} is not what is pending")
+        raise IllegalMove(f"work for '{event.address}' arrived, but event {event.began} is not the pending one")
     return replace(state, pending=replace(pending, reported=state.seq + 1))
 
 
@@ -76,7 +76,7 @@ def fold_delegation_reported(state: RunState, event: DelegationReported) -> RunS
     """Store reported results of delegated work; the step stays pending under the event's number."""
     pending = state.pending
     if pending is None or pending.seq != event.began or pending.address != event.address:
-        raise IllegalMove(f"a result for '{event.address}' came in, but event {event.began} is not what is pending")
+        raise IllegalMove(f"a result for '{event.address}' arrived, but event {event.began} is not the pending one")
     step = _add_results(state.steps[event.address], event.results)
     again = replace(pending, seq=state.seq + 1)
     return replace(state, pending=again, steps=state.steps.insert(event.address, step))
@@ -148,7 +148,7 @@ def stop_loop(state: RunState) -> RunState:
 
 
 def can_go_on(state: RunState) -> bool:
-    """Whether a blocked run only needs somebody to perform its step."""
+    """Whether a blocked run only needs a performer for its step."""
     # This includes an agent's step if that agent is not available.
     steps_only = state.pending is None or state.pending.action in {*OUTSIDE, "agent"}
     lacks = state.reason in ("step", "capability", "login") and state.failure is None
@@ -156,12 +156,12 @@ def can_go_on(state: RunState) -> bool:
 
 
 def block_abandoned_step(state: RunState, now: float) -> RunBlocked | None:
-    """Block a run whose holder let go of it before completing a step that the engine cannot perform."""
+    """Block a run whose holder released it before completing a step that the engine does not perform."""
     pending = state.pending
     if state.status != "running" or state.held_by or pending is None or pending.action not in OUTSIDE - OF_AGENTS:
         return None
     if state.stack[-1].work is not None:
         return None
-    message = f"step '{pending.address}' was begun by somebody who let go of the run"
-    hint = f"take the run and complete the step from outside: handrail take {state.run}"
+    message = f"step '{pending.address}' was started by an agent that has released the run"
+    hint = f"take the run, then complete the step yourself: handrail take {state.run}"
     return RunBlocked(reason="step", message=message, address=pending.address, next_step=hint, at=now)

@@ -23,7 +23,7 @@ MOST_CHILDREN = 20
 """The most runs that the agents of one run may start."""
 MOST_DEPTH = 3
 """The most generations of runs below the one that a person started."""
-PUT = "your question was put to a person; end your turn now, you will be called again with the answer"
+PUT = "your question was sent to a person; end your turn now, you will be called again with the answer"
 
 
 @frozen(kw_only=True)
@@ -66,7 +66,7 @@ def decide_call(plan: Plan, state: RunState, call: Call, now: float) -> Decided:
     """Decide on a call."""
     pending = state.pending
     if pending is None or pending.seq != call.seq or pending.kind != "step" or state.status != "running":
-        return Decided(_event(call, now, error=f"step '{call.address}' is over: its tools cannot be used any more"))
+        return Decided(_event(call, now, error=f"step '{call.address}' has ended: its tools can no longer be used"))
     if call.error:
         return Decided(_event(call, now, error=call.error))
     if call.child is None:
@@ -96,11 +96,13 @@ def refusal(state: RunState) -> str:
     """Explain why the agents of a run may not start another run; empty where they may."""
     depth = state.generation
     if depth >= MOST_DEPTH:
-        return f"{state.run} is {depth} generations below the run that a person started, and {MOST_DEPTH} are the most"
+        return f"{state.run} is {depth} generations below the run that a person started; the maximum is {MOST_DEPTH}"
     if len(state.children) >= MOST_CHILDREN:
-        return f"the agents of {state.run} have started {MOST_CHILDREN} runs, which is the most"
+        return f"the agents of {state.run} have started {MOST_CHILDREN} runs, which is the maximum"
     if state.tree is None or not state.tree.owned:
-        return "a run needs a work tree of its own, and this one works in a plain folder: start it in a git repository"
+        return (
+            "a new run needs its own worktree, but this run works in a plain folder: start this run in a git repository"
+        )
     return ""
 
 

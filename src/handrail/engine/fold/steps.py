@@ -145,7 +145,7 @@ def fold_step_ended(state: RunState, event: ev.StepEnded) -> RunState:
     """Record the outcome of the pending step."""
     pending = state.pending
     if pending is None or pending.seq != event.began or pending.address != event.address:
-        raise IllegalMove(f"step '{event.address}' ended, but event {event.began} is not what is pending")
+        raise IllegalMove(f"step '{event.address}' ended, but event {event.began} is not the pending one")
     known, details = state.steps[event.address], event.details
     spent = spending_of(event, known)
     step = _record_outcome(known, event, spent)

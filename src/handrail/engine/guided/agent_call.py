@@ -44,7 +44,7 @@ def _name_result_places(text: str) -> str:
 
 
 def build_repair_call(began: StepBegan, refused: StepRefused) -> dict[str, JsonValue]:
-    """Return what a refused agent is told: in its conversation, or together with the whole prompt."""
+    """Return the message to a refused agent: in its conversation, or together with the whole prompt."""
     call = call_of(began) or {}
     session = refused.details.get("session") or call.get("session")
     again = _name_result_places(refusal_text(refused.shortfalls))

@@ -79,10 +79,10 @@ def confirmation_shortfalls(state: RunState, found: Confirmed) -> tuple[Shortfal
     if found.said or (found.said is None and not asks_agent):
         return ()
     message = "the step was not confirmed"
-    fix = "change what is wanted, and send the step again once there is a yes"
+    fix = "make the requested changes, then submit the step again once it is confirmed"
     if found.said is None:
-        message = "the step is to be confirmed before it is handed in, and nothing says that it was"
-        fix = "show what you have to whom the step names, wait for a yes, and send the same again with this artifact"
+        message = "the step must be confirmed before it is submitted, and no confirmation was sent"
+        fix = "show your work to whoever the step names, wait for a yes, then submit the same again with this artifact"
     return (Shortfall("not_confirmed", message, CONFIRMATION, fix, example=confirmation_example()),)
 
 

@@ -23,8 +23,8 @@ def context_problem(now: Mapping[str, JsonValue], changes: Mapping[str, JsonValu
             json.dumps(merged, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode(errors="replace")
         )
     except ValueError:
-        return "the context holds a number that JSON cannot write"
-    return f"the context would have {size} bytes, at most {MOST_BYTES} are allowed" if size > MOST_BYTES else ""
+        return "the context contains a number that JSON cannot represent"
+    return f"the context would have {size} bytes, the maximum is {MOST_BYTES}" if size > MOST_BYTES else ""
 
 
 def _is_too_deep(value: JsonValue) -> bool:

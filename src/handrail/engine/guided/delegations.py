@@ -83,19 +83,19 @@ def _problem(work: tuple[str, ...], given: dict[str, JsonValue]) -> str:
     name = given.get("delegation")
     meant = _find_numbers(work, name)
     if name is None:
-        return "a result must say in 'delegation' which work it is about"
+        return "a result must name its work in 'delegation'"
     if not meant:
         return f"there is no work {preview_value(name)} to report on"
     if len(meant) > 1:
-        return f"{preview_value(name)} may be each of {', '.join(meant)}: name it by its number"
+        return f"{preview_value(name)} could mean any of {', '.join(meant)}: use its number"
     if given.get("status") not in STATUSES:
         found = preview_value(given.get("status"))
         return f"the status of {preview_value(name)} must be one of {', '.join(STATUSES)}, got {found}"
     summary = given.get("summary")
     if not isinstance(summary, str) or not summary.strip():
-        return f"the result of {preview_value(name)} needs a summary: what came out, or why nothing did"
+        return f"the result of {preview_value(name)} needs a summary: the outcome, or why there is none"
     unknown = sorted(given.keys() - _KEYS)
-    return f"'{unknown[0]}' is not known in a result; put it into 'result'" if unknown else ""
+    return f"unknown key '{unknown[0]}' in a result; put it under 'result'" if unknown else ""
 
 
 def _result_record(given: dict[str, JsonValue]) -> JsonValue:
@@ -104,7 +104,7 @@ def _result_record(given: dict[str, JsonValue]) -> JsonValue:
 
 
 def _shortfall(problem: str, work: tuple[str, ...], sent: JsonValue) -> Shortfall:
-    fix = f"report on {_list_work(work, tuple(str(at) for at in range(1, len(work) + 1)))}, each by its number"
+    fix = f"report on {_list_work(work, tuple(str(at) for at in range(1, len(work) + 1)))}, each by number"
     schema, example = schema_of(len(work)), delegation_result(1)
     return Shortfall("invalid_delegation", problem, "delegations", fix, schema=schema, example=example, sent=sent)
 
@@ -113,7 +113,7 @@ def find_unreported(handed: HandedOn) -> Iterator[Shortfall]:
     """Yield a shortfall for each result that is missing."""
     for number in handed.open:
         message = f"nothing was reported on {_list_work(handed.asked, (number,))}"
-        fix = "let it be done, then report it; if it cannot be done, report it as failed or skipped, and why"
+        fix = "have it done, then report it; if it cannot be done, report it as failed or skipped, with the reason"
         example, schema = delegation_result(int(number)), schema_of(len(handed.asked))
         yield Shortfall("missing_delegation", message, f"delegation {number}", fix, schema=schema, example=example)
 

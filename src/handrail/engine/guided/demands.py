@@ -65,12 +65,12 @@ def _check_contract(call: Call) -> list[Shortfall]:
         message = f"an artifact of kind {wanted.artifact_kind} is missing"
         return [_contract_shortfall(wanted, "missing_output", message, kinds)] if wanted.required else []
     wrong = "; ".join(issues(wanted.schema, given[-1]))
-    message = f"the artifact {wanted.artifact_kind} does not fit: {wrong}"
+    message = f"the artifact {wanted.artifact_kind} is not valid: {wrong}"
     return [_contract_shortfall(wanted, "invalid_output", message, given[-1])]
 
 
 def _contract_shortfall(wanted: Contract, code: ShortfallCode, message: str, sent: JsonValue) -> Shortfall:
-    fix = f"give an artifact of kind {wanted.artifact_kind} that fits the schema, such as the example"
+    fix = f"send an artifact of kind {wanted.artifact_kind} that matches the schema, as in the example"
     return Shortfall(
         code, message, wanted.ref, fix, schema=wanted.schema, example=minimal_example(wanted.schema), sent=sent
     )
@@ -90,7 +90,7 @@ def _check_notes(call: Call) -> list[Shortfall]:
     action = call.action
     if action.notes_optional or action.contract is not None or call.given.notes.strip():
         return []
-    fix = "say in the notes what was done, what was found and decided, and what is open"
+    fix = "describe in the notes what was done, what was found and decided, and what is open"
     return [
         Shortfall("missing_notes", "the step needs notes", "notes", fix, example="## Done\n…", sent=call.given.notes)
     ]

@@ -82,9 +82,9 @@ def _follow_verdict(verdict: "Why | Lacking", loop: LoopState, *, between: bool,
     if isinstance(verdict, Lacking):
         return RunBlocked(
             reason="fault",
-            message=f"loop '{loop.address}' cannot go on: {verdict.message}",
+            message=f"loop '{loop.address}' cannot continue: {verdict.message}",
             address=loop.address,
-            next_step=f"give '{verdict.variable}' in the context, then resume the run",
+            next_step=f"set '{verdict.variable}' in the context, then resume the run",
             at=now,
         )
     if verdict.result is not True:
@@ -106,7 +106,7 @@ def _verdict(action: GuidedLoopAction, around: Names, iteration: int) -> "Why | 
 
 def _evaluate_condition(action: GuidedLoopAction, around: Names, iteration: int) -> Why:
     if not isinstance(action.decides, ContextDecides):
-        return Why("no step of the body said stop", {}, result=True)
+        return Why("no step of the body has stopped the loop", {}, result=True)
     why = evaluate_condition(action.decides.condition, {**around, **loop_names(action, around, iteration)})
     if action.loop == "while":
         return why
@@ -117,7 +117,7 @@ def _evaluate_count(action: GuidedLoopAction, around: Names, iteration: int) -> 
     count: JsonValue = around.get(action.count) if isinstance(action.count, str) else action.count
     if isinstance(count, bool) or not isinstance(count, int | float):
         name = str(action.count)
-        message = f"the context variable '{name}' must be a number of rounds, and it {_describe_kind(count)}"
+        message = f"the context variable '{name}' must be a number of rounds, but it {_describe_kind(count)}"
         return Lacking(name, message, {"type": "number"}, 2)
     return Why("", {"count": count, "iteration": iteration + 1}, result=iteration < count)
 
@@ -126,11 +126,11 @@ def _evaluate_items(action: GuidedLoopAction, around: Names, iteration: int) -> 
     name = action.items or ""
     items = around.get(name)
     if not isinstance(items, list):
-        message = f"the context variable '{name}' must be a list, and it {_describe_kind(items)}"
+        message = f"the context variable '{name}' must be a list, but it {_describe_kind(items)}"
         return Lacking(name, message, *_form_of_items(action))
     if iteration == 0 and items and not isinstance(items[0], dict) and _reads_fields(action):
         written = f"{{{{{action.item_var}.…}}}}"
-        found = f"but the first in '{name}' {_describe_kind(items[0])}, not a map"
+        found = f"but the first item of '{name}' {_describe_kind(items[0])}, not a map"
         message = f"its steps read fields of an item, {written}, {found}"
         return Lacking(name, message, *_form_of_items(action))
     return Why("", {"items": len(items), "iteration": iteration + 1}, result=iteration < len(items))
@@ -138,7 +138,7 @@ def _evaluate_items(action: GuidedLoopAction, around: Names, iteration: int) -> 
 
 def _describe_kind(value: JsonValue) -> str:
     if value is None:
-        return "is not there"
+        return "is not set"
     if isinstance(value, list | dict):
         return "is a list" if isinstance(value, list) else "is a map"
     return f"is a {type_name(value)}"

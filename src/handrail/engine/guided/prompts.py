@@ -1,4 +1,4 @@
-"""Renders everything that the performer of a guided step is told, once, as the step becomes pending."""
+"""Renders everything that the performer of a guided step needs to know, once, as the step becomes pending."""
 
 import json
 import re

@@ -12,8 +12,8 @@ from handrail.model.workflow.values import JsonValue
 
 NOTES = "<what you did, decided, found and left open>"
 _STILL_YOURS = (
-    "What you gave does not complete the step, which is still yours. Mend what is listed here and hand in all of it"
-    " again: notes and artifacts of a refused try are not carried over."
+    "What you submitted does not complete the step, which is still yours. Fix what is listed here and submit"
+    " everything again: notes and artifacts of a refused try are not kept."
 )
 
 
@@ -61,7 +61,7 @@ def refusal_text(shortfalls: Sequence[Shortfall]) -> str:
         parts += new
         told += new
     left = len(shortfalls) - MOST_SHORTFALLS
-    return "\n\n".join([*parts, f"And {left} more, which are told once these are mended."] if left > 0 else parts)
+    return "\n\n".join([*parts, f"And {left} more, which are listed once these are fixed."] if left > 0 else parts)
 
 
 def _describe_shortfall(number: int, each: Shortfall) -> str:
@@ -71,8 +71,8 @@ def _describe_shortfall(number: int, each: Shortfall) -> str:
 
 def _shortfall_details(each: Shortfall) -> Iterator[str]:
     if each.schema is not None:
-        yield f"It must fit this JSON Schema:\n\n{schema_text(each.schema)}"
+        yield f"It must match this JSON Schema:\n\n{schema_text(each.schema)}"
     if each.example is not None:
-        yield f"The least that fits:\n\n{json_block(each.example)}"
+        yield f"A minimal valid example:\n\n{json_block(each.example)}"
     if each.sent is not None:
         yield f"You sent:\n\n{json_block(cut_value(each.sent))}"

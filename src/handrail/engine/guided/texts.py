@@ -23,8 +23,8 @@ _CONFIRMERS = {
     "user": "your user",
     "coordinator_eval": "whoever coordinates this work",
 }
-_RUNS = "Handrail runs {} itself when you hand in this step, and takes the step only if it passes: run it before."
-_STRENGTHS = {"lightweight": "a lightweight one", "mid": "one of middle strength", "heavy": "a heavy one"}
+_RUNS = "Handrail runs {} when you submit this step, and accepts the step only if it passes: run it yourself first."
+_STRENGTHS = {"lightweight": "a lightweight one", "mid": "a mid-range one", "heavy": "a heavy one"}
 PERSON = "human_approval"
 """The confirmer whom the engine itself asks; no agent can confirm in their place."""
 
@@ -62,8 +62,11 @@ def opening_rules(guided: GuidedWorkflow) -> tuple[str, ...]:
 def opening_questions(guided: GuidedWorkflow) -> tuple[str, ...]:
     """List the preconditions of a workflow and the questions to ask first."""
     return (
-        *(f"This must be so before you begin, otherwise stop and say so: {each}" for each in guided.preconditions),
-        *(f"Ask this first, unless you know it: {each}" for each in guided.clarification_prompts),
+        *(
+            f"This must be true before you start; if it is not, stop and say so: {each}"
+            for each in guided.preconditions
+        ),
+        *(f"Ask this first, unless you know the answer: {each}" for each in guided.clarification_prompts),
     )
 
 
@@ -76,8 +79,9 @@ def agent_text(spec: Spec, rules: Sequence[str] = ()) -> str:
     schema = spec.get("schema")
     if schema is not None:
         parts += [
-            f"# Result\n\nGive the result in `output.result`. It must fit this JSON Schema:\n\n{schema_text(schema)}",
-            f"The least that fits:\n\n{json_block(minimal_example(schema))}",
+            "# Result\n\nReturn the result in `output.result`. It must match this JSON Schema:",
+            schema_text(schema),
+            f"A minimal valid example:\n\n{json_block(minimal_example(schema))}",
         ]
     return "\n\n".join(part for part in parts if part)
 
@@ -88,9 +92,9 @@ def _loop(spec: Spec) -> Iterator[str]:
         return
     name, iteration, most = loop.get("title") or loop.get("id"), loop.get("iteration"), loop.get("most")
     if iteration == 1:
-        yield f"> {name}: pass 1 of at most {most}. This step may come again."
+        yield f"> {name}: pass 1 of at most {most}. This step may be repeated."
     else:
-        yield f"> {name}: pass {iteration} of at most {most}. Build on the passes before, and on what they left open."
+        yield f"> {name}: pass {iteration} of at most {most}. Build on the earlier passes and on what they left open."
 
 
 def _role(spec: Spec) -> Iterator[str]:
@@ -114,15 +118,15 @@ def _delegations(spec: Spec) -> Iterator[str]:
             lines.append(f"   context: {one.get('shown_context') or json.dumps(one['context'], ensure_ascii=False)}")
         lines += _means(one)
     if all(str(number) in done for number in range(1, len(asked) + 1)):
-        yield "# Work that was handed on\n\nAll results are in; hand in what you make of them:\n\n" + "\n".join(lines)
+        yield "# Delegated work\n\nAll results are in; submit what you conclude from them:\n\n" + "\n".join(lines)
         return
     yield (
-        "# Work to hand on\n\nHave each of these workflows carried out, by agents of your own where you can start"
-        " them, otherwise by yourself; at the same time where you can:\n\n" + "\n".join(lines)
+        "# Work to delegate\n\nHave each of these workflows carried out, by agents of your own if"
+        " you can start them, otherwise do them yourself; in parallel if you can:\n\n" + "\n".join(lines)
     )
     yield (
-        "Report each result as an artifact, one by one as they come in or several together. `delegation` is the number"
-        f" above; `status` is done, failed or skipped:\n\n{json_block(delegation_result(1))}"
+        "Report each result as an artifact, one at a time as they arrive, or several together. `delegation` is the"
+        f" number above; `status` is done, failed or skipped:\n\n{json_block(delegation_result(1))}"
     )
 
 
@@ -130,14 +134,14 @@ def _means(delegation: Spec) -> Iterator[str]:
     """Describe the model and the tools with which a piece of work should be done."""
     tools = delegation.get("allowed_tools")
     if delegation.get("model_tier"):
-        yield f"   model: {_STRENGTHS[str(delegation['model_tier'])]}, where you can choose one"
+        yield f"   model: {_STRENGTHS[str(delegation['model_tier'])]}, if you can choose one"
     if isinstance(tools, list):
         yield f"   tools: {', '.join(map(str, tools)) or 'none'}"
 
 
 def delegation_result(number: int) -> JsonValue:
     """Build an example of the report on delegated work."""
-    return {"kind": "wr.delegation_result", "delegation": number, "status": "done", "summary": "what came out of it"}
+    return {"kind": "wr.delegation_result", "delegation": number, "status": "done", "summary": "the outcome"}
 
 
 def _list_section(title: str, lines: Sequence[JsonValue]) -> Iterator[str]:
@@ -152,7 +156,7 @@ def _files(spec: Spec) -> Iterator[str]:
 
 def _tier(spec: Spec) -> Iterator[str]:
     if spec.get("model_tier"):
-        yield f"Where you can choose a model for this step, take {_STRENGTHS[str(spec['model_tier'])]}."
+        yield f"If you can choose a model for this step, choose {_STRENGTHS[str(spec['model_tier'])]}."
 
 
 def definitions(functions: Sequence[JsonValue]) -> Iterator[str]:
@@ -181,7 +185,7 @@ def _verification(spec: Spec) -> Iterator[str]:
     if isinstance(verification, dict):
         command, prompt = verification.get("command"), verification.get("prompt")
         lines = ([f"{_RUNS.format(code(str(command)))}"] if command else []) + ([str(prompt)] if prompt else [])
-        yield "# Verify before you hand in\n\n" + "\n".join(lines)
+        yield "# Verify before you submit\n\n" + "\n".join(lines)
     if isinstance(audit, dict):
         rubric = "".join(f"\n- {each}" for each in _list(audit.get("rubric")))
         yield f"# Audit your work\n\n{audit.get('prompt')}{rubric}"
@@ -197,9 +201,9 @@ def _contract(spec: Spec) -> Iterator[str]:
         return
     must = "Give" if contract.get("required", True) else "You may give"
     yield (
-        f"# Artifact\n\n{must} an artifact of kind `{contract.get('kind')}` in `output.artifacts`. It must fit this"
-        f" JSON Schema:\n\n{schema_text(contract.get('schema'))}\n\nThe least that fits:\n\n"
-        f"{json_block(contract.get('example'))}"
+        f"# Artifact\n\n{must} an artifact of kind `{contract.get('kind')}` in `output.artifacts`. It must match this"
+        f" JSON Schema:\n\n{schema_text(contract.get('schema'))}\n\n"
+        f"A minimal valid example:\n\n{json_block(contract.get('example'))}"
     )
 
 
@@ -207,14 +211,14 @@ def _confirmation(spec: Spec) -> Iterator[str]:
     by = spec.get("confirmation")
     if by == PERSON:
         yield (
-            "# Approval\n\nHand in this step when it is done. Handrail then asks a person, who approves it, sends it"
-            " back or rejects it; the run goes on once the person has answered."
+            "# Approval\n\nSubmit this step when it is done. Handrail then asks a person to approve it, send it back"
+            " or reject it; the run continues once the person has answered."
         )
     elif isinstance(by, str):
         who = _CONFIRMERS.get(by, "your user")
         yield (
-            f"# Confirmation\n\nBefore you hand in this step, show {who} what you have, and wait for a yes. Then add"
-            f" it to `output.artifacts`:\n\n{json_block(confirmation_example())}"
+            f"# Confirmation\n\nBefore you submit this step, show {who} your work and wait for a yes. Then add the"
+            f" confirmation to `output.artifacts`:\n\n{json_block(confirmation_example())}"
         )
 
 
@@ -227,12 +231,12 @@ def _notes(spec: Spec, *, notes_known: bool) -> Iterator[str]:
     if spec.get("notes") != "required":
         return
     if notes_known:
-        yield "# Notes\n\nGive notes in `output.notesMarkdown` again: what you did, decided, found and left open."
+        yield "# Notes\n\nWrite notes in `output.notesMarkdown` again: what you did, decided, found and left open."
         return
     yield (
-        "# Notes\n\nGive notes in `output.notesMarkdown`. They are all that is left of this step once your context is"
-        " gone, so write for a reader who knows nothing: what you did and produced, what you decided and why, what is"
-        " open or uncertain, which files matter. 10 to 30 lines of Markdown; at most 4096 bytes are kept."
+        "# Notes\n\nWrite notes in `output.notesMarkdown`. They are all that remains of this step once your context is"
+        " gone, so write for a reader who knows nothing about it: what you did and produced, what you decided and why,"
+        " what is open or uncertain, which files matter. 10 to 30 lines of Markdown; at most 4096 bytes are kept."
     )
 
 

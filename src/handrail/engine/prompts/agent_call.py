@@ -1,7 +1,7 @@
 """Builds one call of an agent: its text and its terms, as the intent records them.
 
 1. Everything that decides the call is evaluated here, before anything is started; replaying never does it again.
-2. An attempt after a failed one continues in the conversation of the failed one, and is told what was wrong.
+2. An attempt after a failed one continues in the conversation of the failed one, and gets the error.
 3. Calls are counted by address, whatever the round: the count distinguishes one call from the next.
 """
 
@@ -203,7 +203,7 @@ class _Demanded:
 
 
 def _build_demands(state: RunState, ask: Ask) -> _Demanded:
-    """Ask for artifacts in the result; a connected agent is told with its step, and submits them separately."""
+    """Ask for artifacts in the result; a connected agent learns of them with its step, and submits them separately."""
     wanted = tuple(demands.assessment_spec(each) for each in ask.assessments)
     if state.held_by:
         return _Demanded(ask.schema, assessments=wanted)
@@ -218,7 +218,7 @@ def _build_demands(state: RunState, ask: Ask) -> _Demanded:
 def _guides(state: RunState, ask: Ask, session: str) -> tuple[str, ...]:
     """Return the guidance of the workflow: in full in a new conversation, in short in a continued one.
 
-    A connected agent is told beside its first step.
+    A connected agent gets it with its first step.
     """
     if ask.guided is None or state.held_by:
         return ()
@@ -242,7 +242,7 @@ def _text(state: RunState, ask: Ask, extra: Mapping[str, JsonValue], session: st
         findings=_findings_text(ask),
         output=ask.output,
         proofs=ask.proofs,
-        # A connected agent is told with its step what form the result has and where it goes.
+        # A connected agent learns with its step what form the result has and where it goes.
         schema=None if state.held_by else demanded.schema,
         failed=ask.failed,
         revision=state.feedback.get(step_name_of(state, ask.address), ""),

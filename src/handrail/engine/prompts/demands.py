@@ -33,8 +33,9 @@ def assessment_sections(assessments: JsonValue, place: str = IN_CALL) -> Iterato
         one = cast("dict[str, JsonValue]", each)
         lines = [_dimension(cast("dict[str, JsonValue]", said)) for said in _list(one.get("dimensions"))]
         yield (
-            f"# Assessment `{one.get('id')}`\n\n{_sentence(one.get('purpose'))} Judge every dimension by what you know,"
-            f" with your reason, as an artifact in `{place}`:\n\n" + "\n".join(lines) + "\n\n"
+            f"# Assessment `{one.get('id')}`\n\n{_sentence(one.get('purpose'))} Rate every"
+            f" dimension by what you know, with your reason, as an artifact in `{place}`:"
+            "\n\n" + "\n".join(lines) + "\n\n"
             f"{json_block(one.get('example'))}"
         )
 
@@ -57,14 +58,14 @@ def capability_sections(capabilities: JsonValue) -> Iterator[str]:
     if asked:
         lines = "\n".join(f"- `{each.get('name')}` ({each.get('level')})" for each in asked)
         ends = (
-            " Where one that is required is unavailable, do not begin your task: report that, change nothing, and end."
+            " If a required one is unavailable, do not start your task: report that, change nothing, and stop."
             if any(each.get("level") == "required" for each in asked)
             else ""
         )
         yield (
-            f"# What you can do\n\nThis workflow draws on:\n\n{lines}\n\nBefore anything else, find out by trying each"
-            f" once, in a harmless way.{ends} Report what you found as an artifact of its own; status is available,"
-            f" unavailable or unknown:\n\n{json_block(asked[0].get('example'))}"
+            f"# What you can do\n\nThis workflow uses:\n\n{lines}\n\nBefore anything else, find out what works by"
+            f" trying each once, in a harmless way.{ends} Report each result as a separate artifact; status is"
+            f" available, unavailable or unknown:\n\n{json_block(asked[0].get('example'))}"
         )
 
 
@@ -72,7 +73,7 @@ def add_artifacts_to_schema(schema: JsonValue, asked: Sequence[JsonValue]) -> tu
     """Return the schema of a result together with the requested artifacts, and the smallest example that matches."""
     wanted = [cast("dict[str, JsonValue]", each) for each in asked]
     forms: list[JsonValue] = [each.get("schema") for each in wanted]
-    text: JsonValue = {"type": "string", "description": "your last words: what you did and found"}
+    text: JsonValue = {"type": "string", "description": "your final message: what you did and found"}
     result = text if schema is None else schema
     whole: JsonValue = {
         "type": "object",
@@ -91,14 +92,14 @@ def full_guides(guided: GuidedWorkflow, unresolved: Sequence[str] = ()) -> tuple
     """Describe the rules and documents of a workflow to an agent that begins."""
     rules = "\n".join(f"- {each}" for each in guided.meta_guidance)
     entries = "\n".join(_full(each, each.id in unresolved) for each in guided.references)
-    heading = "# References\n\nDocuments that this workflow builds on. Read those that your step needs."
+    heading = "# References\n\nDocuments that this workflow relies on. Read those that your step needs."
     parts = (f"# Rules of this workflow\n\n{rules}" if rules else "", f"{heading}\n\n{entries}" if entries else "")
     return tuple(part for part in parts if part)
 
 
 def compact_guides(guided: GuidedWorkflow, unresolved: Sequence[str] = ()) -> tuple[str, ...]:
     """Remind an agent of the guidance that its conversation already contains."""
-    lines = ["The rules of this workflow hold as before."] if guided.meta_guidance else []
+    lines = ["The rules of this workflow still apply."] if guided.meta_guidance else []
     if guided.references:
         listed = "\n".join(_compact(each, each.id in unresolved) for each in guided.references)
         lines.append(f"Its references:\n\n{listed}")

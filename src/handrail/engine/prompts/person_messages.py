@@ -53,12 +53,12 @@ def only_follows_up(state: RunState, address: str) -> bool:
 def describe_unheard(state: RunState) -> str:
     """Describe at the end of a run the messages that no agent received; empty if there are none."""
     texts = _join_messages(state)
-    return f"no agent came any more that could be told: {texts}" if texts else ""
+    return f"not delivered, since no further agent was called: {texts}" if texts else ""
 
 
 def explain_standing_answer(state: RunState, reason: str) -> str:
     """Explain why an answer stands although a person said something since."""
-    return f"{reason}; its agent was not told any more: {_join_messages(state)}"
+    return f"{reason}; not delivered to its agent: {_join_messages(state)}"
 
 
 def _join_messages(state: RunState) -> str:

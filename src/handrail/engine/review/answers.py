@@ -106,12 +106,10 @@ def review_problem(output: JsonValue, text: str) -> str:
     """Explain what is wrong with the form of a reviewer's answer; empty if it is as requested."""
     data = _data(output, text)
     if not isinstance(data, dict):
-        return (
-            f"it must be a JSON object with a list `findings`, empty where there is nothing to fix; it is {_kind(data)}"
-        )
+        return f"it must be a JSON object with a list `findings`, empty if there is nothing to fix; it is {_kind(data)}"
     listed = data.get("findings")
     if not isinstance(listed, list):
-        return "it has no list `findings`; where nothing is wrong, the list is empty"
+        return "it has no list `findings`; if nothing is wrong, the list is empty"
     wrong = (number for number, item in enumerate(listed, 1) if not isinstance(item, dict) or not _first(item, _TEXTS))
     number = next(wrong, None)
     return "" if number is None else f"item {number} of `findings` is not an object with a `message`"

@@ -44,7 +44,7 @@ from handrail.model.workflow.values import JsonValue
 DEFAULT_STATES = 20_000
 MOST_STARTS = 64
 _NOT_DEFINED = re.compile(r"'([^']+)' is not defined")
-_NO_FIELD = re.compile(r"field '([^']+)' is not there")
+_NO_FIELD = re.compile(r"field '([^']+)' does not exist")
 
 
 @frozen

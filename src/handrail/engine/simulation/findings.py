@@ -55,7 +55,7 @@ def findings(plan: Plan, explored: Explored) -> tuple[Finding, ...]:
         *_find_unused_on_fail(plan, explored),
     ]
     found += [
-        Finding("not-explored", "note", place, f"'{place}' is not looked into: {why}", "test it by running it")
+        Finding("not-explored", "note", place, f"'{place}' cannot be analysed: {why}", "test it by running it")
         for place, why in explored.facts.unexplored.items()
     ]
     order = {place: number for number, place in enumerate(steps)}
@@ -90,13 +90,13 @@ def _describe_unreached(explored: Explored, steps: dict[str, Step], place: str, 
     if step.when is not None and not isinstance(step.when, Expression):
         return _condition_finding(step, place, (), sure=sure and solve_condition(step.when, {}, wanted=True) is None)
     last = next((each for each in reversed(before) if each in facts.begun), parent)
-    why = f"nothing leads past '{last}'" if last else "the run never comes to it"
+    why = f"nothing continues after '{last}'" if last else "the run never gets there"
     if last in steps and isinstance(steps[last].action, EndAction):
         why = f"the run always ends at '{last}'"
     sure = sure and last not in facts.unexplored
     message = f"'{place}' is never reached: {why}"
     return _downgrade_if_unsure(
-        Finding("step-never-reached", "fault", place, message, f"mend '{last}', or remove the step"), sure=sure
+        Finding("step-never-reached", "fault", place, message, f"fix '{last}', or remove the step"), sure=sure
     )
 
 
@@ -107,20 +107,20 @@ def _condition_finding(step: Step, place: str, path: tuple[str, ...], *, sure: b
         said = "its condition"
     message = f"'{place}' is never reached: {said} is never true with the values that can occur"
     return _downgrade_if_unsure(
-        Finding("step-never-reached", "fault", place, message, "mend the condition, or remove the step", path, "when"),
+        Finding("step-never-reached", "fault", place, message, "fix the condition, or remove the step", path, "when"),
         sure=sure,
     )
 
 
 def _downgrade_if_unsure(finding: Finding, *, sure: bool) -> Finding:
     """Turn a finding that is not certain into a note."""
-    return finding if sure else replace(finding, severity="note", message=f"{finding.message}, as far as was looked")
+    return finding if sure else replace(finding, severity="note", message=f"{finding.message}, as far as was explored")
 
 
 def _find_undefined(explored: Explored) -> Iterator[Finding]:
     for (place, name), path in explored.facts.undefined.items():
-        message = f"'{place}' needs '{name}', which nothing has given on this path: the run stops there"
-        hint = f"guard it, as in `{name} | default('')`, or let the step that gives it run on every path"
+        message = f"'{place}' needs '{name}', which nothing sets on this path: the run stops there"
+        hint = f"guard it, as in `{name} | default('')`, or make the step that sets it run on every path"
         yield Finding("name-undefined", "fault", place, message, hint, path)
 
 
@@ -140,8 +140,8 @@ def _find_doomed(plan: Plan, explored: Explored) -> Iterator[Finding]:
             sure = all(
                 is_exact_source(each.condition.source) for each in step.done_when if isinstance(each, ExpectProof)
             )
-            message = f"'{place}' can never be done: no result that it may give meets `{facts.doomed[place][0]}`"
-            hint = "mend the condition, or what the step `returns`"
+            message = f"'{place}' can never be done: no result that it can return meets `{facts.doomed[place][0]}`"
+            hint = "fix the condition, or what the step `returns`"
             yield _downgrade_if_unsure(
                 Finding("gate-cannot-pass", "fault", place, message, hint, facts.begun[place], "done_when"), sure=sure
             )
@@ -167,7 +167,7 @@ def _find_endless_loops(plan: Plan, explored: Explored) -> Iterator[Finding]:
         message = (
             f"the loop '{place}' always runs all {action.max_iterations} rounds: `{over.kind}: {said}` cannot end it"
         )
-        hint = "let a step in the loop give what the condition reads, or count with `for`"
+        hint = "let a step in the loop set what the condition reads, or count with `for`"
         sure = not explored.cut and is_exact_source(said)
         yield _downgrade_if_unsure(
             Finding("loop-never-ends-early", "fault", place, message, hint, facts.at_limit[place], over.kind), sure=sure
@@ -180,12 +180,14 @@ def _find_approval_problems(plan: Plan, explored: Explored) -> Iterator[Finding]
     for place, path in explored.facts.approvals.items():
         ends = ends_after(explored, place, "approved")
         if ends and not explored.cut and all(_is_at_end_step(each, steps) for each in ends):
-            message = f"nobody can answer '{place}' so that the run goes on: approved or not, it ends as failed"
-            hint = "let an answer lead to something, or end the run without asking"
+            message = f"no answer to '{place}' lets the run continue: approved or not, it ends as failed"
+            hint = "let an answer lead to another step, or end the run without asking"
             yield Finding("approval-without-way", "fault", place, message, hint, path)
         elif timed:
-            message = f"'{place}' asks a person, but the workflow is only started by the clock: nobody may be there"
-            yield Finding("approval-unattended", "note", place, message, "give it a `timeout`, or add `manual`", path)
+            message = f"'{place}' asks a person, but the workflow is only started on a schedule: nobody may be there"
+            yield Finding(
+                "approval-unattended", "note", place, message, "give it a `timeout`, or add `manual` to `trigger`", path
+            )
     yield from _find_approvals_in_items(plan, explored)
 
 
@@ -194,7 +196,7 @@ def _find_approvals_in_items(plan: Plan, explored: Explored) -> Iterator[Finding
         if isinstance(step.action, ParallelAction):
             for asked, path in explored.facts.approvals.items():
                 if asked.startswith(f"{place}/"):
-                    message = f"'{asked}' asks once for each item of '{place}', each under the name of its own run"
+                    message = f"'{asked}' asks once for each item of '{place}', each under the name of a separate run"
                     yield Finding("approval-in-item", "note", asked, message, "ask once, before or after", path)
 
 
@@ -204,8 +206,8 @@ def _is_at_end_step(end: End, steps: dict[str, Step]) -> bool:
 
 def _find_dead_ends(explored: Explored) -> Iterator[Finding]:
     for place, path in explored.facts.stuck.items():
-        message = f"nothing follows at '{place}': the run neither ends nor asks anybody"
-        yield Finding("dead-end", "fault", place, message, "let something follow, or end the run there", path)
+        message = f"nothing follows at '{place}': the run neither ends nor waits for an answer"
+        yield Finding("dead-end", "fault", place, message, "add a step that follows, or end the run there", path)
 
 
 def _find_unused_on_fail(plan: Plan, explored: Explored) -> Iterator[Finding]:
@@ -215,5 +217,5 @@ def _find_unused_on_fail(plan: Plan, explored: Explored) -> Iterator[Finding]:
     for place, step in walk_steps(plan.steps):
         told = step.on_fail in ("continue", "warn", "undo") and not isinstance(step.action, GroupAction)
         if told and place in explored.facts.begun and place not in explored.facts.passed_over:
-            message = f"`on_fail: {step.on_fail}` of '{place}' never matters: nothing that it is about can fail"
+            message = f"`on_fail: {step.on_fail}` of '{place}' has no effect: nothing that it applies to can fail"
             yield Finding("on-fail-unused", "note", place, message, "leave it out", (), "on_fail")

@@ -71,7 +71,7 @@ class Inner:
         name = step.action.workflow if isinstance(step.action, CallAction) else ""
         plan = world.called.get(name)
         if plan is None or name in world.calls or len(world.calls) >= DEEPEST:
-            facts.unexplored.setdefault(place, f"the workflow '{name}' is not looked into")
+            facts.unexplored.setdefault(place, f"the workflow '{name}' cannot be analysed")
             outcomes = [Outcome("succeeded", {}, "done"), Outcome("failed", {}, "fails")]
         else:
             asked = deciders_of_outputs(world.reading, step)

@@ -90,7 +90,7 @@ def _step_moves(world: World, state: RunState, place: str, facts: Facts) -> Iter
 
 def _outcomes(world: World, state: RunState, step: Step, place: str, facts: Facts) -> Iterator[Choice]:
     if step.action.kind == "dynamic":
-        facts.unexplored.setdefault(place, "its calls are decided by its code, which is not run")
+        facts.unexplored.setdefault(place, "its calls are decided by its code, which a simulation does not run")
     known = predict_end(step)
     if known is not False:
         yield from _successes(world, state, step, place, facts)
@@ -188,10 +188,10 @@ def _effort_moves(world: World, state: RunState, step: Step, place: str) -> Iter
     if step.action.kind == "agent-loop":
         yield from review_moves.moves(world, state, place)
     elif action == "agent":
-        yield Choice("an agent mends it", (end_step(state, ok=True, output="", details=cost_details(1)),), place, 1)
+        yield Choice("an agent fixes it", (end_step(state, ok=True, output="", details=cost_details(1)),), place, 1)
         if world.is_cost_relevant and not state.spent.usd:
             spent = end_step(state, ok=True, output="", details=cost_details(1, all_spent=True))
-            yield Choice("an agent mends it, and the budget is used up", (spent,), place, 1)
+            yield Choice("an agent fixes it, and the budget is used up", (spent,), place, 1)
     elif action == "gate":
         yield from check_moves(state, step, place)
     else:

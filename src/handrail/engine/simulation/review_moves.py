@@ -23,7 +23,7 @@ def moves(world: World, state: RunState, place: str) -> Iterator[Choice]:
     data = {} if work is None else work.data
     if data.get("asked"):
         # An answer to the second request leads to the same as one to the first.
-        yield _answer_choice(state, place, "still no answer in the asked form", "")
+        yield _answer_choice(state, place, "still no valid answer", "")
         return
     match data.get("phase"):
         case "review":
@@ -38,11 +38,11 @@ def moves(world: World, state: RunState, place: str) -> Iterator[Choice]:
     if data.get("round") != 1:
         return
     if data.get("phase") in ("review", "judge"):
-        yield _answer_choice(state, place, "no answer in the asked form", "")
+        yield _answer_choice(state, place, "no valid answer", "")
     yield Choice("an agent fails", (end_step(state, ok=False, output=None, details=cost_details(1)),), place, 1)
     if world.is_cost_relevant and not state.spent.usd:
         spent = end_step(state, ok=True, output=_report([_finding(1)]), details=cost_details(1, all_spent=True))
-        yield Choice("an agent uses the budget up", (spent,), place, 1)
+        yield Choice("an agent uses up the budget", (spent,), place, 1)
 
 
 def _answer_choice(state: RunState, place: str, says: str, output: JsonValue) -> Choice:
@@ -87,7 +87,7 @@ def _later_reviews(state: RunState, data: dict[str, JsonValue], place: str, numb
         fresh: Found = [_finding(100 * number + each) for each in range(len(known) or 1)]
         yield _answer_choice(state, place, "review finds other things", _report(fresh))
     if number > 2:
-        yield _answer_choice(state, place, "review finds again what was gone", _report([_finding(1), *known]))
+        yield _answer_choice(state, place, "review finds again what was fixed", _report([_finding(1), *known]))
 
 
 def _checks(state: RunState, data: dict[str, JsonValue], place: str) -> Iterator[Choice]:
@@ -103,4 +103,4 @@ def _judgements(state: RunState, data: dict[str, JsonValue], place: str) -> Iter
     declined: JsonValue = [{"id": each.id, "reason": "not worth it"} for each in listed]
     refused: JsonValue = {"actionable": False, "accepted": [], "declined": declined}
     yield _answer_choice(state, place, "arbiter wants it fixed", accepted)
-    yield _answer_choice(state, place, "arbiter declines all", refused)
+    yield _answer_choice(state, place, "arbiter rejects all", refused)

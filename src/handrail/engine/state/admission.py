@@ -78,11 +78,11 @@ def _key(value: "Value", workflow: str, state: RunState) -> str:
     try:
         key = render_value(value_of(value, state)).strip()
     except EvaluationError as error:
-        message = f"the concurrency key of '{workflow}' cannot be worked out: {error.problem.message}"
-        raise UsageError(message, next_step="let it read inputs alone, such as deps-${base}") from error
+        message = f"the concurrency key of '{workflow}' cannot be evaluated: {error.problem.message}"
+        raise UsageError(message, next_step="use inputs only, such as deps-${base}") from error
     if not key or len(key) > LONGEST_KEY:
         message = f"the concurrency key of '{workflow}' is {'empty' if not key else f'{len(key)} characters long'}"
-        raise UsageError(message, next_step=f"let it come to a text of 1 to {LONGEST_KEY} characters")
+        raise UsageError(message, next_step=f"make it evaluate to text of 1 to {LONGEST_KEY} characters")
     return key
 
 

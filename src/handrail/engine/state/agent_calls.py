@@ -10,7 +10,7 @@ from handrail.model.workflow.values import JsonValue
 
 _ROUND = re.compile(r"@\d+|#\d+(?=[/@]|$)")
 GUIDED = frozenset({"guided", "delegate"})
-"""Steps whose performer is told one at a time what to do, and is refused what does not meet the requirements."""
+"""Steps whose performer gets one task at a time, and whose result is refused if it does not meet the requirements."""
 OF_AGENTS = GUIDED | {"agent"}
 """Steps that an agent performs, whoever performs the others."""
 

@@ -31,7 +31,7 @@ NAMES = ("usd", "tokens", "minutes", "agent_calls")
 SHOWN = ("usd", "tokens")
 """The amounts that an agent's output can show during a call."""
 AtLimit = Literal["ask", "finish", "stop"]
-UNKNOWN_PRICE = "an agent does not tell its price, and the budget says `unknown_price: block`"
+UNKNOWN_PRICE = "an agent does not report its price, and the budget has `unknown_price: block`"
 
 
 @frozen
@@ -72,7 +72,7 @@ def _task_spending(state: RunState, addresses: Iterable[str]) -> Spent:
 
 def block_at_limit(limit: Limit, address: str, now: float) -> RunBlocked:
     """Block the run for a person to decide, since the budget is used up."""
-    hint = "resume the run to grant the same amount once more, or stop it"
+    hint = "resume the run to grant the same amount again, or stop it"
     return RunBlocked(reason="budget", message=limit.message, address=address, next_step=hint, at=now)
 
 

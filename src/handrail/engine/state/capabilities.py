@@ -83,7 +83,7 @@ def find_capability_gaps(
             severity="warning" if lacks else "info",
             message=f"the agent cannot use {each.name}, which the workflow prefers"
             if lacks
-            else f"nobody found out whether the agent can use {each.name}, which the workflow prefers",
+            else f"it is not known whether the agent can use {each.name}, which the workflow prefers",
             address=address,
             about=each.name,
             at=now,
@@ -150,7 +150,7 @@ def _decide_without(state: RunState, each: Capability, place: "Place") -> Event:
             about=each.name,
             at=place.now,
         )
-    message = f"the workflow requires {each.name}, and {lacks}"
+    message = f"the workflow requires {each.name}, but {lacks}"
     shortfall = Shortfall("capability_unavailable", message, each.name)
     if split_shortfalls(state, (shortfall,))[1]:
         return gap_of(shortfall, place.address, place.now)
@@ -159,16 +159,16 @@ def _decide_without(state: RunState, each: Capability, place: "Place") -> Event:
 
 def block_without_capability(state: RunState, name: str, address: str, message: str, now: float) -> RunBlocked:
     """Ask a person about a capability that the workflow cannot do without: no further call provides it."""
-    way = f"name an agent that has {name}, or give it the access, then handrail resume {state.run}"
+    way = f"choose an agent that has {name}, or grant it access, then handrail resume {state.run}"
     if state.held_by:
-        way = f"once the agent can use {name}, it hands in the step again with an artifact that says so"
+        way = f"once the agent can use {name}, it must submit the step again with an artifact that says so"
     return RunBlocked(
         reason="capability",
         message=message,
         address=address,
         next_step=(
-            f"{way}; or let it go on without: handrail prefer {state.run} --risk aggressive,"
-            f" then handrail resume {state.run}"
+            f"{way}; or let the run continue without it: handrail prefer {state.run} --risk aggressive, then handrail"
+            f" resume {state.run}"
         ),
         at=now,
     )
@@ -202,9 +202,9 @@ def _find_observation(name: str, sent: Sequence[JsonValue]) -> JsonValue:
 
 
 def _unknown_shortfall(name: str, sent: JsonValue) -> Shortfall:
-    message = f"the workflow requires {name}, and nobody has found out whether you can use it"
+    message = f"the workflow requires {name}, and it is not known whether you can use it"
     fix = (
-        "try it once in a harmless way, then send the same output again together with this artifact; status is"
+        "try it once in a harmless way, then submit the same output again together with this artifact; status is"
         " available, or unavailable if it failed or there is nothing to try it with"
     )
     example = example_of(name)
@@ -212,8 +212,8 @@ def _unknown_shortfall(name: str, sent: JsonValue) -> Shortfall:
 
 
 def _unavailable_shortfall(name: str) -> Shortfall:
-    message = f"the workflow requires {name}, and you found out that you cannot use it"
-    fix = "tell your user; once you can use it, send the step again with an artifact that says so"
+    message = f"the workflow requires {name}, but you reported that you cannot use it"
+    fix = "tell your user; once you can use it, submit the step again with an artifact that says so"
     return Shortfall("capability_unavailable", message, name, fix, schema=schema_of(name), example=example_of(name))
 
 

@@ -45,7 +45,7 @@ def read_given(digest: str, blobs: Callable[[str], bytes]) -> tuple[dict[str, Js
         found = json.loads(blobs(digest))
         inputs, task = found["inputs"], found["task"]
     except NotFound as error:
-        message = f"what the run was given is gone from the log ({digest[:12]}): it was erased"
+        message = f"the inputs of the run are missing from the log ({digest[:12]}): they were erased"
         raise StorageDamaged(message, next_step=START_AGAIN) from error
     except (ValueError, TypeError, LookupError, RecursionError) as error:
         raise _unreadable(digest) from error
@@ -76,4 +76,4 @@ def _is_same(value: JsonValue, given: JsonValue) -> bool:
 
 
 def _unreadable(digest: str) -> StorageDamaged:
-    return StorageDamaged(f"what the run was given cannot be read ({digest[:12]})", next_step=START_AGAIN)
+    return StorageDamaged(f"the inputs of the run cannot be read ({digest[:12]})", next_step=START_AGAIN)

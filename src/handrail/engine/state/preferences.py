@@ -42,7 +42,7 @@ def decide_preferences(plan: Plan, state: RunState, wish: Wish, now: float) -> t
     autonomy, risk = wish.autonomy or state.autonomy, wish.risk or state.risk
     for value, known in ((autonomy, AUTONOMIES), (risk, RISKS)):
         if value not in known:
-            raise UsageError(f"'{value}' is no preference", next_step=f"choose one of {', '.join(known)}")
+            raise UsageError(f"'{value}' is not a valid preference", next_step=f"choose one of {', '.join(known)}")
     if (autonomy, risk) == (state.autonomy, state.risk):
         return ()
     told = [gap["message"] for gap in state.gaps]

@@ -102,4 +102,4 @@ class IllegalMove(HandrailError):
 def require_allowed(status: str, kind: str) -> None:
     """Refuse an event that may not follow."""
     if kind not in ALLOWED[status]:
-        raise IllegalMove(f"'{kind}' cannot follow while a run is {status or 'not begun'}")
+        raise IllegalMove(f"'{kind}' cannot follow while a run is {status or 'not started'}")

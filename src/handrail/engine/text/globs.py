@@ -38,7 +38,7 @@ def glob_problem(glob: str) -> str | None:
     if len(glob) > LONGEST:
         return f"is longer than {LONGEST} characters"
     if glob.startswith("!"):
-        return "begins with '!', and there are no exceptions in globs"
+        return "starts with '!', but globs cannot have exceptions"
     written_out = _alternatives(glob)
     if not written_out:
         return f"has more than {MOST_ALTERNATIVES} alternatives"

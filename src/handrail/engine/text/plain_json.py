@@ -22,7 +22,7 @@ def read_plain(text: str) -> JsonValue:
 
 def refuse_constant(word: str) -> NoReturn:
     """Refuse NaN and the infinities, which Python accepts and JSON does not allow."""
-    raise ValueError(f"{word} is not a number of JSON")
+    raise ValueError(f"{word} is not a valid JSON number")
 
 
 def require_plain(value: JsonValue, depth: int = 0) -> None:
@@ -32,7 +32,7 @@ def require_plain(value: JsonValue, depth: int = 0) -> None:
     if isinstance(value, str):
         value.encode()
     elif isinstance(value, float) and not math.isfinite(value):
-        raise ValueError("it holds a number that is too large")
+        raise ValueError("it contains a number that is too large")
     elif isinstance(value, list):
         for item in value:
             require_plain(item, depth + 1)
