@@ -42,7 +42,7 @@ def test_a_run_at_its_limit_starts_no_further_agent_until_a_person_grants_the_sa
     shop: StepsRoom, budget: str, said: str
 ) -> None:
     state = shop.run(case(budget, THREE), {"default": CALL})
-    assert blocked(state) == (said, "resume the run to grant the same amount once more, or stop it")
+    assert blocked(state) == (said, "resume the run to grant the same amount again, or stop it")
     assert shop.path(state.run) == ["one", "two"]
     assert exit_code(run_document(shop.log, state.run)) == 5
     assert shop.resume(state.run).status == "succeeded"
@@ -117,7 +117,7 @@ GATE = """\
 
 def test_finish_lets_no_red_gate_pass(shop: StepsRoom) -> None:
     state = shop.run(case("{agent_calls: 1, at_limit: finish}", GATE), {"default": CALL})
-    assert "no further fix, since the budget is used up: 1 agent calls of 1" in blocked(state)[0]
+    assert "no further fix was tried: the budget is used up: 1 agent calls of 1" in blocked(state)[0]
     assert shop.path(state.run) == ["one", "checks"]
 
 
@@ -143,7 +143,7 @@ def test_a_fix_has_a_budget_of_its_own_after_which_the_gate_fails(shop: StepsRoo
     state = shop.run(case("{usd: 9}", FIX.replace("ON_FAIL", "continue")), {"default": CALL})
     assert state.status == "succeeded"
     assert shop.path(state.run) == ["checks", "checks/fix", "checks", "checks/fix", "checks", "last"]
-    assert "no further fix, since the budget is used up: $1.00 of $1.00" in state.steps["checks"].error
+    assert "no further fix was tried: the budget is used up: $1.00 of $1.00" in state.steps["checks"].error
     assert state.steps["checks"].cost == 1.0
 
 
@@ -282,7 +282,7 @@ def test_an_estimate_is_marked_where_it_reaches_a_limit(shop: StepsRoom) -> None
 
 def test_a_budget_may_refuse_prices_that_nobody_tells_until_a_person_accepts_them(shop: StepsRoom) -> None:
     state = shop.run(case("{usd: 9, unknown_price: block}", PRICED), {"default": UNPRICED})
-    assert blocked(state)[0] == "an agent does not tell its price, and the budget says `unknown_price: block`"
+    assert blocked(state)[0] == "an agent does not report its price, and the budget has `unknown_price: block`"
     assert shop.path(state.run) == ["one"]
     assert shop.resume(state.run).status == "succeeded"
 

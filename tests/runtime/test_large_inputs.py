@@ -80,7 +80,7 @@ def test_a_secret_among_large_inputs_is_in_no_content(shop: StepsRoom, monkeypat
 def test_what_was_erased_is_said_everywhere_and_nothing_else_is_lost(shop: StepsRoom) -> None:
     state = shop.run("name: ask\ninput: {report: string}\nsteps:\n  - {name: ok, type: approval}\n", {}, report=ISSUE)
     assert shop.log.erase_blob(state.given)
-    with pytest.raises(StorageDamaged, match="what the run was given is gone") as caught:
+    with pytest.raises(StorageDamaged, match="the inputs of the run are missing") as caught:
         shop.state(state.run)
     assert caught.value.next_step == START_AGAIN
     assert [each.problem for each in examine_runs(shop.log)] == [caught.value.message]

@@ -43,7 +43,7 @@ def test_the_fix_of_a_gate_and_a_role_of_a_review_go_by_the_name_of_their_step(s
     assert state.status == "succeeded", state.message
     fix = shop.prompts(state.run, "strict/fix")[0]
     assert 'Fix strict, which fails in `["types"]`.' in fix
-    assert "strict: failed, and the run went on" not in fix
+    assert "strict: failed, and the run continued" not in fix
     assert "Review for review." in shop.prompts(state.run, "review@1/reviewer")[0]
 
 

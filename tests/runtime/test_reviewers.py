@@ -141,7 +141,7 @@ def test_after_its_last_round_a_loop_does_what_it_says(
     if on_max == "continue":
         assert (result(state)["stopped"], result(state)["rounds"]) == ("max", 2)
     else:
-        assert "has open findings after its last round, 2" in state.message
+        assert "still has open findings after its last round (2)" in state.message
 
 
 def test_a_loop_ends_when_the_workflow_says_so(shop: StepsRoom) -> None:
@@ -180,7 +180,7 @@ def test_checks_that_a_fix_leaves_red_go_back_to_the_fixer_before_the_next_revie
 def test_checks_that_stay_red_block_the_run(shop: StepsRoom) -> None:
     state = shop.run(loop(CHECKED), script("a", ""))
     assert (state.status, state.reason) == ("blocked", "checks")
-    assert "the checks stay red after 3 fixes: green: exit 1" in state.message
+    assert "the checks still fail after 3 fixes: green: exit 1" in state.message
     assert shop.path(state.run).count("review@1/fixer") == 3
 
 
@@ -220,7 +220,7 @@ def test_a_reviewer_is_told_in_its_conversation_what_was_wrong_with_its_answer(s
     state = shop.run(loop(), {"review/reviewer": [{"say": "Looks good to me"}, *reports("")]})
     assert (result(state)["stopped"], result(state)["rounds"]) == ("clean", 1)
     again = shop.prompts(state.run, "review@1/reviewer")[1]
-    assert "does not have the asked form: it must be a JSON object with a list `findings`" in again
+    assert "does not have the required form: it must be a JSON object with a list `findings`" in again
     assert "Review the change." not in again
 
 
@@ -281,7 +281,7 @@ def test_a_clean_review_goes_on_whatever_on_max_says(shop: StepsRoom, rounds: tu
 def test_a_reviewer_that_fails_ends_no_loop_as_clean(shop: StepsRoom) -> None:
     state = shop.run(loop(), {"review/reviewer": {"fail": "api_error"}})
     assert (state.status, state.reason) == ("blocked", "checks")
-    assert "the reviewer failed: the agent ended with api error" in state.message
+    assert "the reviewer failed: the agent reported an error" in state.message
 
 
 REVIEW = "name: case\ndescription: a case\nsteps:\n  - {name: review, type: review, output: review, max_cycles: 2}\n"

@@ -85,7 +85,7 @@ def test_the_step_that_asks_stands_in_the_plan_and_no_other_may_have_its_name() 
     for name in ("draft-it-approval", "draft_it_approval"):
         clash = compile_text(REQUIRES + f"  - {{name: {name}, command: echo hi}}\n")[0]
         assert not clash.ok
-        assert "'draft-it-approval' is the step in which 'draft-it' is approved" in shown(clash.diagnostics)
+        assert "'draft-it-approval' is the name of the step that approves 'draft-it'" in shown(clash.diagnostics)
 
 
 REVISES = case(

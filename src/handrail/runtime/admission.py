@@ -205,14 +205,14 @@ def queue_words(admission: Admission, verdict: Verdict) -> str:
 def _skip_run(state: RunState, verdict: Verdict, now: float) -> RunEnded:
     key = "" if state.admission is None else state.admission.key
     other = verdict.behind[0]
-    message = f"skipped: {other} is not over and has the concurrency key '{key}' (if_running: skip)"
+    message = f"skipped: {other} has the same concurrency key '{key}' and is still running (if_running: skip)"
     return RunEnded(status="cancelled", reason="skipped", message=message, at=now)
 
 
 def _fail_deadlocked(state: RunState, verdict: Verdict, now: float) -> RunEnded:
     other = verdict.behind[0]
-    message = f"{other} has the key that this run needs, and waits itself for a key of {state.family}"
-    return RunEnded(status="failed", message=f"it would wait for ever: {message}", at=now)
+    message = f"{other} holds the key that this run needs, and is itself waiting for a key of {state.family}"
+    return RunEnded(status="failed", message=f"deadlock: {message}", at=now)
 
 
 def _stop(writer: RunWriter, state: RunState, known: Iterable[Claimant], mine: Claimant) -> None:

@@ -56,7 +56,7 @@ def can_read_back(event: Event) -> bool:
 
 
 def _unrecordable_error(event: Event, why: str) -> UsageError:
-    return UsageError(f"the event {event.kind} cannot be recorded: {why}", next_step="give it other values")
+    return UsageError(f"the event {event.kind} cannot be recorded: {why}", next_step="use other values")
 
 
 def _depth(text: str) -> int:
@@ -111,5 +111,5 @@ def unreadable_event_error(stored: StoredEvent, why: Exception) -> StorageDamage
     run, words = stored.stream, " ".join(str(why).split())
     shown = words if len(words) <= MOST_WORDS else f"{words[:MOST_WORDS]}..."
     message = f"run {run} cannot be read: event {stored.seq} ({stored.kind}): {type(why).__name__}: {shown}"
-    hint = f"`handrail doctor {run} --repair` cuts it back to what can be read, and keeps the rest aside"
+    hint = f"`handrail doctor {run} --repair` cuts the run back to what can be read, and keeps a copy of the rest"
     return StorageDamaged(message, next_step=hint, stream=run, intact=stored.seq - 1)

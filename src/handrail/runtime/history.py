@@ -31,7 +31,7 @@ from handrail.runtime.ports import Pinned, stamp_clock
 from handrail.runtime.run_summary import summary_of, timers_of
 
 MOST_KNOWN = 32
-GIVE_PLAIN = "give plain texts, numbers, lists and mappings as values"
+GIVE_PLAIN = "use plain text, numbers, lists and maps as values"
 
 
 class Folded(NamedTuple):
@@ -166,7 +166,7 @@ def state_before(log: Log, run: str, seq: int) -> RunState:
     for stored in log.read(run, limit=seq - 1):
         state = _apply(log, state, stored)
     if state is None:
-        raise NotFound(f"run '{run}' has nothing before event {seq}")
+        raise NotFound(f"run '{run}' has no events before event {seq}")
     return state
 
 
@@ -189,12 +189,12 @@ def events_by_one_clock(log: Log, run: str) -> tuple[tuple[int, Event], ...]:
 def build_first_append(log: Log, redactor: Redactor, run: str, first: Event, *later: Event) -> Append:
     """Build the append that creates a run; a copy may begin with a time that it waits for."""
     if not is_run(run):
-        hint = "call the workflow otherwise: letters, digits, dots and dashes"
+        hint = "rename the workflow: use letters, digits, dots and dashes"
         raise UsageError(f"'{run}' cannot be the id of a run", next_step=hint)
     clean = tuple(redact_event(event, redactor) for event in (stamp_clock(first), *later))
     bad = next((event for event in clean if not can_read_back(event)), None)
     if bad is not None:
-        raise UsageError(f"{run} cannot be begun: its {bad.kind} could not be read back", next_step=GIVE_PLAIN)
+        raise UsageError(f"{run} cannot be started: its {bad.kind} could not be read back", next_step=GIVE_PLAIN)
     state = apply(None, clean[0], 1, log.get_blob)
     for event in clean[1:]:
         state = apply(state, event, state.seq + 1, log.get_blob)
@@ -244,11 +244,11 @@ def _read_calls(data: bytes) -> dict[str, dict[str, Any]]:
 
 def plan_of(log: Log, digest: str) -> Plan:
     """Read a pinned plan by the digest of its blob."""
-    hint = "start the same workflow again, unchanged: that keeps its plan once more; then resume"
+    hint = "start the same workflow again, unchanged: that stores its plan again; then resume"
     try:
         return _decode_plan(log.get_blob(digest))
     except NotFound as error:
-        message = f"the plan that the run is pinned to is gone from the log ({digest[:12]})"
+        message = f"the plan that the run is pinned to is missing from the log ({digest[:12]})"
         raise StorageDamaged(message, next_step=hint) from error
     except (ValueError, TypeError, LookupError, RecursionError) as error:
         message = f"the plan that the run is pinned to cannot be read ({digest[:12]}): {type(error).__name__}"
@@ -262,7 +262,7 @@ def require_plan(data: bytes, plan: Plan) -> None:
     except (ValueError, TypeError, LookupError, RecursionError) as error:
         raise UsageError(f"the workflow '{plan.name}' cannot be recorded: {error}", next_step=GIVE_PLAIN) from error
     if not same:
-        raise UsageError(f"the workflow '{plan.name}' would not be read back as it is", next_step=GIVE_PLAIN)
+        raise UsageError(f"the workflow '{plan.name}' would not be read back unchanged", next_step=GIVE_PLAIN)
 
 
 @lru_cache(maxsize=64)

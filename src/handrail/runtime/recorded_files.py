@@ -56,8 +56,8 @@ def _globs(step: Step, state: RunState, began: StepBegan) -> tuple[str, ...]:
                 found.update(globs_of(value_of(proof.globs, state, names)))
             except (NoEvidence, LanguageError, EvaluationError) as error:
                 why = str(error) if isinstance(error, NoEvidence) else error.problem.message
-                message = f"the files that '{began.address}' must leave alone are not known: {why}"
-                raise EnvironmentFault(message, next_step="correct the globs of `unchanged`, and start over") from error
+                message = f"the files that '{began.address}' must not change cannot be determined: {why}"
+                raise EnvironmentFault(message, next_step="fix the globs of `unchanged`, then start over") from error
     return tuple(sorted(found))
 
 

@@ -58,20 +58,20 @@ def encode_message(redactor: Redactor, kind: str, /, **fields: object) -> bytes:
     """Build a message for a run's inbox, without secrets; refuses one that its reader could not understand."""
     shape = _SHAPES[kind]
     if fields.keys() != shape.keys():
-        raise UsageError(f"a message '{kind}' holds {', '.join(shape) or 'nothing'}, not {', '.join(fields)}")
+        raise UsageError(f"a message '{kind}' has the fields {', '.join(shape) or 'nothing'}, not {', '.join(fields)}")
     for name, value in fields.items():
         # A prompt may become an argument of a program, which cannot contain this character.
         require_recordable(f"'{name}' of the message '{kind}'", value, forbidden="\0")
     payload = json.dumps({"kind": kind, **fields}).encode()
     if len(payload) > MOST_BYTES:
-        hint = "put it into a file of the work tree, and say where it is"
-        raise UsageError(f"the message '{kind}' has {len(payload)} bytes, more than {MOST_BYTES}", next_step=hint)
+        hint = "put it in a file in the worktree, and send the path"
+        raise UsageError(f"the message '{kind}' has {len(payload)} bytes, the maximum is {MOST_BYTES}", next_step=hint)
     data = json.loads(payload)
     for name, wanted in shape.items():
         try:
             decode(wanted, data[name])
         except (CodecError, TypeError) as error:
-            raise UsageError(f"'{name}' of the message '{kind}' does not fit: {error}") from error
+            raise UsageError(f"'{name}' of the message '{kind}' is not valid: {error}") from error
     return redactor.data(payload)
 
 
@@ -79,7 +79,7 @@ def require_recordable(what: str, value: object, forbidden: str = "") -> None:
     """Refuse a value that could not be read back, or a text with a forbidden character in it."""
     why = unrecordable(value, forbidden)
     if why:
-        raise UsageError(f"{what} cannot be recorded: it holds {why}", next_step=GIVE_PLAIN)
+        raise UsageError(f"{what} cannot be recorded: it contains {why}", next_step=GIVE_PLAIN)
 
 
 @frozen

@@ -36,7 +36,7 @@ class Watcher:
 
     @property
     def listens(self) -> bool:
-        """Whether changes are told."""
+        """Whether changes are reported."""
         return self._bell is not None
 
     def ring(self) -> None:

@@ -90,7 +90,7 @@ def test_a_flow_that_computes_too_long_blocks_its_run(flows: Flows, how: str, mo
     state = flows.home.state(run)
     assert (state.status, state.reason) == ("blocked", "fault")
     assert state.message == snapshot(
-        "flow 'flow' (workflow.py), at its start: computed longer than 30 s without calling a step and was ended"
+        "flow 'flow' (workflow.py), at its start: computed longer than 30 s without calling a step and was stopped"
     )
     assert lasting_within(flows.home.shop) == []
 
@@ -112,7 +112,7 @@ def test_a_flow_that_was_too_slow_once_goes_on_after_a_resume(flows: Flows, move
     )
     flows.during(lambda: moved_time.move(dynamic.LONGEST), computes.exists)
     assert flows.home.state(run).message == snapshot(
-        "flow 'flow' (workflow.py), after call 1: computed longer than 30 s without calling a step and was ended"
+        "flow 'flow' (workflow.py), after call 1: computed longer than 30 s without calling a step and was stopped"
     )
     slow.unlink()
     runs.resume(flows.home.writer, run, "me")
@@ -140,9 +140,7 @@ def test_calls_that_are_refused_again_and_again_have_the_same_bound(
 def test_a_flow_whose_process_dies_blocks_its_run(flows: Flows) -> None:
     state = flows.drive(flows.start("import os\n\nasync def run(ctx):\n    os._exit(3)\n"))
     assert (state.status, state.reason) == ("blocked", "fault")
-    assert state.message == snapshot(
-        "flow 'flow' (workflow.py), at its start: lost the process in which it ran (exit code 3)"
-    )
+    assert state.message == snapshot("flow 'flow' (workflow.py), at its start: lost its process (exit code 3)")
 
 
 def test_a_flow_cannot_disturb_the_conversation(flows: Flows, capfd: pytest.CaptureFixture[str]) -> None:

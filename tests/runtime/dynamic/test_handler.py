@@ -187,10 +187,10 @@ def test_what_goes_wrong_in_a_flow_fails_the_run_with_its_line(flows: Flows) -> 
             "key": "2: FlowError: run_step('a'): Agent.__init__() got an unexpected keyword argument 'modle'",
             "name": "2: FlowError: 'a/b' is no step name: for example run-tests",
             "parallel": "2: FlowError: ctx.parallel is not supported: call ctx.run_step(ParallelAgents(...)), then ",
-            "unknown": "2: FlowError: unknown variable 'nobody': if it is the shell's own, write `$nobody` or `$${",
-            "unsafe": "2: FlowError: a value stands inside the code given to `sh`: pass it as an argument: `sh -c",
-            "when": "3: FlowError: step 'a' says when: in a flow write that in Python",
-            "nothing": "2: FlowError: run_step('a') says nothing to do: give a prompt, a command, checks, a workfl",
+            "unknown": "2: FlowError: unknown variable 'nobody': if it is a shell variable, write `$nobody` or `$${n",
+            "unsafe": "2: FlowError: a value is part of the code passed to `sh`: pass it as an argument: `sh -c",
+            "when": "3: FlowError: step 'a' sets when: in a flow, write that in Python",
+            "nothing": "2: FlowError: run_step('a') has nothing to do: pass a prompt, a command, checks, a workflo",
             "result": "step 'flow' failed: run() returned what is no JSON value: unsupported type: <class 'object",
         }
     )

@@ -114,7 +114,7 @@ def test_an_agent_that_never_gets_it_right_is_ended_and_resumed_with_the_step_an
     assert (state.status, len(refusals(shop, state.run))) == ("blocked", MOST_REFUSALS)
     blocked = of_kind(shop.log, state.run, RunBlocked)[0]
     assert blocked.next_step == snapshot(
-        "see what it gave: handrail show flow-1 plan; handrail resume flow-1 lets the step start over"
+        "see what was submitted: handrail show flow-1 plan; then start over: handrail resume flow-1"
     )
     state = shop.resume(state.run)
     assert (state.status, state.steps["plan"].stdout) == ("succeeded", "at last")

@@ -1,6 +1,6 @@
 """The calls of a flow: what Python asked for, compiled like a step of any workflow.
 
-1. Calls are told apart by the request as Python made it, never by what becomes of it: the rendered prompt and what an
+1. Calls are identified by the request as Python made it, never by what becomes of it: the rendered prompt and what an
 agent learns about the run differ from run to run.
 2. Commands, plain checks and approvals are steps of the flow's own run. Everything else is a run of its own with a plan
 of one step, in the same worktree, so that proofs, budgets, conversations and transcripts work as for any step.

@@ -85,7 +85,7 @@ class Flow:
             async with asyncio.timeout(LONGEST):
                 self.asked = await self._next(result or self._beginning())
         except TimeoutError:
-            self.asked = Lost(f"computed longer than {LONGEST:g} s without calling a step and was ended")
+            self.asked = Lost(f"computed longer than {LONGEST:g} s without calling a step and was stopped")
         if isinstance(self.asked, Call):
             self.number += 1
             self.named[self.asked.name] += 1
@@ -127,7 +127,7 @@ class Flow:
                 case {"raised": str(words)}:
                     return Raised(words)
                 case _:
-                    return Lost(f"lost the process in which it ran ({await self.process.farewell()})")
+                    return Lost(f"lost its process ({await self.process.farewell()})")
 
 
 @dataclass(slots=True)
@@ -185,7 +185,7 @@ class FlowHandler:
             self.close()
         action = find_current_step(plan, state)[0].action
         if not isinstance(action, DynamicAction):
-            raise EnvironmentFault(f"step '{pending.address}' is no dynamic one", next_step="report this")
+            raise EnvironmentFault(f"step '{pending.address}' is not a dynamic step", next_step="report this")
         words = (f"flow of {state.run}", state.workspace)
         mark = mark_of(f"{state.run}:{pending.seq}:flow", str(self.folder / state.run / str(pending.seq) / "flow"))
         # `hash()` of a text must be the same at each start, so that a replay makes the same calls.
@@ -207,7 +207,7 @@ class FlowHandler:
             reason="fault",
             message=f"flow '{pending.address}' ({flow.action.file}), {after}: {lost.words}",
             address=pending.address,
-            next_step="resume to try it again; long work belongs into a step: change the workflow, then start over",
+            next_step="resume to try again; long work belongs in a step: change the workflow, then start over",
             at=self.clock(),
         )
 
@@ -221,14 +221,14 @@ class FlowHandler:
             scene = Scene(flow.state, "", 0.0, pending)
             if flow.asked.hash == recorded.hash or is_same_as_older(flow.asked, recorded, scene, number):
                 return None
-            now = f"asks for {flow.asked.words}"
+            now = f"calls {flow.asked.words}"
         else:
             now = f"fails ({flow.asked.words})" if isinstance(flow.asked, Raised) else "returns"
         return RunBlocked(
             reason="fault",
             message=f"call {number} of '{pending.address}' was {recorded.asks}; replayed, {flow.action.file} {now}",
             address=recorded.address,
-            next_step="run() must ask for the same steps each time: no clock, chance or files; then resume, or rewind",
+            next_step="run() must call the same steps each time: no clock, randomness or files; then resume, or rewind",
             at=self.clock(),
         )
 

@@ -62,7 +62,7 @@ def _outcome_of_call(pending: Pending, child: RunState, now: float) -> StepEnded
     """Build the outcome of a flow's call, which is that of the one step of its run."""
     step = child.steps.get(pending.address)
     good = child.status == "succeeded" and step is not None and step.status == "succeeded"
-    said = child.message or "its step was not performed"
+    said = child.message or "its step did not run"
     return StepEnded(
         address=pending.address,
         began=pending.seq,

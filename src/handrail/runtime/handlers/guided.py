@@ -95,7 +95,7 @@ def refuse_without_proof(
     state: RunState, pending: Pending, events: tuple[Event, ...], ended: StepEnded
 ) -> tuple[Event, ...]:
     """Replace the end of a step whose proof does not hold by a refusal; a run that never stops goes on with a gap."""
-    fix = str(ended.details.get("feedback") or "repair the cause, then complete the step again")
+    fix = str(ended.details.get("feedback") or "fix the cause, then complete the step again")
     shortfall = Shortfall("not_proven", ended.error, "done_when", fix)
     if split_shortfalls(state, (shortfall,))[1]:
         gap = gap_of(shortfall, pending.address, ended.at)

@@ -73,7 +73,7 @@ class ItemHandler:
     def _start(self, plan: Plan, state: RunState, key: str, child: str) -> None:
         work, step, tree = cast("WorkState", state.stack[-1].work), enclosing_step(plan, state), state.tree
         if step is None or tree is None or not tree.owned:
-            why = f"step '{work.address}' needs a work tree of its own, and the run works in a plain folder"
+            why = f"step '{work.address}' needs its own worktree, but the run works in a plain folder"
             raise EnvironmentFault(why, next_step="start the run inside a git repository, without --in")
         inner = rfc8785.dumps(encode(fan_out.item_plan(plan, step)))
         names = names_inside(state, {str(work.data["item"]): _item(work, key)})

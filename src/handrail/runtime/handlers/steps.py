@@ -140,7 +140,7 @@ class StepHandler:
     async def guide(
         self, plan: Plan, state: RunState, pending: Pending, began: StepBegan, refused: StepRefused | None
     ) -> tuple[Event, ...]:
-        """Perform a guided step, and keep the work tree."""
+        """Perform a guided step, and keep the worktree."""
         self.trees.note_step(state)
         events = await guided.GuidedHandler(self.agents).perform(plan, state, pending, began, refused)
         events = await self._verify_guided(plan, state, pending, began, events)
@@ -252,7 +252,7 @@ class StepHandler:
         known = cast("dict[str, Any]", began.spec[RECORDED])
         unknown = [glob for glob in globs if glob not in known["globs"]]
         if unknown:
-            raise WorkspaceFault(f"{', '.join(unknown)} was not among the globs when the step began")
+            raise WorkspaceFault(f"{', '.join(unknown)} was not among the globs when the step started")
         return await self.trees.list_differing_files(state, globs, str(known["record"]))
 
 

@@ -189,7 +189,7 @@ class TreeHandler:
     async def record_files(self, state: RunState, globs: tuple[str, ...], known: str = "") -> str:
         """Record the files of some globs that are in no snapshot; a known record that still exists is reused."""
         if state.tree is None:
-            why = "only in a git repository is known which files a step changed, and the run works in a plain folder"
+            why = "changed files are only known in a git repository, but the run works in a plain folder"
             raise EnvironmentFault(why, next_step="start the run inside a git repository")
         return await run_in_thread(self.workspaces.record_files, state.tree, _range(state, state.tree, globs), known)
 
@@ -204,7 +204,7 @@ class TreeHandler:
     async def perform(self, state: RunState, pending: Pending, began: StepBegan) -> StepEnded:
         """Perform a commit or a merge."""
         if state.tree is None:
-            why = f"step '{pending.address}' needs a git repository, and the run works in a plain folder"
+            why = f"step '{pending.address}' needs a git repository, but the run works in a plain folder"
             raise EnvironmentFault(why, next_step="start the run inside a git repository")
         spec = cast("dict[str, Any]", began.spec)
         work = self._commit if began.action == "commit" else self._merge
@@ -302,7 +302,5 @@ def _summarize_output(action: str, output: JsonValue) -> str:
 
 
 def _setup_error(command: str, why: str) -> EnvironmentFault:
-    message = f"the work tree could not be set up: `{command}` failed: {why.strip()[-500:]}"
-    return EnvironmentFault(
-        message, next_step="mend [worktrees] in .handrail/config.toml or what it calls, then resume"
-    )
+    message = f"the worktree could not be set up: `{command}` failed: {why.strip()[-500:]}"
+    return EnvironmentFault(message, next_step="fix [worktrees] in .handrail/config.toml or what it runs, then resume")

@@ -248,8 +248,10 @@ class Supervisor:
         except HandrailError as error:
             self._handle_fault(lease, error)
         except Exception as error:  # noqa: BLE001 - one run's misfortune must not end the others
-            what = f"something that should not happen: {type(error).__name__}: {error}"
-            self._handle_fault(lease, EnvironmentFault(what, next_step="resume the run; if it comes again, report it"))
+            what = f"unexpected error: {type(error).__name__}: {error}"
+            self._handle_fault(
+                lease, EnvironmentFault(what, next_step="resume the run; if it happens again, report it")
+            )
         else:
             self._settle(state)
 

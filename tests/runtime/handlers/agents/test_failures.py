@@ -28,14 +28,24 @@ def failing(status: str, **more: Any) -> dict[str, Any]:
     return {"fail": {"status": status, "message": f"it is {status}", **more}}
 
 
-@pytest.mark.parametrize("status", ["quota", "rate_limited", "overloaded", "network"])
-def test_an_agent_that_cannot_answer_now_is_waited_for_and_no_try_is_used(shop: StepsRoom, status: str) -> None:
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        ("quota", "the agent has used up its quota"),
+        ("rate_limited", "the agent is rate limited"),
+        ("overloaded", "the agent's service is overloaded"),
+        ("network", "the agent cannot reach its service"),
+    ],
+)
+def test_an_agent_that_cannot_answer_now_is_waited_for_and_no_try_is_used(
+    shop: StepsRoom, status: str, said: str
+) -> None:
     hand = Hand()
     shop.clock = hand
     state = shop.run(ONE, {"one": [failing(status, retry_after=600), DONE]})
     reason = "quota" if status == "quota" else "timer"
     assert (state.status, state.reason, state.until) == ("waiting", reason, hand.now + 600)
-    assert state.message == f"the agent ended with {status.replace('_', ' ')}: it is {status}"
+    assert state.message == f"{said}: it is {status}"
     hand.now += 599
     shop.drive()
     assert shop.state(state.run).status == "waiting"
@@ -69,7 +79,7 @@ def test_an_agent_that_is_never_there_ends_the_waiting_with_a_person(shop: Steps
         shop.drive()
         hand.now += 1
     assert len(of_kind(shop.log, run, RetryScheduled)) == 12
-    assert shop.state(run).message == "step 'one' cannot go on: the agent ended with network: it is network"
+    assert shop.state(run).message == "step 'one' cannot continue: the agent cannot reach its service: it is network"
 
 
 def test_a_role_of_a_review_waits_for_its_agent_too(shop: StepsRoom) -> None:
@@ -84,13 +94,15 @@ def test_a_role_of_a_review_waits_for_its_agent_too(shop: StepsRoom) -> None:
     assert shop.state(state.run).status == "succeeded"
 
 
-@pytest.mark.parametrize("status", ["auth", "denied"])
-def test_what_only_a_person_can_mend_blocks_and_says_what_to_do(shop: StepsRoom, status: str) -> None:
+@pytest.mark.parametrize(
+    ("status", "said"), [("auth", "the agent is not logged in"), ("denied", "the agent was denied permission")]
+)
+def test_what_only_a_person_can_fix_blocks_and_says_what_to_do(shop: StepsRoom, status: str, said: str) -> None:
     text = case("{name: one, prompt: Do the thing., retry: 5, on_fail: continue}")
     state = shop.run(text, {"one": [failing(status), DONE]})
     assert (state.status, state.reason) == ("blocked", "step")
-    assert state.message == f"step 'one' cannot go on: the agent ended with {status}: it is {status}"
-    assert state.next_step == "mend that, then resume the run: the step begins anew"
+    assert state.message == f"step 'one' cannot continue: {said}: it is {status}"
+    assert state.next_step == "fix that, then resume the run: the step starts over"
     assert shop.resume(state.run).status == "succeeded"
 
 
@@ -108,7 +120,7 @@ def test_after_the_last_try_the_run_is_blocked_with_the_reason(shop: StepsRoom) 
         case("{name: one, prompt: Do the thing., retry: 1}"), {"one": {**failing("api_error"), "repeat": True}}
     )
     assert (state.status, state.reason) == ("blocked", "step")
-    assert state.message == "step 'one' failed: the agent ended with api error: it is api_error"
+    assert state.message == "step 'one' failed: the agent reported an error: it is api_error"
 
 
 def test_an_agent_that_hangs_is_ended_at_the_timeout(shop: StepsRoom, moved_time: MovedTime) -> None:

@@ -105,7 +105,7 @@ def test_what_it_took_up_is_told_with_its_outcome_and_nothing_else(tmp_path: Pat
     assert ended.details["heard"] == [5]
     assert "# A message for you" in str(ended.output)
     assert "use tabs" in str(ended.output)
-    assert "Otherwise your task stays as it was." in str(ended.output)
+    assert "Your task is otherwise unchanged." in str(ended.output)
 
 
 def test_an_agent_that_hears_nothing_has_heard_nothing(tmp_path: Path) -> None:

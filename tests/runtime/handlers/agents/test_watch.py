@@ -64,7 +64,7 @@ def test_an_agent_that_prints_nothing_is_ended_and_the_try_counts(shop: StepsRoo
     shop.during(lambda: age(printed(shop, run)[0], 3605), lambda: bool(printed(shop, run)))
     state, ended = shop.state(run), shop.endings(run, "one")[0]
     assert (ended.status, ended.details["agent_status"]) == ("failed", "timeout")
-    assert re.fullmatch(r"the agent ended with timeout: it printed nothing for 36\d\d s and was ended", ended.error)
+    assert re.fullmatch(r"the agent timed out: it printed nothing for 36\d\d s and was stopped", ended.error)
     assert (state.status, state.steps["one"].attempts) == ("succeeded", 2)
     assert shop.calls(state.run, "one")[1].spec["session"] == ended.details["session"]
     assert not lasting_within(shop.folder)
@@ -149,7 +149,7 @@ def test_a_budget_ends_an_agent_in_the_middle_and_a_grant_goes_on_in_its_convers
     assert state.message == "the budget is used up: $0.50 of $0.40"
     (ended,) = shop.endings(state.run, "one")
     assert ended.details["agent_status"] == "limit"
-    assert "it has taken $0.50, and $0.40 were left" in ended.error
+    assert "it has used $0.50, but only $0.40 were left" in ended.error
     assert (state.spent.usd, state.spent.tokens, state.spent.agent_calls) == (0.5, 1000, 1)
     assert state.files == ended.details["files"]
     assert (shop.tree(state.run) / "half.txt").exists()
@@ -186,4 +186,4 @@ def test_the_budget_of_a_fix_ends_the_fix_and_not_the_run(shop: StepsRoom) -> No
     gate = "{name: checks, type: gate, checks: {green: test -e green}, fix: {prompt: Mend it., budget: {usd: 0.4}}}"
     state = shop.run(case(gate), {"checks/fix": COSTLY})
     assert (state.status, state.reason) == ("blocked", "budget")
-    assert "no further fix, since the budget is used up: $0.50 of $0.40" in state.message
+    assert "no further fix was tried: the budget is used up: $0.50 of $0.40" in state.message

@@ -48,7 +48,7 @@ def test_an_agent_whose_model_hangs_is_ended_for_its_silence(
     room.drive()
     ended = room.ending(run)
     assert (room.state(run).status, ended.details["agent_status"]) == ("blocked", "timeout")
-    assert re.search(r"it printed nothing for \d+ s and was ended", ended.error), ended.error
+    assert re.search(r"it printed nothing for \d+ s and was stopped", ended.error), ended.error
     assert last in ended.error
     assert ended.details["session"]
     assert room.marked(run) == {}

@@ -41,8 +41,8 @@ def passes(file: JsonValue = "t.sh") -> CheckProof:
     ("script", "proof", "ok", "reason"),
     [
         ("exit 1", fails(), True, "exit 1"),
-        ("exit 0", fails(), False, "it passed, and a test in the file must fail"),
-        ("exit 2", fails(), False, f"it exited with 2, and only 1 means a failing test: {BROKEN_TEST}"),
+        ("exit 0", fails(), False, "it passed, but a test in the file must fail"),
+        ("exit 2", fails(), False, f"it exited with 2, but only 1 means a failing test: {BROKEN_TEST}"),
         ("kill -KILL $$", fails(), False, "it was killed (exit 137), which proves nothing"),
         ("exit 0", passes(), True, "exit 0"),
         ("exit 1", passes(), False, "it exited with 1"),
@@ -104,9 +104,9 @@ def test_the_file_is_one_argument_whatever_its_name(room: ProofRoom, name: str, 
 @pytest.mark.parametrize(
     ("file", "reason"),
     [
-        ("missing.sh", "it is not there"),
+        ("missing.sh", "it does not exist"),
         ("../t.sh", "the path leaves its folder"),
-        ("t.sh::test_one", "it is not there"),
+        ("t.sh::test_one", "it does not exist"),
         (".", ". is no file"),
         (["t.sh"], "it needs the path of one file"),
     ],

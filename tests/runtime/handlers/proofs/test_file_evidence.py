@@ -79,9 +79,9 @@ def test_a_proof_names_the_first_ignored_files_below_its_globs(room: ProofRoom) 
     assert asked == [("docs", "tests")]
     assert tests.ok
     names = ", ".join(f"tests/{number:02}.log" for number in range(19))
-    expected = f"no such file changed\nignored, and not looked at: tests/cache/, {names} and 11 more"
+    expected = f"no matching file changed\nignored by git, not checked: tests/cache/, {names} and 11 more"
     assert tests.detail == expected
-    assert docs.detail == "no such file changed"
+    assert docs.detail == "no matching file changed"
     assert "ignored" not in anything.detail
 
 
@@ -102,16 +102,16 @@ def test_a_path_that_leaves_the_workspace_does_not_exist_for_a_proof(room: Proof
     assert not any(each.ok for each in results)
     assert [each.detail for each in results] == snapshot(
         [
-            "a link in it leads out of the workspace",
-            "a link in it leads out of the workspace",
+            "a link in it leads outside the workspace",
+            "a link in it leads outside the workspace",
             "the path leaves its folder",
             "the path is absolute",
-            "its links lead in a circle",
-            "it is not there",
+            "its links form a loop",
+            "it does not exist",
             "the path holds a NUL character",
             "the path is empty",
             "it cannot be read: File name too long",
-            "it needs a path, and was given 3",
+            "expected a path, got 3",
         ]
     )
 
@@ -127,7 +127,7 @@ def test_a_condition_is_proof_when_it_is_true_and_nothing_else(room: ProofRoom) 
         [
             (True, "expect: tasks | length >= 1", "it is true"),
             (False, "expect: tasks | length >= 2", 'it is false; tasks is ["a"]'),
-            (False, "expect: word", "it is not true or false, but the text 'yes'; word is \"yes\""),
+            (False, "expect: word", "expected true or false, got the text 'yes'; word is \"yes\""),
         ]
     )
 

@@ -54,7 +54,7 @@ def test_a_command_that_must_fail_with_a_code_fails_with_that_code(room: ProofRo
 @pytest.mark.parametrize(
     ("script", "detail"),
     [
-        ("true", "it passed, and it must fail"),
+        ("true", "it passed, but it must fail"),
         ("kill -KILL $$", "it was killed (exit 137), which proves nothing"),
         ("exit 1", "exit 1"),
         ("exit 139", "exit 139"),
@@ -67,7 +67,8 @@ def test_a_command_has_failed_only_when_it_ran_to_its_own_end(room: ProofRoom, s
 
 
 @pytest.mark.parametrize(
-    ("script", "why"), [("exit 126", "may not be run (exit 126)"), ("no-such-command 2>&1", "was not found (exit 127)")]
+    ("script", "why"),
+    [("exit 126", "is not executable (exit 126)"), ("no-such-command 2>&1", "was not found (exit 127)")],
 )
 @pytest.mark.parametrize("proof", [passes, fails, partial(fails, code=1)])
 def test_a_program_that_is_not_there_is_a_fault_whatever_was_to_be_proven(
@@ -95,7 +96,7 @@ def test_a_command_that_takes_too_long_is_ended_and_proves_nothing(room: ProofRo
     slow, after = asyncio.run(late())
     assert not slow.ok
     assert slow.exit_code is None
-    assert slow.detail == "it took longer than 3600 s and was ended\nbegun"
+    assert slow.detail == "it took longer than 3600 s and was stopped\nbegun"
     assert not after.ok
 
 
@@ -231,18 +232,18 @@ def test_an_agent_is_told_each_proof_that_does_not_hold(room: ProofRoom) -> None
 The step is not done: 3 of its 4 checks do not hold.
 
 1. wanted: echo '1 passed' exits 1
-   found: it exited with 0, and only 1 proves it
+   found: it exited with 0, but only 1 proves it
    1 passed
 
 2. wanted: unchanged: src/**
-   found: changed, and must stay as they were: src/a.py
+   found: must not change, but did: src/a.py
 
 3. wanted: echo boom; echo why >&2; exit 2 passes
    found: it exited with 2
    boom
    why
 
-All of them must hold on the files as they are. Go on from there.\
+All of them must hold for the files as they are now. Continue from there.\
 """)
     assert feedback(results[1:2]) == ""
 

@@ -39,7 +39,7 @@ def test_an_ignored_file_counts_only_where_it_is_asked_for(shop: StepsRoom) -> N
     assert lax.status == "succeeded"
     strict = shop.run(case(), {"fix": [MADE]})
     assert (strict.status, strict.message) == ("blocked", f"step 'fix' failed: not proven: {WHAT}")
-    assert found(shop, strict.run) == ["changed, and must stay as they were: tests/made.log"]
+    assert found(shop, strict.run) == ["must not change, but did: tests/made.log"]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_a_step_that_leaves_ignored_files_alone_is_proven(shop: StepsRoom) -> No
     done = {"files": {"other.log": "x", "README.md": "new\n"}, "run": "touch tests/old.log"}
     state = shop.run(case(), {"fix": [done]})
     assert state.status == "succeeded"
-    assert found(shop, state.run) == ["no such file changed"]
+    assert found(shop, state.run) == ["no matching file changed"]
 
 
 def test_the_agent_is_told_that_ignored_files_count(shop: StepsRoom) -> None:
@@ -87,7 +87,7 @@ def test_going_back_to_the_step_forgives_nothing(shop: StepsRoom) -> None:
     runs.rewind(shop.writer, run, "fix", "ann")
     shop.drive()
     assert shop.state(run).status == "blocked"
-    assert found(shop, run)[-1] == "changed, and must stay as they were: tests/made.log"
+    assert found(shop, run)[-1] == "must not change, but did: tests/made.log"
     (shop.tree(run) / "tests/made.log").unlink()
     runs.rewind(shop.writer, run, "fix", "ann")
     shop.drive()
@@ -128,7 +128,7 @@ def test_a_driver_that_is_killed_leaves_the_record_to_the_next(shop: StepsRoom) 
     driver.wait()
     (home / "go").touch()
     shop.drive()
-    assert found(shop, run) == ["changed, and must stay as they were: tests/made.log"]
+    assert found(shop, run) == ["must not change, but did: tests/made.log"]
     assert len(shop.calls(run, "fix")) == 1
 
 
@@ -153,7 +153,7 @@ steps:
 """
     state = shop.run(text, {"fix": [{"run": "echo 1 > tests/a.log; echo 2 > tests/b.log"}]})
     assert state.status == "blocked"
-    assert found(shop, state.run) == ["changed, and must stay as they were: tests/a.log"]
+    assert found(shop, state.run) == ["must not change, but did: tests/a.log"]
 
 
 def test_globs_that_cannot_be_used_block_the_run_before_the_agent_begins(shop: StepsRoom) -> None:
@@ -167,4 +167,4 @@ steps:
 """
     state = shop.run(text, {"fix": [IDLE]})
     assert (state.status, shop.path(state.run)) == ("blocked", ["make"])
-    assert "the files that 'fix' must leave alone are not known" in state.message
+    assert "the files that 'fix' must not change cannot be determined" in state.message

@@ -105,7 +105,7 @@ def test_a_report_from_before_the_step_does_not_count(room: ProofRoom) -> None:
     os.utime(made, (now - 10, now - 10))
     stale = room.one(report(), began_at=now)
     assert not stale.ok
-    assert stale.detail == "it is from before the step began: nothing wrote it anew"
+    assert stale.detail == "it is older than the step: the step did not write it"
     os.utime(made, (now + 1, now + 1))
     assert room.one(report(), began_at=now).ok
 
@@ -127,12 +127,12 @@ def test_a_report_is_only_read_from_a_file_of_the_workspace(room: ProofRoom, tmp
     assert not any(each.ok for each in results)
     assert [each.detail for each in results] == snapshot(
         [
-            "a link in it leads out of the workspace",
+            "a link in it leads outside the workspace",
             "it cannot be read: Is a directory",
-            "it is no file",
+            "it is not a file",
             "it is larger than 16 MiB",
             "the path leaves its folder",
-            "it is not there",
-            "it needs a path, and was given null",
+            "it does not exist",
+            "expected a path, got null",
         ]
     )

@@ -159,6 +159,6 @@ def fit_result(outcome: AgentOutcome, returns: Type) -> tuple[JsonValue, str, di
     found = outcome.output if outcome.has_output else result_in_text.find_result(outcome.text, returns)
     verdict = check_type(returns, found)
     if isinstance(verdict, Misfit):
-        error = f"the result does not have the shape that was asked for: {verdict.problems[0]}"
+        error = f"the result does not have the required form: {verdict.problems[0]}"
         return outcome.text, error, {"feedback": ask_again(returns, verdict.problems)}
     return verdict.value, "", {}

@@ -108,7 +108,7 @@ class AgentHandler:
         while True:
             place = await self.starts.place(effect, SLOT)
             if isinstance(place, Lost):
-                return self._block_run(pending, place.why, "see what it has done, then resume: it is called again")
+                return self._block_run(pending, place.why, "check what it has done, then resume: it is called again")
             if self.starts.processes.look(str(place)) is None:
                 call = inline_system_prompt(
                     agent.can, call_of(state, pending, spec, place), goes_on=bool(spec.get("goes_on"))

@@ -15,6 +15,20 @@ WAITS: frozenset[OutcomeStatus] = frozenset({"quota", "rate_limited", "overloade
 """Outcomes that are over after a wait."""
 PERSON: frozenset[OutcomeStatus] = frozenset({"auth", "denied"})
 """Outcomes that only a person can fix."""
+_FAILURES: dict[OutcomeStatus, str] = {
+    "limit": "the agent was stopped at a limit",
+    "quota": "the agent has used up its quota",
+    "auth": "the agent is not logged in",
+    "rate_limited": "the agent is rate limited",
+    "overloaded": "the agent's service is overloaded",
+    "network": "the agent cannot reach its service",
+    "api_error": "the agent reported an error",
+    "no_output": "the agent returned nothing",
+    "denied": "the agent was denied permission",
+    "cancelled": "the agent was cancelled",
+    "timeout": "the agent timed out",
+    "crashed": "the agent crashed",
+}
 PATIENCE = 3
 """How often to wait for an overloaded agent before turning to another one."""
 NO_MODEL = re.compile(
@@ -47,7 +61,7 @@ class Refusal:
 
 def require_login(agent: str, way: str, root: str) -> Refusal:
     """Ask a person to log in to an agent, before it is called in an environment in which it cannot work."""
-    why = f"log in to {agent}: the environment of this run has no login for it; it was not called, and no try is spent"
+    why = f"{agent} has no login in the environment of this run; it was not called, and no try was used"
     hint = f"{way}, then from that shell: handrail resume {root}"
     return Refusal(why, hint, missing=False, reason="login")
 
@@ -98,7 +112,7 @@ def _restart_conversation(began: StepBegan, judged: StepEnded) -> StepEnded:
     """Begin a new conversation with a summary of the run so far; the try is not charged."""
     lost = str(began.spec["session"])
     said = judged.error.partition("\n")[0]
-    error = f"{said}; the conversation {lost} is gone, so the step begins a new one"
+    error = f"{said}; the conversation {lost} no longer exists, so the step starts a new one"
     details: dict[str, JsonValue] = {**judged.details, "hindrance": "anew", "lost": lost, "session": ""}
     return replace(judged, error=error, details=details)
 
@@ -135,10 +149,9 @@ def explain_failure(outcome: AgentOutcome) -> tuple[str, dict[str, JsonValue]]:
     if outcome.status == "ok":
         return "", {}
     hindrance: Hindrance = "wait" if outcome.status in WAITS else "person" if outcome.status in PERSON else "try"
-    words = outcome.status.replace("_", " ")
     details: dict[str, JsonValue] = {"agent_status": outcome.status, "hindrance": hindrance}
     if outcome.retry_after is not None:
         details["after"] = outcome.retry_after
     if outcome.status == "quota":
         details["blocks"] = "budget"
-    return f"the agent ended with {words}" + (f": {outcome.message}" if outcome.message else ""), details
+    return _FAILURES[outcome.status] + (f": {outcome.message}" if outcome.message else ""), details

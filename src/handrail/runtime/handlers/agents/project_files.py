@@ -69,11 +69,12 @@ def refusal(agent: str, verdict: Verdict, repository: str) -> Refusal:
     outside = tuple(name for name in verdict.untrusted if name.startswith("/"))
     inside = tuple(name for name in verdict.untrusted if name not in outside)
     if inside:
-        why = f"and you have not trusted {list_names(inside)}"
-        hint = f"look at them, then: handrail trust {shlex.quote(repository)}"
+        why = f"{agent} always reads its files in the repository, and you have not trusted {list_names(inside)}"
+        hint = f"review them, then: handrail trust {shlex.quote(repository)}"
     else:
-        why, hint = f"nor without {list_names(outside)} above it", "move that away, or leave out `--in`"
-    return Refusal(f"{agent} cannot be started without the repository's files for it, {why}", hint, missing=False)
+        why = f"{agent} always reads files above its folder, and `handrail trust` does not cover {list_names(outside)}"
+        hint = "move it elsewhere, or leave out `--in`"
+    return Refusal(why, hint, missing=False)
 
 
 def list_names(names: tuple[str, ...], most: int = 3) -> str:

@@ -59,7 +59,7 @@ def hindrance(server: ToolServer | None, manner: dict[str, str]) -> Refusal | No
     return Refusal(CONFINED, "leave out `sandbox` or `handrail_tools`", missing=False)
 
 
-CONFINED = "an agent in a sandbox cannot reach the log, and so has no tools of Handrail (`handrail_tools`)"
+CONFINED = "an agent in a sandbox cannot access the log, so it cannot use the tools of Handrail (`handrail_tools`)"
 
 
 def server_command() -> tuple[str, ...]:

@@ -40,7 +40,7 @@ class Cut:
     def cut_outcome(self, outcome: AgentOutcome) -> AgentOutcome:
         """Apply the reason to the call's outcome: usage and conversation stay, and so does what it was waiting for."""
         waited = self.status == "timeout" and outcome.status in WAITS
-        message = self.message + (f" while it waited for its service: {outcome.message}" if waited else "")
+        message = self.message + (f" while it was waiting for its service: {outcome.message}" if waited else "")
         return replace(outcome, status=self.status, message=message, retry_after=None, question="")
 
 
@@ -75,7 +75,7 @@ class Watch:
             found = await self.processes.wait(str(self.place), LOOK_EVERY if left is None else min(left, LOOK_EVERY))
             if not isinstance(found, TimedOut):
                 return found
-            late = Cut("timeout", f"it took longer than {effect.timeout} s and was ended")
+            late = Cut("timeout", f"it took longer than {effect.timeout} s and was stopped")
             cut = late if effect.remaining_seconds == 0 else self.look()
             if cut is not None:
                 return cut
@@ -115,7 +115,7 @@ class Watch:
             return None
         last = last_glimpse(self.processes, self.agent, self.place)
         shown = f"; last: {last}" if last else ""
-        return Cut("timeout", f"it printed nothing for {seconds:.0f} s and was ended{shown}")
+        return Cut("timeout", f"it printed nothing for {seconds:.0f} s and was stopped{shown}")
 
     def _cut_overspent(self) -> Cut | None:
         room = self.spec.get("room")
@@ -127,8 +127,8 @@ class Watch:
         took = compute_spending(found.usage, found.cost, priced, 0.0, self.prices)
         for name, left in cast("dict[str, float]", room).items():
             if took[name] > left:
-                words = f"it has taken {_amount(name, took[name])}, and {_amount(name, left)} were left"
-                return Cut("limit", f"the budget was used up in the middle of its work and it was ended: {words}")
+                words = f"it has used {_amount(name, took[name])}, but only {_amount(name, left)} were left"
+                return Cut("limit", f"the budget was used up while it was working, so it was stopped: {words}")
         return None
 
     def _catch_up(self) -> None:

@@ -37,7 +37,7 @@ class CommandHandler:
     async def perform(self, state: RunState, pending: Pending, began: StepBegan) -> StepEnded | RunBlocked:
         """Run every command of the intent; a gate runs all of them, so that all failures are visible."""
         if "commands" not in began.spec:
-            return self._block_run(pending, "was begun by somebody who let go of the run")
+            return self._block_run(pending, "was started by an agent that has released the run")
         began = self.instead(began)
         effect = self._effect(state, pending, began)
         results: list[Result] = []
@@ -80,7 +80,7 @@ class CommandHandler:
             reason="step",
             message=f"step '{pending.address}' {why}",
             address=pending.address,
-            next_step="see what it has done, then resume: the step begins anew; or take the run and complete it",
+            next_step="check what it has done, then resume: the step starts over; or take the run and complete it",
             at=self.clock(),
         )
 

@@ -55,14 +55,14 @@ def outcome(pending: Pending, spec: dict[str, Any], results: list[Result], now: 
 
 def _value(spec: dict[str, Any], result: Result) -> tuple[JsonValue, str]:
     if not spec.get("json"):
-        said = f"[the beginning is cut; all of it is in {result.cut}]\n" if result.cut else ""
+        said = f"[the beginning was cut; the whole output is in {result.cut}]\n" if result.cut else ""
         return said + result.output.rstrip("\r\n"), ""
     if result.cut:
-        return None, f"its output is too long for a value: let it write a file and print its path (see {result.cut})"
+        return None, f"its output is too long for a value: write it to a file and print the path (see {result.cut})"
     try:
         return read_plain(result.output), ""
     except ValueError as error:
-        return None, f"its output is no JSON: {error}"
+        return None, f"its output is not valid JSON: {error}"
 
 
 def _failures(spec: dict[str, Any], bad: list[Result]) -> JsonValue:

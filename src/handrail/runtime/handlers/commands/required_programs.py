@@ -64,7 +64,7 @@ def require_programs(plan: Plan, state: RunState, variables: Mapping[str, str]) 
         return
     script = " ".join(missing.script.split())
     message = f"step '{missing.address}' needs the program {missing.program}, which was not found: `{script}`"
-    hint = "no agent was called yet; install it, then resume, or correct the command and run the workflow again"
+    hint = "no agent has been called yet; install it, then resume, or fix the command and run the workflow again"
     raise ProcessFault(message, next_step=hint)
 
 

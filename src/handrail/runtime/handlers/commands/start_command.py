@@ -114,7 +114,7 @@ class Starts:
 
     async def run(self, effect: Effect, order: Order) -> Result | Lost:
         """Run a command, or continue with the one that was started before."""
-        late = f"it took longer than {effect.timeout} s and was ended"
+        late = f"it took longer than {effect.timeout} s and was stopped"
         while True:
             place = await self.place(effect, order.slot, again_when_missing=not order.may_lack)
             if isinstance(place, Lost):
@@ -148,8 +148,8 @@ class Starts:
                 break
             again += 1
         if (lost or cut_off) and not effect.repeatable:
-            why = "was ended before it was done" if lost else "found no room for its output"
-            return Lost(f"{why}, and it must not run twice (`repeatable: false`)")
+            why = "was killed before it was done" if lost else "ran out of disk space for its output"
+            return Lost(f"{why}, and it must not be run twice (`repeatable: false`)")
         if lost >= MOST_STARTS:
             return Lost(f"was killed {lost} times from outside before it was done")
         newest = effect.base / f"{slot}.{again}"
@@ -191,8 +191,8 @@ def _text(data: bytes) -> str:
 
 
 def _disk_full_error(place: Path) -> ProcessFault:
-    message = f"there is no room left for what the command writes to {place}"
-    return ProcessFault(message, next_step="free space on that disk, then resume: the command runs again")
+    message = f"there is no disk space left for the output of the command in {place}"
+    return ProcessFault(message, next_step="free some disk space, then resume: the command is run again")
 
 
 def _could_not_start(ended: Ended) -> bool:
@@ -209,15 +209,15 @@ def _require_found(effect: Effect, order: Order, result: Result) -> Result:
         return result
     said = [line.strip() for line in (result.stderr + "\n" + result.stdout).splitlines() if line.strip()]
     telling = [line for line in said if _TELLS.search(line)] or said
-    why = "may not be run" if result.code == CANNOT_START[0] else "was not found"
+    why = "is not executable" if result.code == CANNOT_START[0] else "was not found"
     named = f": {telling[-1][:_LONGEST_LINE]}" if telling else ""
     command = " ".join((order.shown or order.script).split())[:_LONGEST_LINE]
-    hint = "install it or correct the command, then resume: what agents did is kept, and the command runs again"
+    hint = "install it or fix the command, then resume: the work of agents is kept, and the command is run again"
     raise ProcessFault(f"a program of `{command}` {why} (exit {result.code}){named}", next_step=hint)
 
 
 def require_started(ended: Ended, workspace: str) -> None:
     """Refuse a command that never began: the machine is at fault, not the step."""
     if _could_not_start(ended):
-        hint = f"see to it that {workspace} is there and can be entered, then resume: nothing was run"
+        hint = f"make sure that {workspace} exists and can be accessed, then resume: nothing was run"
         raise ProcessFault(ended.reason or "", next_step=hint)

@@ -64,7 +64,7 @@ def _file(scene: ProofScene, proof: CheckProof) -> str:
     if not isinstance(found, str):
         raise NoEvidence("it needs the path of one file")
     if not resolve_inside(scene.workspace, found).is_file():
-        raise NoEvidence(f"{collapse_lines(found)} is no file")
+        raise NoEvidence(f"{collapse_lines(found)} is not a file")
     # A name that begins with a hyphen would be read as an option.
     return f"./{found}" if found.startswith("-") else found
 
@@ -80,11 +80,11 @@ def _explain_failure(scene: ProofScene, proof: CheckProof, check: FileCheck, end
     """Return why a check that ended is not a proof; empty when it is one."""
     code = ended.code
     if code is None or ended.error:
-        return ended.error or "it did not end by itself"
+        return ended.error or "it did not exit"
     if proof.expect == "pass":
         return "" if code == 0 else f"it exited with {code}"
     if code == 0:
-        return "it passed, and a test in the file must fail"
+        return "it passed, but a test in the file must fail"
     if code in KILLED:
         return f"it was killed (exit {code}), which proves nothing"
     return _explain_missing_failure(scene, check, ended)
@@ -94,9 +94,9 @@ def _explain_missing_failure(scene: ProofScene, check: FileCheck, ended: Result)
     codes = check.failed or (() if check.report or check.failed_when else (1,))
     if codes and ended.code not in codes:
         meant = " or ".join(map(str, codes))
-        return f"it exited with {ended.code}, and only {meant} means a failing test: {BROKEN}"
+        return f"it exited with {ended.code}, but only {meant} means a failing test: {BROKEN}"
     if check.failed_when and not _is_found(check.failed_when, ended.stdout + "\n" + ended.stderr):
-        return f"it exited with {ended.code}, and no line of its output matches {check.failed_when}: {BROKEN}"
+        return f"it exited with {ended.code}, but no line of its output matches {check.failed_when}: {BROKEN}"
     return _check_report(scene, check.report) if check.report else ""
 
 

@@ -83,7 +83,7 @@ def evaluate_value(scene: ProofScene, value: Value) -> JsonValue:
     try:
         return scene.evaluate(value) if isinstance(value, Expression) else scene.value(value)
     except (LanguageError, EvaluationError) as error:
-        raise NoEvidence(f"it cannot be tried: {error.problem.message}") from error
+        raise NoEvidence(f"it cannot be evaluated: {error.problem.message}") from error
 
 
 def evaluate_text(scene: ProofScene, value: Value) -> str:
@@ -91,7 +91,7 @@ def evaluate_text(scene: ProofScene, value: Value) -> str:
     try:
         return render_value(evaluate_value(scene, value))
     except EvaluationError as error:
-        raise NoEvidence(f"it cannot be tried: {error.problem.message}") from error
+        raise NoEvidence(f"it cannot be evaluated: {error.problem.message}") from error
 
 
 @frozen
@@ -122,7 +122,7 @@ async def look_at_files(scene: ProofScene) -> SeenFiles:
 async def _look_at_ignored(scene: ProofScene, globs: set[str]) -> tuple[tuple[str, ...], str]:
     """List the ignored files that have changed, or explain why that is not known, which proves nothing."""
     if scene.differing is None:
-        return (), "nothing was recorded of the ignored files when the step began"
+        return (), "the ignored files were not recorded when the step started"
     try:
         return await scene.differing(tuple(sorted(globs))), ""
     except HandrailError as error:
@@ -146,11 +146,11 @@ def prove_files(scene: ProofScene, proof: FilesProof, seen: SeenFiles) -> ProofR
         return build_result(scene, proof, f"{proof.expect}: files", str(error))
     found = match_paths(globs, (*changed, *seen.differing) if proof.ignored else changed)
     if proof.expect == "changed":
-        reason = "" if found else _list_paths("no such file changed, only", changed)
+        reason = "" if found else _list_paths("no matching file changed, only", changed)
     else:
-        reason = _list_paths("changed, and must stay as they were", found) if found else ""
+        reason = _list_paths("must not change, but did", found) if found else ""
     reason = reason or (seen.unknown if proof.ignored else "")
-    fine = _list_paths("changed", found) if found else "no such file changed"
+    fine = _list_paths("changed", found) if found else "no matching file changed"
     too = " (ignored files too)" if proof.ignored else ""
     result = build_result(scene, proof, f"{proof.expect}: {', '.join(globs)}{too}", reason, fine)
     skipped = _describe_skipped(globs, seen.ignored) if proof.expect == "unchanged" and not proof.ignored else ""
@@ -166,7 +166,7 @@ def _describe_skipped(globs: list[str], ignored: tuple[str, ...]) -> str:
     if not found:
         return ""
     more = f" and {len(found) - MOST_SKIPPED} more" if len(found) > MOST_SKIPPED else ""
-    return f"ignored, and not looked at: {', '.join(map(collapse_lines, found[:MOST_SKIPPED]))}"[:MOST_NAMES] + more
+    return f"ignored by git, not checked: {', '.join(map(collapse_lines, found[:MOST_SKIPPED]))}"[:MOST_NAMES] + more
 
 
 def globs_of(value: JsonValue) -> list[str]:
@@ -174,7 +174,7 @@ def globs_of(value: JsonValue) -> list[str]:
     found = value if isinstance(value, list) else [value]
     globs = [each for each in found if isinstance(each, str)]
     if len(globs) != len(found):
-        raise NoEvidence(f"it needs globs, and was given {describe_value(value)}")
+        raise NoEvidence(f"expected globs, got {describe_value(value)}")
     plain = [each.removeprefix("!") for each in globs]
     odd = [
         f"the glob {schema.preview_value(each)} {problem}"
@@ -184,7 +184,7 @@ def globs_of(value: JsonValue) -> list[str]:
     if odd:
         raise NoEvidence("; ".join(odd))
     if globs and all(each.startswith("!") for each in globs):
-        raise NoEvidence("all of its globs are exceptions (they begin with '!'), so that they stand for nothing")
+        raise NoEvidence("all of its globs are exceptions (they start with '!'), so they match nothing")
     return globs
 
 
@@ -202,13 +202,13 @@ def prove_path(scene: ProofScene, proof: ExistsProof) -> ProofResult:
         workspace_files.resolve_inside(scene.workspace, path)
     except (NoEvidence, workspace_files.Unreachable) as error:
         reason = str(error)
-    return build_result(scene, proof, f"{path} exists", reason, "it is there")
+    return build_result(scene, proof, f"{path} exists", reason, "it exists")
 
 
 def _path(scene: ProofScene, value: Value) -> str:
     found = evaluate_value(scene, value)
     if not isinstance(found, str):
-        raise NoEvidence(f"it needs a path, and was given {describe_value(found)}")
+        raise NoEvidence(f"expected a path, got {describe_value(found)}")
     return found
 
 
@@ -221,7 +221,7 @@ def prove_condition(scene: ProofScene, proof: ExpectProof) -> ProofResult:
         return build_result(scene, proof, what, str(error))
     if found is True:
         return build_result(scene, proof, what, "", "it is true")
-    said = "it is false" if found is False else f"it is not true or false, but {describe_value(found)}"
+    said = "it is false" if found is False else f"expected true or false, got {describe_value(found)}"
     return build_result(scene, proof, what, said + _read(scene, proof.condition))
 
 

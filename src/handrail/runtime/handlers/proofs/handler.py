@@ -136,11 +136,11 @@ def _explain_failure(proof: CommandProof, ended: Result) -> str:
     """Return why a command that ended is not a proof; empty when it is one."""
     code = ended.code
     if code is None or ended.error:
-        return ended.error or "it did not end by itself"
+        return ended.error or "it did not exit"
     if proof.expect == "pass":
         return "" if code == 0 else f"it exited with {code}"
     if proof.exit is not None:
-        return "" if code == proof.exit else f"it exited with {code}, and only {proof.exit} proves it"
+        return "" if code == proof.exit else f"it exited with {code}, but only {proof.exit} proves it"
     if code == 0:
-        return "it passed, and it must fail"
+        return "it passed, but it must fail"
     return f"it was killed (exit {code}), which proves nothing" if code in KILLED else ""

@@ -36,7 +36,7 @@ def read_junit(data: bytes) -> Counted:
     try:
         reader.read(data)
     except expat.ExpatError as error:
-        raise ValueError(f"it is no XML: {error}") from error
+        raise ValueError(f"it is not valid XML: {error}") from error
     return reader.total_counts()
 
 
@@ -68,7 +68,7 @@ class _Reader:
             parser.Parse(data[at : at + 1])
             at += 1
         if not self.begun and at < len(data):
-            raise ValueError("it does not begin with a test suite")
+            raise ValueError("it does not start with a test suite")
         parser.Parse(data[at:], True)  # noqa: FBT003 (it takes no names)
 
     def total_counts(self) -> Counted:
@@ -79,7 +79,7 @@ class _Reader:
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         local = name.rpartition(":")[2]
         if not self.begun and local not in _SUITES:
-            raise ValueError(f"it begins with <{local[:40]}>, not with a test suite")
+            raise ValueError(f"it starts with <{local[:40]}>, not with a test suite")
         self.begun = True
         if local in _SUITES:
             self._claim(attributes)

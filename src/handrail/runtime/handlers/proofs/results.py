@@ -76,7 +76,7 @@ def feedback(results: Iterable[ProofResult]) -> str:
     if not bad:
         return ""
     head = f"The step is not done: {len(bad)} of its {len(known)} checks {'does' if len(bad) == 1 else 'do'} not hold."
-    foot = "All of them must hold on the files as they are. Go on from there."
+    foot = "All of them must hold for the files as they are now. Continue from there."
     room = MOST_FEEDBACK - len(head.encode()) - len(foot.encode()) - 64
     told: list[str] = []
     for number, each in enumerate(bad):

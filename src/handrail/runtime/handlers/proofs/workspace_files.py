@@ -25,7 +25,7 @@ def resolve_inside(workspace: str, path: str) -> Path:
     except (OSError, RuntimeError, ValueError) as error:
         raise Unreachable(_describe_error(error)) from error
     if not found.is_relative_to(root):
-        raise Unreachable("a link in it leads out of the workspace")
+        raise Unreachable("a link in it leads outside the workspace")
     return found
 
 
@@ -36,9 +36,9 @@ def read_inside(workspace: str, path: str, most: int, since: float | None) -> by
         with os.fdopen(os.open(found, _FLAGS), "rb") as file:
             known = os.fstat(file.fileno())
             if not stat.S_ISREG(known.st_mode):
-                raise Unreachable("it is no file")
+                raise Unreachable("it is not a file")
             if since is not None and known.st_mtime < since:
-                raise Unreachable("it is from before the step began: nothing wrote it anew")
+                raise Unreachable("it is older than the step: the step did not write it")
             if known.st_size > most:
                 raise Unreachable(f"it is larger than {most >> 20} MiB")
             return file.read(most + 1)
@@ -48,8 +48,8 @@ def read_inside(workspace: str, path: str, most: int, since: float | None) -> by
 
 def _describe_error(error: Exception) -> str:
     if isinstance(error, FileNotFoundError | NotADirectoryError):
-        return "it is not there"
-    # Python before 3.13 raises RuntimeError for links in a circle.
+        return "it does not exist"
+    # Python before 3.13 raises RuntimeError for links that form a loop.
     if isinstance(error, RuntimeError) or (isinstance(error, OSError) and error.errno == errno.ELOOP):
-        return "its links lead in a circle"
+        return "its links form a loop"
     return f"it cannot be read: {error.strerror if isinstance(error, OSError) else error}"

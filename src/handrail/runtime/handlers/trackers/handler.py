@@ -33,7 +33,7 @@ class TrackerHandler:
             issues = await run_in_thread(prepare_issues, spec, folder)
             return self._end_step(pending, issues.output, {"summary": issues.summary})
         if state.tree is None or not state.tree.branch:
-            why = f"step '{pending.address}' needs a branch of a git repository, and the run has none"
+            why = f"step '{pending.address}' needs a branch of a git repository, but the run has none"
             raise EnvironmentFault(why, next_step="start the run inside a git repository")
         folders = (
             self.environments.environment_of(state.run).variables(state.pass_env).get("PATH", "").split(os.pathsep)

@@ -40,7 +40,7 @@ class PullRequests:
         remote, base = self.workspaces.remote(tree), str(spec["base"])
         if not remote:
             merge = f"handrail merge {run}"
-            return merge, f"there is no remote to push it to; bring it into {tree.base}: {merge}"
+            return merge, f"there is no remote to push it to; to merge it into {tree.base}: {merge}"
         where = tree.path if tree.owned else tree.repository
         if not self.has_github_cli:
             push = shlex.join(["git", "-C", where, "push", "-u", remote, tree.branch])
