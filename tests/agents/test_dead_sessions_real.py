@@ -33,7 +33,9 @@ def test_a_step_whose_conversation_is_gone_begins_a_new_one_without_a_try_charge
     failed, done = [each for each in events if isinstance(each, StepEnded) and each.address == "build"]
     assert (failed.status, done.status, room.state(run).status) == ("failed", "succeeded", "succeeded")
     assert SAYS[agent] in failed.error
-    assert failed.error.endswith(f"the conversation {first.spec['session']} is gone, so the step begins a new one")
+    assert failed.error.endswith(
+        f"the conversation {first.spec['session']} no longer exists, so the step starts a new one"
+    )
     assert second.spec["session"] == ""
     assert (first.attempt, second.attempt) == (1, 1)
     assert "The plan is made." in str(second.spec["prompt"])

@@ -211,7 +211,7 @@ mend-1: reproduce, confirm are done and not repeated
 ✓ checks     0.0s  ✗ → fixed → ✓
 ✗ publish    0.0s  command: exit 1 · the token lacks "contents: write"
 mend-1 needs you: step 'publish' failed: command: exit 1
-  mend what failed, then resume the run: the step begins anew
+  fix what failed, then resume the run: the step starts over
   the work is safe on branch work/mend-1 (3 uncommitted files)
 next: handrail resume mend-1
 """,
@@ -223,7 +223,7 @@ mend-1: reproduce, confirm are done and not repeated
 ✓ checks     0.0s  ✗ → fixed → ✓
 ✗ publish    0.0s  command: exit 1 · the token lacks "contents: write"
 mend-1 needs you: step 'publish' failed: command: exit 1
-  mend what failed, then resume the run: the step begins anew
+  fix what failed, then resume the run: the step starts over
   the work is safe on branch work/mend-1 (3 uncommitted files)
 next: handrail resume mend-1
 """,

@@ -28,7 +28,7 @@ WITHOUT_EFFECT: dict[str, str] = {
     ),
     **dict.fromkeys(
         ("workflow.labels", "workflow.tags", "workflow.classifications"),
-        "Nothing chooses a workflow by its labels or classifications yet.",
+        "Workflows are not chosen by labels or classifications yet.",
     ),
     **dict.fromkeys(
         ("agent settings.suppress_thoughts", "agent settings.suppress_thought_posting"),

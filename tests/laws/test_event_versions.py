@@ -92,7 +92,7 @@ def test_an_event_of_a_newer_handrail_is_named_with_what_to_do(runs: Runs) -> No
     store_last_as_newer(database(runs), "mend-2")
     said = (
         f"error: event 5 of mend-2 (approval_requested) has version {NEWER},"
-        f" and this Handrail reads versions up to {NEWER - 1}\n"
+        f" but this version of Handrail reads versions up to {NEWER - 1}\n"
         "next: install the newest Handrail: pip install --upgrade handrail\n"
     )
     before = stored(runs, "mend-2")
@@ -116,6 +116,6 @@ def test_a_file_of_a_newer_handrail_is_refused_with_what_to_do(runs: Runs, tmp_p
     file.write_text(json.dumps(bundle))
     assert runs.text("import-run", str(file), code=3) == (
         f"error: event 1 of mend-3 (run_forked) has version {NEWER},"
-        f" and this Handrail reads versions up to {NEWER - 1}\n"
+        f" but this version of Handrail reads versions up to {NEWER - 1}\n"
         "next: install the newest Handrail: pip install --upgrade handrail\n"
     )

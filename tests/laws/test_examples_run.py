@@ -183,7 +183,7 @@ def test_implement_spec_lists_what_failed_and_merges_the_rest(shop: StepsRoom) -
         ("side", "succeeded"),
     ]
     assert "not proven" in built[0]["error"]
-    assert built[1]["error"] == "it comes after 'base', which failed"
+    assert built[1]["error"] == "it depends on 'base', which failed"
     assert state.steps["combine"].output == {"merged": ["side"], "left": []}
 
 
@@ -269,7 +269,7 @@ def test_deps_nightly_keeps_what_passes_and_takes_back_what_does_not(shop: Steps
     # Its own budget of one dollar ends the fixes of one package, and nothing else.
     assert shop.path(state.run).count("bump[bad]/test/fix") == 1
     undone = [each for each in of_kind(shop.log, state.run, RoundEnded) if each.undone]
-    assert "no further fix, since the budget is used up: $1.25 of $1.00" in undone[0].error
+    assert "no further fix was tried: the budget is used up: $1.25 of $1.00" in undone[0].error
     tree = shop.tree(state.run)
     assert (tree / "installed.txt").read_text().split() == ["fine@2.0.0", "odd@2.0.0", "good@2.0.0"]
     assert not (tree / "tried.txt").exists()

@@ -115,14 +115,14 @@ def test_a_missing_program_is_a_fault_and_no_failed_try(room: Room, on_fail: str
     assert (state.status, state.reason) == ("blocked", "fault")
     assert "a program of `./tool --now` was not found (exit 127): " in state.message
     assert "./tool: not found" in state.message
-    assert "install it or correct the command, then resume" in state.next_step
+    assert "install it or fix the command, then resume" in state.next_step
     assert of_kind(room.log, state.run, StepEnded) == []
     (room.workspace / "tool").write_text("#!/bin/sh\necho works\n")
     runs.resume(room.writer, state.run, "me")
     room.drive()
     state = room.state(state.run)
     assert (state.status, state.reason) == ("blocked", "fault")
-    assert "may not be run (exit 126)" in state.message
+    assert "is not executable (exit 126)" in state.message
     (room.workspace / "tool").chmod(0o755)
     runs.resume(room.writer, state.run, "me")
     room.drive()
@@ -159,8 +159,8 @@ def test_an_undefined_value_blocks_before_anything_is_spawned(room: Room) -> Non
 @pytest.mark.parametrize(
     ("printed", "why"),
     [
-        ("NaN", "NaN is not a number of JSON"),
-        ("[1, -Infinity]", "-Infinity is not a number of JSON"),
+        ("NaN", "NaN is not a valid JSON number"),
+        ("[1, -Infinity]", "-Infinity is not a valid JSON number"),
         ('"\\ud800"', "surrogates not allowed"),
         ("{", "Expecting property name"),
         ("[" * 5000 + "]" * 5000, ""),
@@ -171,7 +171,7 @@ def test_what_is_no_json_fails_the_step_and_not_the_driver(room: Room, printed: 
     (room.workspace / "printed").write_text(printed, "utf-8")
     state = room.run("name: x\nsteps:\n  - {name: j, command: cat printed, returns: json, on_fail: block}\n")
     assert (state.status, state.reason) == ("blocked", "step")
-    assert "its output is no JSON" in state.message
+    assert "its output is not valid JSON" in state.message
     assert why in state.message
 
 
@@ -187,9 +187,9 @@ def test_numbers_of_any_size_and_texts_of_any_kind_come_back_as_they_were(room: 
 def test_output_too_long_for_a_value_says_where_all_of_it_is(room: Room) -> None:
     state = room.run("name: x\nsteps:\n  - {name: x, command: 'yes | head -c 2000000; echo end', output: said}\n")
     said = str(state.names["said"])
-    assert said.startswith("[the beginning is cut; all of it is in ")
+    assert said.startswith("[the beginning was cut; the whole output is in ")
     assert said.endswith("end")
-    assert Path(said.split("all of it is in ")[1].split("]", maxsplit=1)[0]).stat().st_size == 2_000_004
+    assert Path(said.split("the whole output is in ")[1].split("]", maxsplit=1)[0]).stat().st_size == 2_000_004
 
 
 class Jumping:

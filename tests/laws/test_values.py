@@ -134,24 +134,24 @@ def _refusals() -> dict[str, tuple[str, str]]:
 def test_every_context_that_could_execute_a_value_is_refused_when_compiling_with_the_safe_form() -> None:
     lines = [f"{name}: {message}\n    {hint}" for name, (message, hint) in _refusals().items()]
     assert "\n".join(lines) == snapshot("""\
-arithmetic: `${x}` cannot stand in arithmetic
+arithmetic: `${x}` cannot be used in arithmetic
     bash would run commands found in it; calculate in the placeholder: `${x + 1}`
-arithmetic command: `${x}` cannot stand in arithmetic
+arithmetic command: `${x}` cannot be used in arithmetic
     bash would run commands found in it; calculate in the placeholder: `${x + 1}`
-double brackets: `${x}` cannot stand in `[[ ]]`
-    write `[ ${x} = ... ]`, or take it into a variable that a plain `[ "$v" = ... ]` tests
-subscript: `${x}` cannot stand in an array subscript
-    bash would run commands found in it; compare or pick by value: case "${x}" in ... esac
-quoted heredoc: `${x}` cannot stand in a quoted here-document
-    write `<<END` without quotes, then `$` of the shell's own as `\\$`
-eval: a value stands in what `eval` runs as code
-    leave `eval` out: `echo ${x}` needs none
-sh -c: a value stands inside the code given to `sh`
+double brackets: `${x}` cannot be used in `[[ ]]`
+    write `[ ${x} = ... ]`, or assign it to a variable and test that: `[ "$v" = ... ]`
+subscript: `${x}` cannot be used in an array subscript
+    bash would run commands found in it; compare by value instead: case "${x}" in ... esac
+quoted heredoc: `${x}` cannot be used in a quoted here-document
+    write `<<END` without quotes, and the shell's own `$` as `\\$`
+eval: a value is part of what `eval` runs as code
+    leave out `eval`: `echo ${x}` does not need it
+sh -c: a value is part of the code passed to `sh`
     pass it as an argument: `sh -c 'echo "$1"' sh ${x}`
-bash -c in single quotes: a value stands inside the code given to `bash`
+bash -c in single quotes: a value is part of the code passed to `bash`
     pass it as an argument: `sh -c 'echo "$1"' sh ${x}`
-python -c: a value stands inside the code given to `python3`
+python -c: a value is part of the code passed to `python3`
     pass it as an argument: `python -c 'import sys; print(sys.argv[1])' ${x}`
-the command itself: `${x}` would choose the program
-    write the program's name out and pass the value as an argument: `program ${x}`\
+the command itself: `${x}` would determine the program
+    write the program's name literally and pass the value as an argument: `program ${x}`\
 """)

@@ -229,7 +229,7 @@ def test_cyrus_8_15_tear_down_commands_run_before_a_work_tree_goes_and_cannot_ho
 def test_cyrus_4_a_set_up_that_fails_is_told_and_the_agent_is_not_called(shop: StepsRoom) -> None:
     person = _person(shop, '[worktrees]\nsetup = ["echo no compiler >&2; exit 3"]\n')
     said = person.runs("one", code=3)
-    assert "the work tree could not be set up" in said
+    assert "the worktree could not be set up" in said
     assert "no compiler" in said
     log = person.log
     assert of_kind(log, "one-1", StepBegan) == []

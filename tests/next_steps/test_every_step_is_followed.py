@@ -14,8 +14,8 @@ MENTIONED = {
     "the changes stay on the run's branch as a commit; merge it with `handrail merge` or a pull-request step": (
         "an importer says what became of a key; there is no run yet"
     ),
-    "`handrail stamp` writes it again": "an importer says who writes a key",
-    "the authoring spec it was last checked by; written by `handrail stamp`": "the description of a key",
+    "`handrail stamp` writes a new one": "an importer says who writes a key",
+    "the authoring spec it was last checked against; written by `handrail stamp`": "the description of a key",
     "the key is 'prompt'; `handrail import` translates whole files": "the description of a key of another format",
     "`handrail run` did not come to the step at which it is killed": "what failed in the demo",
     "The same as `handrail {}`.\n\n{}": "the help of an alias",

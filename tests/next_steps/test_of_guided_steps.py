@@ -46,13 +46,13 @@ def test_a_capability_that_lacks_is_let_be_missing(pull: Pull) -> None:
     follow(
         in_pull(pull),
         said,
-        "{}; or let it go on without: handrail prefer {} --risk aggressive, then handrail resume {}",
+        "{}; or let the run continue without it: handrail prefer {} --risk aggressive, then handrail resume {}",
         shows="aggressive",
     )
     follow(
         in_pull(pull),
         said,
-        "{}; or let it go on without: handrail prefer {} --risk aggressive, then handrail resume {}",
+        "{}; or let the run continue without it: handrail prefer {} --risk aggressive, then handrail resume {}",
         at=1,
         shows="goes on with connected",
     )
@@ -66,13 +66,13 @@ def test_a_step_that_was_refused_too_often_is_shown_and_starts_over(pull: Pull) 
     follow(
         in_pull(pull),
         said.text,
-        "see what it gave: handrail show {} {}; handrail resume {} lets the step start over",
+        "see what was submitted: handrail show {} {}; then start over: handrail resume {}",
         shows="one",
     )
     follow(
         in_pull(pull),
         said.text,
-        "see what it gave: handrail show {} {}; handrail resume {} lets the step start over",
+        "see what was submitted: handrail show {} {}; then start over: handrail resume {}",
         at=1,
         shows="goes on with connected",
     )

@@ -100,7 +100,7 @@ def test_a_capability_that_an_agent_lacks_is_given_to_it(team: Team) -> None:
     follow(
         in_process(team.runs),
         said,
-        "name an agent that has {}, or give it the access, then handrail resume {}",
+        "choose an agent that has {}, or grant it access, then handrail resume {}",
         shows="flow-1 succeeded",
     )
 
@@ -118,7 +118,7 @@ def test_a_step_that_its_performer_left_is_taken_again(team: Team, monkeypatch: 
     follow(
         in_process(team.runs),
         blocked.next_step,
-        "take the run and complete the step from outside: handrail take {}",
+        "take the run, then complete the step yourself: handrail take {}",
         shows="continueToken",
     )
 
@@ -180,7 +180,7 @@ def test_an_event_that_cannot_be_read_is_cut_off_by_the_doctor(runs: Runs) -> No
     follow(
         in_process(runs),
         runs.call("show", "ask-1").output,
-        "`handrail doctor {} --repair` cuts it back to what can be read, and keeps the rest aside",
+        "`handrail doctor {} --repair` cuts the run back to what can be read, and keeps a copy of the rest",
         shows="1 kept aside",
     )
 

@@ -190,7 +190,7 @@ def test_every_value_that_cannot_be_passed_is_named_and_no_file_written(tmp_path
     assert [(expression, message) for expression, message, _ in found] == snapshot(
         [
             ("v.big", "the value has 200000 bytes, more than the 100000 that fit an environment variable"),
-            ("v.none", "field 'none' is not there"),
+            ("v.none", "field 'none' does not exist"),
             ("w", "'w' is not defined"),
         ]
     )

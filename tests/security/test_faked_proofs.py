@@ -83,6 +83,6 @@ def test_a_proof_names_what_it_skipped_as_ignored(tested: BlackBox) -> None:
     done = run(tested, "proven", f"touch other.log; echo x > tests/a.log; {cache}")
     assert done.exit_code == 0, done.text
     proof = tested.call("show", "proven-1", "work", "--json").text
-    assert "ignored, and not looked at: tests/made/, tests/a.log" in proof
+    assert "ignored by git, not checked: tests/made/, tests/a.log" in proof
     assert "other.log" not in proof
-    assert "ignored, and not looked at: tests/made/, tests/a.log" in tested.call("show", "proven-1", "work").text
+    assert "ignored by git, not checked: tests/made/, tests/a.log" in tested.call("show", "proven-1", "work").text

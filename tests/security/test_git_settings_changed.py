@@ -101,7 +101,7 @@ steps:
   - {name: work, prompt: 'Do the work, please'}
   - {name: ship, type: approval, message: 'Ship it?'}
 """
-TOLD = "settings of the repository that make git start programs were changed, and nobody has accepted them"
+TOLD = "git settings of the repository that start programs were changed and not yet accepted"
 
 
 def ask(box: BlackBox, script: str, workflow: str = ASKED) -> Answer:

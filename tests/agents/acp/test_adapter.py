@@ -107,7 +107,7 @@ def test_what_the_protocol_does_not_have_is_refused(calls: CallRoom) -> None:
     assert unmet("fake", agent().can, asked) == (
         "fake: `allowed_tools` cannot be enforced",
         "fake: `single_turn` cannot be enforced",
-        "fake: the model cannot be chosen",
+        "fake: the model cannot be selected",
     )
 
 

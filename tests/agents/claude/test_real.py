@@ -224,7 +224,7 @@ def test_an_agent_that_is_killed_has_crashed(opened: Open) -> None:
 
     room.during(kill, lambda: bool(room.model.asked("a")))
     assert room.state(run).status == "blocked"
-    assert room.ending(run).error == "the agent ended with crashed: " + KILLED
+    assert room.ending(run).error == "the agent crashed: " + KILLED
 
 
 def test_a_stop_leaves_no_process_also_none_that_escaped(opened: Open) -> None:

@@ -77,8 +77,8 @@ def test_only_what_a_definition_has_words_for_can_be_asked(calls: CallRoom) -> N
         "mine: `access: read` cannot be enforced",
         "mine: `disallowed_tools` cannot be enforced",
         "mine: `single_turn` cannot be enforced",
-        "mine: a conversation cannot go on",
-        "mine: the model cannot be chosen",
+        "mine: conversations cannot be continued",
+        "mine: the model cannot be selected",
     )
 
 

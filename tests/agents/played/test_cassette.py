@@ -111,7 +111,9 @@ def test_a_replay_gives_the_same_steps_outputs_costs_and_files(house: House) -> 
 def test_a_prompt_that_differs_is_named_and_the_recorded_call_is_played(house: House) -> None:
     house.record()
     replayed = house.replay("blue")
-    wanted = "step 'work': the prompt differs from the recorded one at line 16: 'It is `red`.' was 'It is `blue`.' now"
+    wanted = (
+        "step 'work': the prompt differs from the recorded one at line 16: 'It is `red`.' before, 'It is `blue`.' now"
+    )
     assert f"warning: {wanted}" in replayed.output
     assert house.steps("build-2") == house.steps("build-1")
 
@@ -152,7 +154,7 @@ def test_a_step_that_was_not_recorded_is_named(house: House) -> None:
         (("--record", "x.jsonl", "--agent", "cassette"), "a replay records nothing new"),
         (("--record", "no/x.jsonl"), "there is no such folder"),
         (("--agent", "cassette"), "the cassette agent plays a cassette"),
-        (("--agent", "cassette", "--script", "script.yaml"), "is no JSON object"),
+        (("--agent", "cassette", "--script", "script.yaml"), "is not a JSON object"),
     ],
 )
 def test_what_cannot_be_recorded_or_replayed_is_refused_at_the_start(

@@ -152,7 +152,7 @@ def test_a_list_that_nobody_can_read_is_named_and_made_again(runs: Runs) -> None
     before = runs.text("status")
     _query(runs, "UPDATE streams SET document = replace(document, 'ask', CAST(x'ff' AS TEXT))")
     said = runs.text("status")
-    assert "ask-1  its line in lists cannot be read" in said
+    assert "ask-1  its entry in the run list cannot be read" in said
     assert said.endswith("handrail doctor ask-1 --repair\n")
     assert [each["name"] for each in runs.json("doctor", code=1)["findings"]] == ["ask-1"]
     runs.text("doctor", "ask-1", "--repair")
@@ -182,7 +182,7 @@ def test_a_plan_that_was_lost_is_named_and_comes_back_with_its_workflow(runs: Ru
         ["the plan of ask-1 is gone; starting the same workflow again, unchanged, brings it back"]
     )
     assert runs.text("approve", "ask-1", code=3).splitlines()[-1] == snapshot(
-        "next: start the same workflow again, unchanged: that keeps its plan once more; then resume"
+        "next: start the same workflow again, unchanged: that stores its plan again; then resume"
     )
     runs.text("run", "ask", code=3)
     assert runs.json("doctor")["healthy"] is True

@@ -123,7 +123,7 @@ def test_a_blocked_run_is_3_and_resume_begins_its_step_anew(runs: Runs) -> None:
 run gate-1 · pinned 0000 · 0 agent calls
 ✗ g  0.0s  test: exit 1
 gate-1 needs you: step 'g' failed: test: exit 1
-  mend what failed, then resume the run: the step begins anew
+  fix what failed, then resume the run: the step starts over
 next: handrail resume gate-1
 """)
     (runs.shop.root / "go").touch()

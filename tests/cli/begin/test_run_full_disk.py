@@ -63,8 +63,8 @@ def test_a_disk_that_a_step_fills_blocks_the_run_and_a_resume_ends_it(disk: Smal
         (
             3,
             """\
-error: there is no room left for what the command writes to HOME/data/runs/full-1/4/0.0
-next: free space on that disk, then resume: the command runs again
+error: there is no disk space left for the output of the command in HOME/data/runs/full-1/4/0.0
+next: free some disk space, then resume: the command is run again
 """,
         )
     )
@@ -113,7 +113,7 @@ def test_what_must_not_run_twice_waits_for_a_person_when_its_output_found_no_roo
     resumed = disk.call("resume", "full-1", "--json")
     assert (resumed.code, resumed.json["status"], resumed.json["reason"]) == (3, "blocked", "step")
     assert resumed.json["error"] == snapshot(
-        "step 'b' found no room for its output, and it must not run twice (`repeatable: false`)"
+        "step 'b' ran out of disk space for its output, and it must not be run twice (`repeatable: false`)"
     )
     assert disk.runs.trace() == ["a", "b"]
     assert disk.call("resume", "full-1").code == 0

@@ -85,7 +85,7 @@ def test_a_run_that_is_skipped_says_so_and_ends_well(runs: Runs) -> None:
     until(lambda: begun(runs))
     assert runs.text("run", "deps") == snapshot("""\
 run deps-2 · pinned 0000 · 0 agent calls
-deps-2 skipped: deps-1 is not over and has the concurrency key 'deps' (if_running: skip)
+deps-2 skipped: deps-1 has the same concurrency key 'deps' and is still running (if_running: skip)
 """)
     assert status(runs, "deps-2") == "cancelled"
     let_go(runs)

@@ -45,7 +45,7 @@ def test_a_workflow_reads_a_variable_that_the_configuration_passes_on_and_no_oth
 
 def test_a_variable_that_is_not_set_needs_you_unless_it_has_a_default(runs: Runs) -> None:
     runs.add("reads", READS)
-    assert "field 'SHOP_REGION' is not there" in runs.text("run", "reads", code=3)
+    assert "field 'SHOP_REGION' does not exist" in runs.text("run", "reads", code=3)
     runs.add("else", READS.replace("env.SHOP_REGION", "env.SHOP_REGION | default(''none'')"))
     assert runs.call("run", "else").exit_code == 0
     assert runs.json("show", "else-1")["outputs"]["said"] == "none"

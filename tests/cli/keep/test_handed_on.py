@@ -70,7 +70,7 @@ def shell(command: str) -> None:
 
 def test_a_run_says_beforehand_what_it_only_prepares(team: Team, remote: Path) -> None:
     said = team.text("run", "hand-on", "it is broken")
-    assert "step 'pr' prepares the pull request and gives the command that opens it: it is not opened" in said
+    assert "step 'pr' prepares the pull request and prints the command that opens it: it is not opened" in said
     assert "step 'file' writes the issues to a file" in said
     assert git(remote, "for-each-ref") == ""
 
@@ -103,7 +103,7 @@ def test_without_githubs_command_line_the_branch_is_pushed(
 def test_without_a_remote_the_work_is_merged(team: Team) -> None:
     team.add("hand-on", WORKFLOW)
     said = team.text("run", "hand-on", "broken")
-    assert "there is no remote to push it to; bring it into main: handrail merge hand-on-1" in said
+    assert "there is no remote to push it to; to merge it into main: handrail merge hand-on-1" in said
     team.text("merge", "hand-on-1")
     assert team.read("new.txt") == "new\n"
 

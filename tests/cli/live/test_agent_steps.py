@@ -129,7 +129,7 @@ reproduce
         [
             "ran because the run began, by scripted (--agent)",
             (
-                "failed, not proven: changed: *.txt: no such file changed, only: nothing; "
+                "failed, not proven: changed: *.txt: no matching file changed, only: nothing; "
                 "test -f bug.txt passes: it exited with 1"
             ),
             "try 2, ran because 'reproduce' failed, by scripted (--agent)",

@@ -45,7 +45,7 @@ ask-1 needs you: Is "draft" good?
 next: handrail approve ask-1, or revise, or reject
 """)
     assert runs.text("revise", "ask", "-m", "again", code=2) == snapshot("""\
-error: 'ok' was revised as often as it may be
+error: 'ok' has reached its maximum number of revisions
 next: handrail approve ask-1, or handrail reject ask-1
 """)
     assert runs.json("approve", "ask")["status"] == "succeeded"

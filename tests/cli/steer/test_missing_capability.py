@@ -27,7 +27,7 @@ def launched(team: Team, *turns: dict[str, Any]) -> list[str]:
     team.script("feat", {"one": list(turns), "two": turn("done")})
     team.text("trust", "feat", "--yes")
     said = team.run("feat", "Go.", code=3)
-    return COMMAND.findall(next(line for line in said.splitlines() if "let it go on without" in line))
+    return COMMAND.findall(next(line for line in said.splitlines() if "let the run continue without it" in line))
 
 
 def test_a_launched_agent_goes_on_without_it_by_the_printed_commands(team: Team) -> None:

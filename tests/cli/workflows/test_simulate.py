@@ -38,13 +38,13 @@ Longest    6 moves
 
 Faults     2
   .handrail/workflows/ship/workflow.yaml:10: 'tell' needs 'summary', which
-    nothing has given on this path: the run stops there [name-undefined]
-    = guard it, as in `summary | default('')`, or let the step that gives it run
+    nothing sets on this path: the run stops there [name-undefined]
+    = guard it, as in `summary | default('')`, or make the step that sets it run
       on every path
     path: start: thorough = false
   .handrail/workflows/ship/workflow.yaml:13: 'late' is never reached: the run
     always ends at 'stop' [step-never-reached]
-    = mend 'stop', or remove the step
+    = fix 'stop', or remove the step
 
 A run can end
   done at stop: start: thorough = true → look: done → tell: done → ask: approved

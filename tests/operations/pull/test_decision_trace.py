@@ -32,7 +32,7 @@ def test_a_loop_is_entered_and_left_with_the_reason(pull: Pull) -> None:
     assert trace(said) == snapshot(
         [
             "entered_loop: entered lap",
-            "evaluated_condition: PASS: lap 1 (no step of the body said stop)",
+            "evaluated_condition: PASS: lap 1 (no step of the body has stopped the loop)",
             "selected_next_step: next is lap@1/sum",
         ]
     )

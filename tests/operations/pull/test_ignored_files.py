@@ -33,7 +33,7 @@ def test_an_ignored_file_that_a_connected_agent_made_is_named(pull: Pull) -> Non
     pull.drive()
     said = pull.advance(first)
     assert not said.complete
-    assert "changed, and must stay as they were: tests/new.log" in str(pull.events(first.run))
+    assert "must not change, but did: tests/new.log" in str(pull.events(first.run))
     pull.assert_sound()
 
 

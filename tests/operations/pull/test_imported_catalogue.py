@@ -48,8 +48,8 @@ class Difference:
     note: str
 
 
-RUN_ONCE = "steps run once, in their order; WorkRail starts over from the top"
-NAMED_FIRST = "a variable has the value of the step that names it first"
+RUN_ONCE = "steps run once, in order; WorkRail starts over from the top"
+NAMED_FIRST = "a variable has the value from the step that sets it first"
 DIFFERENT = {
     "coding-task-workflow-agentic.json": Difference(
         "a loop changes a variable, and WorkRail goes back to a step that it had skipped", RUN_ONCE
@@ -61,7 +61,7 @@ DIFFERENT = {
         "the last loop changes a variable, and WorkRail goes back to the design that it had skipped", RUN_ONCE
     ),
     "examples/dashboard-template-workflow.json": Difference(
-        "the original is refused, so that there is nothing to compare with", "WorkRail does not know this either"
+        "the original is refused, so that there is nothing to compare with", "not valid in WorkRail either"
     ),
 }
 

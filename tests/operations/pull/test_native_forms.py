@@ -79,7 +79,7 @@ def test_what_guides_comes_whole_in_a_new_conversation_and_short_in_one_that_goe
         assert "# Rules of this workflow\n\n- Prefer evidence over opinion." in told
         assert "- The API\n  Path: README.md\n  Purpose: The contract." in told
     assert "Prefer evidence" not in second
-    assert "hold as before" in second
+    assert "still apply" in second
     assert "- The API: README.md" in second
 
 
@@ -140,7 +140,7 @@ def test_a_called_agent_must_judge_its_work_and_a_low_level_sends_it_back(shop: 
 def test_a_judgment_without_its_reason_is_refused(shop: StepsRoom) -> None:
     state = shop.run(ASSESSED.replace("NAME", "case"), {"look": {**answer(judged("high", "")), "repeat": True}})
     assert state.status == "blocked"
-    assert "needs its reason" in state.message
+    assert "needs a reason" in state.message
 
 
 def test_a_level_that_follows_up_uses_the_tries_of_the_step(shop: StepsRoom) -> None:
@@ -248,7 +248,7 @@ def test_a_required_capability_that_the_table_denies_blocks_before_any_call(shop
     text = with_keys(WEB + "defaults: {agent: claude, disallowed_tools: [WebFetch, WebSearch]}\n")
     state = shop.run(text.replace("NAME", "case"), {})
     assert (state.status, state.reason, state.spent.agent_calls) == ("blocked", "capability", 0)
-    assert state.message == "the workflow requires web_browsing, and claude cannot use web_browsing here"
+    assert state.message == "the workflow requires web_browsing, but claude cannot use web_browsing here"
     assert f"handrail prefer {state.run} --risk aggressive" in state.next_step
 
 
@@ -274,11 +274,11 @@ def test_an_agent_without_a_table_is_told_to_try_before_its_task_and_to_leave_it
     shop: StepsRoom,
 ) -> None:
     told = called(shop, with_keys(WEB), answer(observed("web_browsing", "available")))
-    assert "Before anything else, find out by trying each once" in told
-    assert "do not begin your task: report that, change nothing, and end" in told
+    assert "Before anything else, find out what works by trying each once" in told
+    assert "do not start your task: report that, change nothing, and stop" in told
     liked = called(shop, with_keys("capabilities: {delegation: preferred}\n"), answer())
-    assert "Before anything else, find out by trying each once" in liked
-    assert "do not begin your task" not in liked
+    assert "Before anything else, find out what works by trying each once" in liked
+    assert "do not start your task" not in liked
 
 
 def test_a_required_capability_that_the_agent_finds_missing_blocks_until_a_person_decides(shop: StepsRoom) -> None:

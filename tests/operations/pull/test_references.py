@@ -45,7 +45,7 @@ def test_references_are_whole_at_the_start_short_on_return_and_absent_in_between
     assert item(said, pull) == snapshot("""\
 # References
 
-Documents that this workflow builds on. Read those that your step needs.
+Documents that this workflow relies on. Read those that your step needs.
 
 - The guide (authoritative)
   Path: WORK/docs/guide.md
@@ -62,7 +62,7 @@ Documents that this workflow builds on. Read those that your step needs.
     assert item(pull.rehydrate(after), pull) == snapshot("""\
 # References
 
-Documents that this workflow builds on. Read those that your step needs.
+Documents that this workflow relies on. Read those that your step needs.
 
 - The guide: WORK/docs/guide.md
 - The lost [unresolved]: docs/lost.md

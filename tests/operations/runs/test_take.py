@@ -85,4 +85,4 @@ def test_an_imported_run_that_was_let_go_at_a_step_that_the_engine_cannot_perfor
         asyncio.run(supervisor_of(log, tmp_path / "other", {}).run_until_idle())
         state = state_of(log, run)
     assert (state.status, state.reason) == ("blocked", "step")
-    assert state.message == snapshot("step 'publish' was begun by somebody who let go of the run")
+    assert state.message == snapshot("step 'publish' was started by an agent that has released the run")

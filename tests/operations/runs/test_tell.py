@@ -55,7 +55,9 @@ def test_an_agent_is_told_in_its_conversation_when_its_answer_is_done(shop: Step
     assert second.spec["session"] == shop.endings(run, "one")[0].details["session"]
     assert "use tabs" not in str(first.spec["prompt"])
     assert 'of="message">\nuse tabs\n</message-' in str(second.spec["prompt"])
-    assert str(second.spec["prompt"]).startswith("# A message for you\n\nA person who follows the run says this")
+    assert str(second.spec["prompt"]).startswith(
+        "# A message for you\n\nA person following the run sent you this message"
+    )
     (given,) = of_kind(shop.log, run, MessageGiven)
     assert (given.text, given.by, given.address) == ("use tabs", "person:ann", "one")
 
@@ -85,7 +87,7 @@ def test_what_no_agent_came_for_is_named_at_the_end(shop: StepsRoom) -> None:
     state = shop.run(text, {})
     tell(shop.writer, state.run, "use tabs", "ann", CATALOG)
     state = shop.answer(state.run, "approve")
-    assert (state.status, state.message) == ("succeeded", "no agent came any more that could be told: use tabs")
+    assert (state.status, state.message) == ("succeeded", "not delivered, since no further agent was called: use tabs")
 
 
 def test_a_call_that_failed_has_not_heard_it(shop: StepsRoom) -> None:
@@ -168,9 +170,12 @@ def test_an_answer_stands_where_the_budget_allows_no_call_to_tell_its_agent_more
     state = shop.state(run)
     assert (state.status, state.steps["one"].status) == ("succeeded", "succeeded")
     assert (state.names["said"], state.names["read"]) == ("first", "first")
-    assert (len(shop.calls(run, "one")), state.message) == (1, "no agent came any more that could be told: use tabs")
+    assert (len(shop.calls(run, "one")), state.message) == (
+        1,
+        "not delivered, since no further agent was called: use tabs",
+    )
     (kept,) = of_kind(shop.log, run, StepPassedOver)
     assert event_sentence(kept) == snapshot(
-        "its answer stands: the budget is used up: $1.00 of $1.00; its agent was not told any more: use tabs"
+        "its answer stands: the budget is used up: $1.00 of $1.00; not delivered to its agent: use tabs"
     )
     assert event_sentence(kept) in [reason.what for reason in explain(shop.log, run, "one")]

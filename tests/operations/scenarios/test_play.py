@@ -181,7 +181,9 @@ expect:
 def test_a_scenario_that_takes_too_long_is_ended(plays: Plays) -> None:
     tests = "name: slow\ntimeout: 500ms\nturns: {do: {delay: 600}}\nexpect: {status: succeeded}\n"
     (outcome,) = plays(QUESTION, tests)
-    assert [(line, what) for line, what, _, _ in problems(outcome)] == [(1, "it took longer than 0.5 s and was ended")]
+    assert [(line, what) for line, what, _, _ in problems(outcome)] == [
+        (1, "it took longer than 0.5 s and was stopped")
+    ]
 
 
 def test_programs_of_a_test_are_found_before_all_others(plays: Plays) -> None:
@@ -220,7 +222,7 @@ WRONG: dict[str, tuple[str, int, str]] = {
     "an unknown input": ("name: x\ninput: {a: 1}\nexpect: {}\n", 2, "there is no input 'a'"),
     "a bad turn": ("name: x\nturns: {do: {sayy: hi}}\nexpect: {}\n", 2, "did you mean 'say'?"),
     "a bad status": ("name: x\nexpect: {status: ok}\n", 2, "'ok' is not allowed here"),
-    "a path out of the repository": ("name: x\nfiles: {../a: b}\nexpect: {}\n", 2, "no path inside the workspace"),
+    "a path out of the repository": ("name: x\nfiles: {../a: b}\nexpect: {}\n", 2, "not a path inside the workspace"),
     "a name twice": ("- {name: x, expect: {}}\n- {name: x, expect: {}}\n", 2, "two scenarios are called 'x'"),
     "an empty file": ("# nothing\n", 1, "the test file is empty"),
     "a plain text": ("hello\n", 1, "expected a map or a list"),

@@ -175,7 +175,7 @@ def test_an_agent_that_takes_no_server_is_refused_where_a_step_asks_for_tools() 
         run="", address="a", turn=1, prompt="", workspace="", server=ToolServer((), (), ("report_progress",))
     )
     assert unmet("gemini", GeminiAgent().can, call) == (
-        "gemini: it cannot be given tools of Handrail (`handrail_tools`)",
+        "gemini: it cannot use the tools of Handrail (`handrail_tools`)",
     )
     assert unmet("scripted", ScriptedAgent().can, call) == ()
 
@@ -183,7 +183,7 @@ def test_an_agent_that_takes_no_server_is_refused_where_a_step_asks_for_tools() 
 def test_tools_in_a_sandbox_are_refused_before_the_run_starts(tools: ToolsRoom) -> None:
     tools.work(sandbox="bwrap")
     said = tools.run(code=2, do=[{"say": "done"}])
-    assert "step 'do': an agent in a sandbox cannot reach the log" in said
+    assert "step 'do': an agent in a sandbox cannot access the log" in said
 
 
 FORMS = """\

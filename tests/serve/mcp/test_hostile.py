@@ -76,4 +76,4 @@ def test_nothing_that_steers_a_terminal_reaches_an_agent_as_text(pull: Pull) -> 
 def test_a_megabyte_of_text_in_a_workflow_is_refused_in_few_words(pull: Pull, where: str) -> None:
     said = pull.start(definition(step("first", **{where: "x" * 1_000_000})))
     assert (said.code, len(said.text) < 1000) == ("INVALID_WORKFLOW", True)
-    assert "characters, at most" in said.text
+    assert "characters, the maximum" in said.text
