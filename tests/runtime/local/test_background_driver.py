@@ -59,7 +59,7 @@ def test_a_second_one_refuses_politely_and_names_the_first(home: Home) -> None:
     second = subprocess.run(
         [Path(sys.executable).with_name("handrail"), "drive"], capture_output=True, text=True, check=True
     )
-    assert f"a background driver drives these runs already: process {home.driver()}, since 20" in second.stdout
+    assert f"another background driver is already running: process {home.driver()}, since 20" in second.stdout
 
 
 def test_it_stands_on_its_own_feet(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
