@@ -117,8 +117,8 @@ One test    make test FILE="$FILE"
 Sources     **, !**/{test,tests,spec,specs,__tests__,testdata}/**,
             !**/*{test,spec,Test,Spec}*
 Worktrees   nothing to set up, nothing to copy
-Note        make test FILE="$FILE" runs all tests; if one file can be run alone,
-            say so in [checks.test_one]
+Note        make test FILE="$FILE" runs all tests; if a single file can be run,
+            configure it in [checks.test_one]
 Trying it   worktree 0 s, make test 0 s ✓ green on main
 Write this? [Y/n/e]
 Wrote       .handrail/config.toml, .handrail/workflows/fix-bug/
