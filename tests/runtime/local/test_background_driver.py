@@ -90,7 +90,7 @@ def test_it_ends_when_nothing_is_left_to_wait_for(home: Home, monkeypatch: pytes
     assert home.reaches(run, "succeeded").steps["hi"].attempts == 1
     eventually(lambda: find_background_driver(home.folders) is None)
     said = home.folders.data / "driver.log"
-    eventually(lambda: "nothing is left to wait for" in said.read_text())
+    eventually(lambda: "nothing left to wait for" in said.read_text())
 
 
 def test_an_approval_continues_the_run_without_a_terminal(home: Home) -> None:
