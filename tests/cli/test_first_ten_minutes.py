@@ -117,8 +117,8 @@ One test    make test FILE="$FILE"
 Sources     **, !**/{test,tests,spec,specs,__tests__,testdata}/**,
             !**/*{test,spec,Test,Spec}*
 Worktrees   nothing to set up, nothing to copy
-Note        make test FILE="$FILE" runs all tests; if one file can be run alone,
-            say so in [checks.test_one]
+Note        make test FILE="$FILE" runs all tests; if a single file can be run,
+            configure it in [checks.test_one]
 Trying it   worktree 0 s, make test 0 s ✓ green on main
 Write this? [Y/n/e]
 Wrote       .handrail/config.toml, .handrail/workflows/fix-bug/
@@ -133,7 +133,7 @@ Checks      test: make test
 One test    make test FILE="$FILE"
 Sources     **, !**/{test,tests,spec,specs,__tests__,testdata}/**, !**/*{test,spec,Test,Spec}*
 Worktrees   nothing to set up, nothing to copy
-Note        make test FILE="$FILE" runs all tests; if one file can be run alone, say so in [checks.test_one]
+Note        make test FILE="$FILE" runs all tests; if a single file can be run, configure it in [checks.test_one]
 Trying it   worktree 0 s, make test 0 s ✓ green on main
 Write this? [Y/n/e]
 Wrote       .handrail/config.toml, .handrail/workflows/fix-bug/   (trusted: you wrote them)
@@ -163,7 +163,7 @@ Next        install an agent and log in, then: handrail run fix-bug "what is bro
                     80: """\
 run mend-1 · pinned 0000 · 2 to 8 agent calls, at most $6.00, 90 min
   worktree WORKTREES/mend-1
-1 uncommitted file is not part of this run (--with-changes takes them along)
+1 uncommitted file is not part of this run (--with-changes includes them)
 ✓ reproduce  0.0s  $0.31  proof: sh test_quantity.sh exits 1
 ? confirm    needs you
     Cause: total never looks at the quantity
@@ -177,7 +177,7 @@ next: handrail resume mend-1
                     120: """\
 run mend-1 · pinned 0000 · 2 to 8 agent calls, at most $6.00, 90 min
   worktree WORKTREES/mend-1
-1 uncommitted file is not part of this run (--with-changes takes them along)
+1 uncommitted file is not part of this run (--with-changes includes them)
 ✓ reproduce  0.0s  $0.31  proof: sh test_quantity.sh exits 1
 ? confirm    needs you
     Cause: total never looks at the quantity

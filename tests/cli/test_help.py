@@ -34,18 +34,18 @@ Usage: handrail [OPTIONS] [COMMAND] [ARGS]...
   Run coding agents along workflows you can trust, stop and rewind.
 
 Commands:
-  init     Find this repository's agent, checks and set-up; write them down.
+  init     Detect this repository's agent, checks and set-up, and save them.
   run      Run a workflow here, and show each step as it happens.
-  status   Show what needs you, what runs and what ended.
+  status   Show which runs need you, are running or have ended.
   logs     Show everything that happened in a run.
   diff     Show what a run or one of its steps changed.
-  approve  Approve what a run asks about, and go on.
-  revise   Send the work back with a comment, and go on.
-  reject   Reject what a run asks about.
-  resume   Let a run go on; what is done is not repeated.
+  approve  Approve what a run is waiting for, and continue it.
+  revise   Send the work back with a comment, and continue.
+  reject   Reject what a run is waiting for.
+  resume   Continue a run; finished steps are not repeated.
   stop     Stop a run for good.
-  rewind   Go back to before a step, and go on from there.
-  doctor   Check the tools and everything that is recorded.
+  rewind   Go back to before a step, and continue from there.
+  doctor   Check the required tools and the recorded data.
 
 Groups:
   workflow  new list inspect validate lint test simulate compile schema stamp
@@ -68,29 +68,30 @@ Usage: handrail [OPTIONS] [COMMAND]
   can trust, stop and rewind.
 
 Commands:
-  init     Find this repository's agent,
-           checks and set-up; write them
-           down.
+  init     Detect this repository's
+           agent, checks and set-up, and
+           save them.
   run      Run a workflow here, and show
            each step as it happens.
-  status   Show what needs you, what
-           runs and what ended.
+  status   Show which runs need you, are
+           running or have ended.
   logs     Show everything that happened
            in a run.
   diff     Show what a run or one of its
            steps changed.
-  approve  Approve what a run asks
-           about, and go on.
+  approve  Approve what a run is waiting
+           for, and continue it.
   revise   Send the work back with a
-           comment, and go on.
-  reject   Reject what a run asks about.
-  resume   Let a run go on; what is done
-           is not repeated.
+           comment, and continue.
+  reject   Reject what a run is waiting
+           for.
+  resume   Continue a run; finished
+           steps are not repeated.
   stop     Stop a run for good.
   rewind   Go back to before a step, and
-           go on from there.
-  doctor   Check the tools and
-           everything that is recorded.
+           continue from there.
+  doctor   Check the required tools and
+           the recorded data.
 
 Groups:
   workflow  new list inspect validate
@@ -112,67 +113,67 @@ def test_the_help_of_a_command_fits_a_narrow_terminal_too() -> None:
 def test_the_page_of_all_commands_names_each_once() -> None:
     text = said("help", "commands")
     assert text == snapshot("""\
-Begin:
-  init     Find this repository's agent, checks and set-up; write them down.
-  demo     See it all in 20 seconds, in a throw-away repository.
+Start:
+  init     Detect this repository's agent, checks and set-up, and save them.
+  demo     See how it works in 20 seconds, in a temporary repository.
   run      Run a workflow here, and show each step as it happens.
   connect  Connect an agent or an editor to Handrail, or undo it.
-  mcp      Let a connected agent walk workflows, over MCP.
+  mcp      Serve workflows to a connected agent over MCP.
 
 Look:
-  status   Show what needs you, what runs and what ended.
+  status   Show which runs need you, are running or have ended.
   inbox    Show what needs you.
   logs     Show everything that happened in a run.
   show     Show a run's steps, or one step with its output.
   why      Explain why steps ran, were skipped or repeated.
   attach   Watch a run's agents at work, in tmux.
   diff     Show what a run or one of its steps changed.
-  cost     Show what agents took, step by step and in all.
+  cost     Show cost, tokens and time, per step and in total.
   compare  Show runs side by side: outcome, cost, time, changes.
 
 Answer:
-  approve  Approve what a run asks about, and go on.
-  revise   Send the work back with a comment, and go on.
-  reject   Reject what a run asks about.
-  answer   Answer a question that a run asks.
-  tell     Say something to a run's agent while it works.
+  approve  Approve what a run is waiting for, and continue it.
+  revise   Send the work back with a comment, and continue.
+  reject   Reject what a run is waiting for.
+  answer   Answer a run's question, and continue it.
+  tell     Send a message to a run's agent while it works.
 
 Steer:
-  resume   Let a run go on; what is done is not repeated.
+  resume   Continue a run; finished steps are not repeated.
   stop     Stop a run for good.
-  rewind   Go back to before a step, and go on from there.
+  rewind   Go back to before a step, and continue from there.
   fork     Copy a run, as it is or as it was before a step.
-  prefer   Say how far a guided run goes on alone, and what it may risk.
-  take     Hand a run to an agent that is connected over MCP.
-  release  Give a run back to Handrail, which goes on with it.
+  prefer   Set how autonomous a guided run is, and its risk level.
+  take     Hand a run over to an agent connected over MCP.
+  release  Return a run to Handrail, which continues it.
 
-Keep the work, or not:
-  apply       Bring a run's changes into your checkout, uncommitted.
-  merge       Merge a run's branch into the one it began from.
-  discard     Remove a run's work tree and branch, kept under a ref.
-  clean       Remove what runs left and nobody needs any more.
-  export      Write a run into one file.
-  import-run  Take in a run that was exported.
+Keep or discard the work:
+  apply       Apply a run's changes to your checkout, uncommitted.
+  merge       Merge a run's branch into the one it started from.
+  discard     Remove a run's worktree and branch (a backup ref is kept).
+  clean       Remove leftovers of runs that are no longer needed.
+  export      Export a run to a single file.
+  import-run  Import a run that was exported.
 
 Workflows:
-  new       Write a new workflow to start from, with a prompt and a test.
-  list      Show the workflows that can be used here.
-  inspect   Show one workflow: inputs, steps, files, bound on agent calls.
+  new       Create a new workflow, with a prompt and a test.
+  list      List the workflows that are available here.
+  inspect   Show one workflow: inputs, steps, files, number of agent calls.
   validate  Check workflows: errors and warnings, each at its line.
-  lint      Check workflows and advise on what could be better.
+  lint      Check workflows and suggest improvements.
   test      Run a workflow's tests, with scripted agents.
   simulate  Walk every branch of a workflow without running anything.
   compile   Compile a workflow and show its pinned version.
   schema    Print the JSON Schema of workflow.yaml for your editor.
   stamp     Record in a workflow that it meets the current authoring spec.
-  trust     Look at what a workflow may run, and trust it.
-  import    Bring in workflows written for other tools.
+  trust     Review what a workflow may run, and trust it.
+  import    Import workflows written for other tools.
 
 Help:
-  doctor      Check the tools and everything that is recorded.
-  notify      Try out who is told when a run needs a person.
+  doctor      Check the required tools and the recorded data.
+  notify      Send a test notification to yourself or a channel.
   help        Explain a topic or a command.
-  completion  Print the script that completes commands in your shell.
+  completion  Print the completion script for your shell.
 
 Groups:
   workflow  new list inspect validate lint test simulate compile schema stamp

@@ -28,18 +28,18 @@ def said(*args: str, columns: int = 80) -> str:
 
 def test_the_topics_are_listed_each_with_a_line() -> None:
     assert said("help") == snapshot("""\
-Topics, as in handrail help runs:
+Topics, for example: handrail help runs:
   workflows    what a workflow is, where workflows come from, how they are
                written
-  runs         what a run is, how it is named, how it goes on
+  runs         what a run is, how it is named, how it continues
   steps        addresses of steps: tries, rounds, items, called workflows
   approvals    what needs you, and how you answer
   budgets      limits on dollars, tokens, calls and minutes; usage limits
-  worktrees    where runs work, and what becomes of their changes
+  worktrees    where runs work, and what happens to their changes
   trust        why you are asked before a workflow runs
-  exit-codes   what a command's exit code says
+  exit-codes   what a command's exit code means
   environment  variables that Handrail reads, and those that commands see
-  files        what is kept where
+  files        where Handrail stores its files
   json         the documents that --json prints
   testing      trying a workflow without a model
 
@@ -89,24 +89,24 @@ def test_a_page_is_headings_prose_tables_and_code() -> None:
 EXIT CODES
 
   0    done
-  1    it failed, or was stopped; or this machine refuses: permissions, a broken
-       file
-  2    the call is wrong: an unknown command, option, workflow, run or step
-  3    it needs you: an approval, a question, trust, something to mend; or it
-       waits for a time
+  1    it failed or was stopped, or the machine reported an error: permissions,
+       a broken file
+  2    usage error: an unknown command, option, workflow, run or step
+  3    it needs you: an approval, a question, trust, a problem to fix; or it
+       waits until a certain time
   4    the workflow is invalid
   5    the budget is spent, or the agent's usage limit is reached
   130  paused, by Ctrl-C
 
-  After 3, 5 and 130 nothing has failed that `handrail resume` cannot finish.
+  After 3, 5 and 130 nothing is lost: `handrail resume` continues the run.
 
-  `handrail run`, `resume`, `rewind`, `approve`, `revise` and `answer` end with
-  the code of where the run stands. `handrail status` and the other commands
-  that only look end with 0, whatever they find; `handrail doctor` ends with 1
-  when something is wrong.
+  `handrail run`, `resume`, `rewind`, `approve`, `revise` and `answer` exit with
+  the code for the state of the run. `handrail status` and the other read-only
+  commands exit with 0, whatever they find; `handrail doctor` exits with 1 if
+  something is wrong.
 
-  An error stands on stderr, with the next command below it. With `--json` it is
-  a document on stdout: `{"error": {"code", "message", "next"}}`.
+  An error is written to stderr, with the next command below it. With `--json`,
+  it is a document on stdout: `{"error": {"code", "message", "next"}}`.
 """)
 
 
@@ -114,43 +114,44 @@ def test_a_page_on_a_narrow_terminal() -> None:
     assert said("help", "budgets", columns=40) == snapshot("""\
 BUDGETS
 
-  A workflow, or one step of it, may say
-  what may be spent:
+  A workflow, or one of its steps, can
+  limit what may be spent:
 
     budget: {usd: 6, tokens: 2000000, agent_calls: 20, minutes: 90}
 
-  The budget of a run holds for all runs
+  The budget of a run includes all runs
   that it starts. Minutes count work,
   not waiting for people. Before a run
-  begins, Handrail says how many agent
-  calls it takes at least and at most,
-  and the most that may be spent.
+  starts, Handrail shows the minimum and
+  maximum number of agent calls, and the
+  most that may be spent.
 
-  At the limit the run needs you (exit
+  At the limit, the run needs you (exit
   code 5), and `handrail resume RUN`
-  grants the same amount once more. With
-  `at_limit: finish` no further agent
-  starts and the remaining commands
+  grants the same amount again. With
+  `at_limit: finish`, no further agent
+  starts, but the remaining commands
   still run.
 
 WHAT WAS SPENT
 
-  `handrail cost RUN` adds up dollars,
-  tokens, calls and time, step by step,
-  against the budget. A price that is
-  only partly known is marked with `~`;
-  one that nobody knows is `unknown`,
-  never zero.
+  `handrail cost RUN` shows dollars,
+  tokens, calls and time, per step and
+  in total, against the budget. A price
+  that is only partly known is marked
+  with `~`; one that is not known at all
+  is `unknown`, never zero.
 
 USAGE LIMITS
 
   When an agent's own usage limit is
   reached, the run waits until the time
-  that the agent names, and goes on by
-  itself while something drives it: the
-  terminal in which you watch, or the
-  background driver. `handrail resume
-  RUN` tries at once.
+  that the agent names, and continues
+  automatically while something drives
+  it: the terminal in which you watch
+  it, or the background driver.
+  `handrail resume RUN` tries
+  immediately.
 """)
 
 

@@ -50,7 +50,7 @@ def test_the_forked_run_is_resumed_and_goes_on_to_its_end(history: OldHistory) -
 
 def test_a_finished_run_is_rewound_and_runs_again(history: OldHistory) -> None:
     told = history.call("rewind", "mend-1", "fix")
-    assert "the files are back as they were" in told
+    assert "the files are restored" in told
     assert "mend-1 succeeded" in told
 
 

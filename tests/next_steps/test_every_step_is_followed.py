@@ -10,19 +10,19 @@ from support.next_steps.templates import collect_templates, list_commands
 
 TESTS = Path(__file__).parents[1]
 MENTIONED = {
-    "such as: claude mcp add --transport http handrail {} {}": "a line for Claude Code, in which `handrail` is a name",
+    "for example: claude mcp add --transport http handrail {} {}": "a line for Claude Code; `handrail` is a name in it",
     "the changes stay on the run's branch as a commit; merge it with `handrail merge` or a pull-request step": (
         "an importer says what became of a key; there is no run yet"
     ),
     "`handrail stamp` writes a new one": "an importer says who writes a key",
     "the authoring spec it was last checked against; written by `handrail stamp`": "the description of a key",
     "the key is 'prompt'; `handrail import` translates whole files": "the description of a key of another format",
-    "`handrail run` did not come to the step at which it is killed": "what failed in the demo",
+    "`handrail run` did not reach the step at which it is killed": "what failed in the demo",
     "The same as `handrail {}`.\n\n{}": "the help of an alias",
-    "Topics, as in handrail help runs": "the title of a table of topics",
+    "Topics, for example: handrail help runs": "the title of a table of topics",
     "handrail attach needs a terminal": "what failed; the next step follows it",
     "# left out by handrail init": "a comment in a configuration file",
-    "`handrail {}` is for people ({}), and was called {}": "what an agent was refused",
+    "`handrail {}` is reserved for people ({}), but was called {}": "what an agent was refused",
     "{} tried `handrail {}{}`: refused, only a person may do that": "what an agent was refused",
     "{} tried `handrail {}`, which is for people: refused": "what an agent was refused",
     "handrail mcp: {}": "the name of a program before its message",

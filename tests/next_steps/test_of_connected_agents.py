@@ -76,7 +76,7 @@ def test_a_red_check_is_looked_at_again_by_the_command_of_a_person(box: BlackBox
         in_box(box),
         words(refused),
         "{} (a person does the same with: handrail resume {})",
-        shows="goes on with connected",
+        shows="continues with connected",
     )
     call = {"continueToken": refused["continueToken"], "intent": "rehydrate"}
     assert ask(box, "continue_workflow", **call)["pending"]["address"] == "last"

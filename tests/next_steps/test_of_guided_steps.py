@@ -54,7 +54,7 @@ def test_a_capability_that_lacks_is_let_be_missing(pull: Pull) -> None:
         said,
         "{}; or let the run continue without it: handrail prefer {} --risk aggressive, then handrail resume {}",
         at=1,
-        shows="goes on with connected",
+        shows="continues with connected",
     )
     assert pull.advance(at, artifacts=[seen("unavailable")]).address == "two"
 
@@ -74,7 +74,7 @@ def test_a_step_that_was_refused_too_often_is_shown_and_starts_over(pull: Pull) 
         said.text,
         "see what was submitted: handrail show {} {}; then start over: handrail resume {}",
         at=1,
-        shows="goes on with connected",
+        shows="continues with connected",
     )
     assert pull.advance(said).address == "two"
     assert first.run
@@ -109,7 +109,7 @@ def test_what_an_agent_inside_a_step_cannot_ask_is_left_to_a_person(pull: Pull) 
         said,
         "a person lets an agent of Handrail do the step, and is then asked: handrail release {}",
         code=3,
-        shows="is Handrail's again",
+        shows="Handrail is running",
     )
 
 

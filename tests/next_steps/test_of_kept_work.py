@@ -50,7 +50,9 @@ def test_apply_asks_which_run(team: Team) -> None:
     which, undo = team.text("apply", code=2), team.text("apply", "--undo", code=2)
     run = {"RUN": "edits-1"}
     follow(in_process(team.runs), which, "handrail apply RUN, or handrail apply --undo", fill=run, shows="Applied")
-    follow(in_process(team.runs), which, "handrail apply RUN, or handrail apply --undo", at=1, shows="Took the changes")
+    follow(
+        in_process(team.runs), which, "handrail apply RUN, or handrail apply --undo", at=1, shows="Undid the changes"
+    )
     follow(in_process(team.runs), undo, "handrail apply RUN", fill=run, shows="Applied")
 
 

@@ -70,5 +70,5 @@ def test_a_demo_that_finds_no_room_or_does_not_hold_is_told_again(
     said = str(refused.value.next_step)
     follow(shell, said, "TMPDIR=A_FOLDER_OF_YOURS handrail demo", fill=own, shows="That took")
     assert not [*tmp_path.glob("handrail-demo*")]
-    follow(shell, NEXT, "run it again as `handrail demo --keep`, and look at what it leaves", shows="That took")
+    follow(shell, NEXT, "run `handrail demo --keep`, and look at the files it leaves", shows="That took")
     assert [*tmp_path.glob("handrail-demo*")]

@@ -153,7 +153,7 @@ def test_what_was_discarded_is_brought_back(team: Team) -> None:
         in_process(team.runs),
         done.text,
         "Applied {} to your checkout as uncommitted changes. Undo: git stash, or handrail apply --undo",
-        shows="Took the changes of edits-1 back",
+        shows="Undid the changes of edits-1",
     )
     assert team.read("app.txt") == "one\ntwo\n"
 
@@ -164,7 +164,7 @@ def test_a_run_that_somebody_took_is_given_back(runs: Runs) -> None:
     again = runs.text("release", "ask-1", code=3)
     assert "needs you" in again
     taken = runs.text("take", "ask-1")
-    follow(in_process(runs), taken, "to hand it back: handrail release {}", code=3, shows="needs you")
+    follow(in_process(runs), taken, "to return it to Handrail: handrail release {}", code=3, shows="needs you")
 
 
 def test_a_run_that_waits_in_two_places_is_named(runs: Runs) -> None:
@@ -196,7 +196,7 @@ def test_a_run_in_the_background_is_looked_at_and_stopped(team: Team) -> None:
     follow(
         in_process(team.runs),
         said,
-        "{} goes on in process {}; handrail status {} shows how far it is",
+        "{} continues in process {}; handrail status {} shows its progress",
         shows="slow-1",
     )
     until(lambda: "wait" in team.text("show", "slow-1"))

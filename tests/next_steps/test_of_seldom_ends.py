@@ -181,7 +181,7 @@ def test_an_event_that_cannot_be_read_is_cut_off_by_the_doctor(runs: Runs) -> No
         in_process(runs),
         runs.call("show", "ask-1").output,
         "`handrail doctor {} --repair` cuts the run back to what can be read, and keeps a copy of the rest",
-        shows="1 kept aside",
+        shows="1 set aside",
     )
 
 
@@ -223,7 +223,7 @@ def test_an_apply_that_was_cut_off_is_finished_or_taken_back(team: Team) -> None
         said,
         "handrail apply {} finishes it, handrail apply {} --undo takes it back",
         at=1,
-        shows="Took the changes",
+        shows="Undid the changes",
     )
     assert team.read("app.txt") == "one\ntwo\n"
 
@@ -262,7 +262,7 @@ def test_a_server_for_the_agent_of_a_step_is_not_for_others(team: Team, monkeypa
     follow(
         with_closed_stdin(in_a_shell(team.runs)),
         said,
-        "agents whose step has `handrail_tools` start this themselves; to connect one of yours: handrail mcp",
+        "this is started by agents whose step has `handrail_tools`; to connect your own agent: handrail mcp",
         shows="",
     )
 

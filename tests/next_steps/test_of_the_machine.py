@@ -90,7 +90,7 @@ def test_a_check_that_was_left_out_comes_back_when_it_passes(fresh: Fresh) -> No
     follow(
         says_yes(typed_in(fresh)),
         said,
-        "{} {} left out and runs will not check it; fix that and call handrail init again, or:",
+        "{} {} left out and runs will not check it; fix that and run handrail init again, or:",
         shows="lint: make lint",
     )
 
@@ -112,7 +112,7 @@ def test_what_was_there_before_is_shown_by_trust(fresh: Fresh) -> None:
     fresh.shop.workflow("theirs", PLAIN)
     said = fresh.init().output
     follow(
-        typed_in(fresh), said, "{} {} here before and not trusted: handrail trust . shows it", code=3, shows="theirs"
+        typed_in(fresh), said, "{} {} not trusted yet: handrail trust . shows what to review", code=3, shows="theirs"
     )
     follow(says_yes(typed_in(fresh)), said, "handrail trust .", shows="rusted")
 
@@ -186,14 +186,14 @@ def test_a_damaged_history_names_its_repair(runs: Runs) -> None:
         in_process(runs),
         runs.call("show", "ask-1").output,
         "run `handrail doctor --repair`: it keeps a copy of the file and every event that is intact",
-        shows="cut ask-1 back to 3 events, 1 kept aside",
+        shows="truncated ask-1 to 3 events, 1 set aside",
     )
 
 
 def test_doctor_names_the_repair_and_then_the_status(runs: Runs) -> None:
     asked(runs)
     query(runs, BROKEN)
-    done = follow(in_process(runs), runs.call("doctor").output, "handrail doctor --repair", shows="1 kept aside")
+    done = follow(in_process(runs), runs.call("doctor").output, "handrail doctor --repair", shows="1 set aside")
     follow(in_process(runs), done.text, "handrail status", shows="ask-1")
 
 
@@ -210,7 +210,9 @@ def test_a_damaged_run_that_was_stopped_is_discarded(team: Team) -> None:
     team.run("ask", code=3)
     query(team.runs, BROKEN)
     said = team.text("stop", "ask-1")
-    follow(in_process(team.runs), said, "handrail discard {}, which keeps its files under a ref", shows="Kept under")
+    follow(
+        in_process(team.runs), said, "handrail discard {}, which keeps a backup ref of its files", shows="Kept under"
+    )
 
 
 def test_many_runs_are_listed_with_all(runs: Runs) -> None:
@@ -221,7 +223,7 @@ def test_many_runs_are_listed_with_all(runs: Runs) -> None:
     newest = runs.text("status", "-n", "2")
     follow(in_process(runs), newest, "older: handrail status{} -n {} --before {}", shows="plain-9 ")
     nothing = runs.text("status", "--workflow", "other")
-    follow(in_process(runs), nothing, "no run fits; handrail status shows all", shows="plain-11 ")
+    follow(in_process(runs), nothing, "no run matches; handrail status shows all", shows="plain-11 ")
 
 
 def test_a_folder_of_skills_is_named(runs: Runs, tmp_path: Path) -> None:

@@ -180,7 +180,7 @@ def test_help_leads_to_more_help(runs: Runs) -> None:
         in_process(runs),
         page,
         "All commands: handrail help commands. Topics: handrail help. One command: handrail help run.",
-        shows="Keep the work",
+        shows="Keep or discard the work",
     )
     follow(
         in_process(runs),
@@ -208,7 +208,7 @@ def test_help_leads_to_more_help(runs: Runs) -> None:
         said,
         "Every command takes --help. Topics: handrail help. All commands: handrail help commands.",
         at=1,
-        shows="Keep the work",
+        shows="Keep or discard the work",
     )
 
 
@@ -225,7 +225,7 @@ def test_a_topic_with_the_name_of_a_command_leads_to_that_command(runs: Runs) ->
 def test_without_runs_the_first_steps_are_shown(runs: Runs) -> None:
     runs.add("plain", PLAIN)
     fill = {"WORKFLOW": "plain"}
-    follow(in_process(runs), runs.text(), "run one; handrail list shows which there are", shows="plain")
+    follow(in_process(runs), runs.text(), "run a workflow; handrail list shows them all", shows="plain")
     said = runs.text("status")
     follow(in_process(runs), said, "no runs yet; handrail run WORKFLOW starts one", fill=fill, shows="succeeded")
     assert os.environ["HOME"]

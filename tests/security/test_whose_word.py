@@ -67,7 +67,7 @@ def test_no_command_of_a_person_is_an_agents(agent: ShellAgent) -> None:
 def test_an_agent_may_look(agent: ShellAgent) -> None:
     script = "".join(agent.calls(*words) for words in LOOKS)
     agent.act(f"cd {shlex.quote(str(agent.box.repository))}\n{script}")
-    refused = {words for words in LOOKS if "is for people" in agent.told(*words)}
+    refused = {words for words in LOOKS if "is reserved for people" in agent.told(*words)}
     assert not refused
 
 
@@ -128,9 +128,9 @@ def test_an_agent_with_a_terminal_is_asked_nothing(agent: ShellAgent) -> None:
 def test_it_is_recorded_and_the_person_is_told(agent: ShellAgent) -> None:
     agent.act(agent.calls("approve", "deploy-1") * 3)
     told = agent.told("approve", "deploy-1")
-    assert "`handrail approve` is for people" in told
+    assert "`handrail approve` is reserved for people" in told
     assert "inside step 'a' of work-1" in told
-    assert "next: ask the person to call it in a terminal of their own: handrail approve deploy-1" in told
+    assert "next: ask the person to run it in their own terminal: handrail approve deploy-1" in told
     box, says = agent.box, "the agent of work-1, step a tried `handrail approve deploy-1`"
     assert says in box.call("why", "work-1").out
     assert says in box.call("logs", "work-1").out

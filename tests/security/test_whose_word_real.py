@@ -76,7 +76,7 @@ def test_a_real_agent_inside_a_step_is_no_person(agent: ShellAgent, opened: Open
     room = opened(a=[Shell(f"{agent.program} approve deploy-1 > said 2>&1; true"), Say("done")])
     state = room.run(f"{{name: one, {how}, prompt: 'Go. [[s:a]]'}}")
     assert state.status == "succeeded"
-    assert "is for people" in (room.tree(state.run) / "said").read_text()
+    assert "is reserved for people" in (room.tree(state.run) / "said").read_text()
     assert agent.still_waits()
     name = how.partition(",")[0].removeprefix("agent: ")
     assert f"connected agent {name} tried `handrail approve deploy-1`" in agent.box.call("why", "deploy-1").out

@@ -1,56 +1,56 @@
 """Every command as a literal table, so that neither `--help` nor `--version` imports one."""
 
 RUNS: dict[str, tuple[str, str]] = {
-    "init": ("handrail.cli.begin.init:command", "Find this repository's agent, checks and set-up; write them down."),
-    "demo": ("handrail.cli.demo.command:command", "See it all in 20 seconds, in a throw-away repository."),
+    "init": ("handrail.cli.begin.init:command", "Detect this repository's agent, checks and set-up, and save them."),
+    "demo": ("handrail.cli.demo.command:command", "See how it works in 20 seconds, in a temporary repository."),
     "run": ("handrail.cli.begin.run:command", "Run a workflow here, and show each step as it happens."),
-    "status": ("handrail.cli.look.status:command", "Show what needs you, what runs and what ended."),
+    "status": ("handrail.cli.look.status:command", "Show which runs need you, are running or have ended."),
     "inbox": ("handrail.cli.look.inbox:command", "Show what needs you."),
     "logs": ("handrail.cli.look.logs:command", "Show everything that happened in a run."),
     "show": ("handrail.cli.look.show:command", "Show a run's steps, or one step with its output."),
     "why": ("handrail.cli.look.why:command", "Explain why steps ran, were skipped or repeated."),
     "attach": ("handrail.cli.look.attach:command", "Watch a run's agents at work, in tmux."),
     "diff": ("handrail.cli.look.diff:command", "Show what a run or one of its steps changed."),
-    "cost": ("handrail.cli.look.cost:command", "Show what agents took, step by step and in all."),
+    "cost": ("handrail.cli.look.cost:command", "Show cost, tokens and time, per step and in total."),
     "compare": ("handrail.cli.look.compare:command", "Show runs side by side: outcome, cost, time, changes."),
-    "approve": ("handrail.cli.steer.approve:command", "Approve what a run asks about, and go on."),
-    "revise": ("handrail.cli.steer.revise:command", "Send the work back with a comment, and go on."),
-    "reject": ("handrail.cli.steer.reject:command", "Reject what a run asks about."),
-    "answer": ("handrail.cli.steer.answer:command", "Answer a question that a run asks."),
-    "tell": ("handrail.cli.steer.tell:command", "Say something to a run's agent while it works."),
-    "prefer": ("handrail.cli.steer.prefer:command", "Say how far a guided run goes on alone, and what it may risk."),
-    "resume": ("handrail.cli.steer.resume:command", "Let a run go on; what is done is not repeated."),
+    "approve": ("handrail.cli.steer.approve:command", "Approve what a run is waiting for, and continue it."),
+    "revise": ("handrail.cli.steer.revise:command", "Send the work back with a comment, and continue."),
+    "reject": ("handrail.cli.steer.reject:command", "Reject what a run is waiting for."),
+    "answer": ("handrail.cli.steer.answer:command", "Answer a run's question, and continue it."),
+    "tell": ("handrail.cli.steer.tell:command", "Send a message to a run's agent while it works."),
+    "prefer": ("handrail.cli.steer.prefer:command", "Set how autonomous a guided run is, and its risk level."),
+    "resume": ("handrail.cli.steer.resume:command", "Continue a run; finished steps are not repeated."),
     "stop": ("handrail.cli.steer.stop:command", "Stop a run for good."),
-    "rewind": ("handrail.cli.steer.rewind:command", "Go back to before a step, and go on from there."),
+    "rewind": ("handrail.cli.steer.rewind:command", "Go back to before a step, and continue from there."),
     "fork": ("handrail.cli.steer.fork:command", "Copy a run, as it is or as it was before a step."),
-    "apply": ("handrail.cli.keep.apply:command", "Bring a run's changes into your checkout, uncommitted."),
-    "merge": ("handrail.cli.keep.merge:command", "Merge a run's branch into the one it began from."),
-    "discard": ("handrail.cli.keep.discard:command", "Remove a run's work tree and branch, kept under a ref."),
-    "clean": ("handrail.cli.keep.clean:command", "Remove what runs left and nobody needs any more."),
-    "mcp": ("handrail.cli.begin.mcp:command", "Let a connected agent walk workflows, over MCP."),
+    "apply": ("handrail.cli.keep.apply:command", "Apply a run's changes to your checkout, uncommitted."),
+    "merge": ("handrail.cli.keep.merge:command", "Merge a run's branch into the one it started from."),
+    "discard": ("handrail.cli.keep.discard:command", "Remove a run's worktree and branch (a backup ref is kept)."),
+    "clean": ("handrail.cli.keep.clean:command", "Remove leftovers of runs that are no longer needed."),
+    "mcp": ("handrail.cli.begin.mcp:command", "Serve workflows to a connected agent over MCP."),
     "connect": ("handrail.cli.begin.connect:command", "Connect an agent or an editor to Handrail, or undo it."),
-    "take": ("handrail.cli.steer.take:command", "Hand a run to an agent that is connected over MCP."),
-    "release": ("handrail.cli.steer.release:command", "Give a run back to Handrail, which goes on with it."),
-    "export": ("handrail.cli.keep.export:command", "Write a run into one file."),
-    "import-run": ("handrail.cli.keep.import_run:command", "Take in a run that was exported."),
-    "notify": ("handrail.cli.begin.notify:command", "Try out who is told when a run needs a person."),
-    "doctor": ("handrail.cli.begin.doctor:command", "Check the tools and everything that is recorded."),
+    "take": ("handrail.cli.steer.take:command", "Hand a run over to an agent connected over MCP."),
+    "release": ("handrail.cli.steer.release:command", "Return a run to Handrail, which continues it."),
+    "export": ("handrail.cli.keep.export:command", "Export a run to a single file."),
+    "import-run": ("handrail.cli.keep.import_run:command", "Import a run that was exported."),
+    "notify": ("handrail.cli.begin.notify:command", "Send a test notification to yourself or a channel."),
+    "doctor": ("handrail.cli.begin.doctor:command", "Check the required tools and the recorded data."),
     "help": ("handrail.cli.help:command", "Explain a topic or a command."),
-    "completion": ("handrail.cli.completion:command", "Print the script that completes commands in your shell."),
+    "completion": ("handrail.cli.completion:command", "Print the completion script for your shell."),
 }
 
 WORKFLOWS: dict[str, tuple[str, str]] = {
-    "new": ("handrail.cli.workflows.new:command", "Write a new workflow to start from, with a prompt and a test."),
+    "new": ("handrail.cli.workflows.new:command", "Create a new workflow, with a prompt and a test."),
     "list": (
         "handrail.cli.workflows.list:command",
-        "Show the workflows that can be used here.",
+        "List the workflows that are available here.",
     ),
     "inspect": (
         "handrail.cli.workflows.inspect:command",
-        "Show one workflow: inputs, steps, files, bound on agent calls.",
+        "Show one workflow: inputs, steps, files, number of agent calls.",
     ),
     "validate": ("handrail.cli.workflows.validate:command", "Check workflows: errors and warnings, each at its line."),
-    "lint": ("handrail.cli.workflows.lint:command", "Check workflows and advise on what could be better."),
+    "lint": ("handrail.cli.workflows.lint:command", "Check workflows and suggest improvements."),
     "test": ("handrail.cli.workflows.test:command", "Run a workflow's tests, with scripted agents."),
     "simulate": (
         "handrail.cli.workflows.simulate:command",
@@ -59,8 +59,8 @@ WORKFLOWS: dict[str, tuple[str, str]] = {
     "compile": ("handrail.cli.workflows.compile:command", "Compile a workflow and show its pinned version."),
     "schema": ("handrail.cli.workflows.schema:command", "Print the JSON Schema of workflow.yaml for your editor."),
     "stamp": ("handrail.cli.workflows.stamp:command", "Record in a workflow that it meets the current authoring spec."),
-    "trust": ("handrail.cli.workflows.trust:command", "Look at what a workflow may run, and trust it."),
-    "import": ("handrail.cli.workflows.import_:command", "Bring in workflows written for other tools."),
+    "trust": ("handrail.cli.workflows.trust:command", "Review what a workflow may run, and trust it."),
+    "import": ("handrail.cli.workflows.import_:command", "Import workflows written for other tools."),
 }
 """Command name -> where the command is, and its line in the help."""
 
@@ -68,16 +68,16 @@ DAILY = ("init", "run", "status", "logs", "diff", "approve", "revise", "reject",
 """The twelve commands that `--help` shows."""
 
 GROUPS: dict[str, tuple[dict[str, tuple[str, str]], str]] = {
-    "workflow": (WORKFLOWS, "The same commands, as `handrail workflow list`."),
+    "workflow": (WORKFLOWS, "The commands about workflows, as one group: `handrail workflow list`."),
 }
 """Groups of commands: name -> its commands, and its own help text."""
 
 SECTIONS: dict[str, tuple[str, ...]] = {
-    "Begin": ("init", "demo", "run", "connect", "mcp"),
+    "Start": ("init", "demo", "run", "connect", "mcp"),
     "Look": ("status", "inbox", "logs", "show", "why", "attach", "diff", "cost", "compare"),
     "Answer": ("approve", "revise", "reject", "answer", "tell"),
     "Steer": ("resume", "stop", "rewind", "fork", "prefer", "take", "release"),
-    "Keep the work, or not": ("apply", "merge", "discard", "clean", "export", "import-run"),
+    "Keep or discard the work": ("apply", "merge", "discard", "clean", "export", "import-run"),
     "Workflows": tuple(WORKFLOWS),
     "Help": ("doctor", "notify", "help", "completion"),
 }
@@ -96,50 +96,50 @@ HIDDEN: dict[str, str] = {
 """Commands that Handrail itself calls, not people: name -> where the command is."""
 
 PEOPLES: dict[str, str] = {
-    "approve": "it decides what a run asks a person",
-    "revise": "it decides what a run asks a person",
-    "reject": "it decides what a run asks a person",
-    "answer": "it says what an agent asked a person",
-    "prefer": "it says how far a run goes on without a person, and what it may risk",
+    "approve": "it makes a decision that a run asked a person for",
+    "revise": "it makes a decision that a run asked a person for",
+    "reject": "it makes a decision that a run asked a person for",
+    "answer": "it answers a question that an agent asked a person",
+    "prefer": "it sets how autonomous a run is, and its risk level",
     "trust": "it decides which commands and which code may run",
     "init": "what it writes is trusted",
     "new": "what it writes is trusted",
     "connect": "it writes to the configuration of the person's agents",
-    "release": "it lets commands run that nobody has looked at, and takes a run from its holder",
+    "release": "it allows commands that nobody has reviewed, and takes a run from its holder",
     "take": "it hands a run over, with a token that completes its steps",
-    "rewind": "it gives up what a run has done",
-    "fork": "it makes runs that pass for the person's",
-    "import-run": "it makes runs that pass for the person's",
+    "rewind": "it undoes what a run has done",
+    "fork": "it creates runs in the person's name",
+    "import-run": "it creates runs in the person's name",
     "apply": "it changes the person's checkout",
-    "merge": "it moves the person's branches",
+    "merge": "it changes the person's branches",
     "discard": "it stops a run for good and removes its files",
     "clean": "it removes worktrees, branches and snapshots",
-    "doctor": "a repair cuts what was recorded",
-    "notify": "it runs the person's own command, and sends in their name",
-    "mcp": "a new key makes tokens of connected agents void",
+    "doctor": "a repair truncates recorded data",
+    "notify": "it runs the person's own command, and sends messages in their name",
+    "mcp": "a new key invalidates tokens of connected agents",
 }
 """Commands that act for a person, with the reason: an agent or the command of a step may not call them."""
 
 CHILDRENS: dict[str, str] = {
     "stop": "it ends a run for good",
-    "resume": "it lets a run go on, where that costs more too",
-    "tell": "agents take it for the person's word",
+    "resume": "it continues a run, even where that costs more",
+    "tell": "agents treat it as the person's word",
 }
 """Commands that an agent may call only for runs that its own run started; they are recorded as the agent's."""
 
 ANYONES: dict[str, str] = {
-    **dict.fromkeys(("status", "inbox", "logs", "show", "why", "attach", "diff", "cost", "compare"), "it only looks"),
-    **dict.fromkeys(("list", "inspect", "validate", "lint", "simulate", "compile", "schema"), "it only looks"),
-    **dict.fromkeys(("help", "completion", "view"), "it only looks"),
-    "run": "workflows call others; it runs what is trusted, asks nobody, and is recorded as the agent's",
+    **dict.fromkeys(("status", "inbox", "logs", "show", "why", "attach", "diff", "cost", "compare"), "it is read-only"),
+    **dict.fromkeys(("list", "inspect", "validate", "lint", "simulate", "compile", "schema"), "it is read-only"),
+    **dict.fromkeys(("help", "completion", "view"), "it is read-only"),
+    "run": "workflows call others; it runs only trusted content, never prompts, and is recorded as the agent's",
     "test": "it runs what is trusted, with a log of its own",
     "demo": "it has a repository and a log of its own",
     "export": "it only reads the log",
     "import": "it writes workflows, which need trust",
     "stamp": "it writes a workflow, which needs trust",
-    "drive": "it goes on with what was decided, and asks nobody",
+    "drive": "it continues what was decided, and never prompts",
 }
-"""Commands that act for nobody in particular, with the reason."""
+"""Commands that act for no particular person, with the reason."""
 
 ONLY_LOOKS = {"trust": "show", "clean": "dry_run"}
 """The option that makes a command of `PEOPLES` read-only, so that anybody may call it."""

@@ -8,7 +8,7 @@ SHELLS = ("bash", "zsh", "fish")
 @click.command("completion", epilog='Example: eval "$(handrail completion bash)"')
 @click.argument("shell", type=click.Choice(SHELLS))
 def command(*, shell: str) -> None:
-    """Print the script that completes commands, workflows, runs and steps in your shell.
+    """Print the completion script for your shell: commands, workflows, runs and steps.
 
     \b
     bash: eval "$(handrail completion bash)" in ~/.bashrc

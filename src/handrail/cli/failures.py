@@ -72,7 +72,7 @@ def _usage(error: click.ClickException) -> dict[str, Any]:
     if isinstance(error, click.FileError):
         return {"code": "environment", "message": f"{error.ui_filename}: {error.message}", "next": None}
     if isinstance(error, click.NoSuchOption) and error.option_name == "--json":
-        return {"code": "usage", "message": "--json stands after a command", "next": f"{path} COMMAND --json"}
+        return {"code": "usage", "message": "--json must come after the command", "next": f"{path} COMMAND --json"}
     message = error.format_message().rstrip(".")
     return {"code": "usage", "message": message[:1].lower() + message[1:], "next": f"{path} --help"}
 

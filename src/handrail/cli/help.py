@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 TOPICS: dict[str, str] = {
     "workflows": "what a workflow is, where workflows come from, how they are written",
-    "runs": "what a run is, how it is named, how it goes on",
+    "runs": "what a run is, how it is named, how it continues",
     "steps": "addresses of steps: tries, rounds, items, called workflows",
     "approvals": "what needs you, and how you answer",
     "budgets": "limits on dollars, tokens, calls and minutes; usage limits",
-    "worktrees": "where runs work, and what becomes of their changes",
+    "worktrees": "where runs work, and what happens to their changes",
     "trust": "why you are asked before a workflow runs",
-    "exit-codes": "what a command's exit code says",
+    "exit-codes": "what a command's exit code means",
     "environment": "variables that Handrail reads, and those that commands see",
-    "files": "what is kept where",
+    "files": "where Handrail stores its files",
     "json": "the documents that --json prints",
     "testing": "trying a workflow without a model",
 }
@@ -73,7 +73,7 @@ def _page(text: str) -> None:
 
 def _topics() -> str:
     formatter = click.HelpFormatter(width=_columns())
-    with formatter.section("Topics, as in handrail help runs"):
+    with formatter.section("Topics, for example: handrail help runs"):
         formatter.write_dl(list(TOPICS.items()))
     _more(formatter)
     return formatter.getvalue()

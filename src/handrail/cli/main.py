@@ -78,7 +78,7 @@ def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 
 @click.pass_context
 def _run_bare_command(ctx: click.Context) -> int | None:
-    """Show what needs the user, what runs and what ended, or the first steps while there are no runs."""
+    """Show which runs need the user, are running or have ended, or the first steps while there are no runs."""
     if ctx.invoked_subcommand is not None:
         return None
     from handrail.cli.look.status import show_overview

@@ -56,9 +56,9 @@ def _message(actor: Actor, command: str) -> str:
     inside = f"inside step '{step}' of {run}" if step else f"inside a command of {run}"
     where = inside if actor.kind == "agent" else f"in a shell of {actor.name}"
     why = PEOPLES.get(command) or CHILDRENS[command]
-    return f"`handrail {command}` is for people ({why}), and was called {where}"
+    return f"`handrail {command}` is reserved for people ({why}), but was called {where}"
 
 
 def _next_step(command: str, about: str) -> str:
     words = shlex.join(["handrail", command, *([about] if about else [])])
-    return f"ask the person to call it in a terminal of their own: {words}"
+    return f"ask the person to run it in their own terminal: {words}"

@@ -47,7 +47,7 @@ def choose_environment(system: System, run: str) -> dict[str, str]:
 
 def open_background(folders: Folders, workflows: Workflows, machine: Machine) -> "tuple[System, EnvironmentServer]":
     """Open the user's database for the background driver, with its own end of the channel."""
-    # Environments are handed to this process; it asks nobody for one.
+    # Environments are handed to this process; it requests none itself.
     system = open_system(folders, workflows, machine, is_asking=False)
     environments = cast("HandedEnvironments", system.environments)
     return system, environment_server.EnvironmentServer(folders.data, environments, AttendedRuns(system.log))

@@ -12,6 +12,6 @@ def current_place() -> Place:
     try:
         cwd = Path.cwd()
     except FileNotFoundError:
-        message, next_step = "the current folder no longer exists", "cd into a folder that does"
+        message, next_step = "the current folder no longer exists", "cd into a folder that exists"
         raise EnvironmentFault(message, next_step=next_step) from None
     return here(cwd, os.environ)

@@ -150,7 +150,7 @@ def test_a_step_that_was_not_recorded_is_named(house: House) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--record", "x.jsonl", "--detach"), "--record needs this process to the end of the run"),
+        (("--record", "x.jsonl", "--detach"), "--record needs this process until the run ends"),
         (("--record", "x.jsonl", "--agent", "cassette"), "a replay records nothing new"),
         (("--record", "no/x.jsonl"), "there is no such folder"),
         (("--agent", "cassette"), "the cassette agent plays a cassette"),

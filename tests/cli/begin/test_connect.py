@@ -70,11 +70,11 @@ def test_what_is_written_once_is_taken_back_to_the_byte(agent: str, shop: Shop, 
     assert path.stat().st_mode & 0o777 == 0o600
     again = shop.call("connect", agent, "--yes")
     assert again.exit_code == 0
-    assert "has it already: nothing to do" in again.output
+    assert "is already set up: nothing to do" in again.output
     assert path.read_bytes() == written
     assert shop.call("connect", agent, "--undo").exit_code == 0
     assert every_file(home) == before
-    assert "nothing to do" in shop.call("connect", agent, "--undo").output
+    assert "nothing to undo" in shop.call("connect", agent, "--undo").output
 
 
 @pytest.mark.parametrize("agent", FILES)
@@ -115,7 +115,7 @@ Codex reads HOME/.codex/config.toml; these lines connect it:
   env = { "HANDRAIL_HOME" = "DATA" }
   required = true
   startup_timeout_sec = 30
-nothing was written; --yes writes it
+nothing was written; use --yes to write it
 """)
     assert every_file(home) == {}
 
@@ -206,7 +206,7 @@ def test_an_agent_may_not_connect_itself(shop: Shop, home: Path) -> None:
     words = [handrail_program(), "connect", "claude", "--yes"]
     said = subprocess.run(words, cwd=shop.root, env=environ, capture_output=True, text=True, timeout=60, check=False)
     assert said.returncode == 3
-    assert "`handrail connect` is for people" in said.stderr
+    assert "`handrail connect` is reserved for people" in said.stderr
     assert every_file(home) == {}
 
 

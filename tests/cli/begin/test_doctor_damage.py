@@ -107,9 +107,9 @@ def test_a_lost_tail_is_cut_told_and_lived_again(runs: Runs) -> None:
     assert runs.diagnosis("--repair") == snapshot(
         [
             "log   HOME/data/handrail.db ✓",
-            "  cut ask-1 back to 4 events, 4 lost",
+            "  truncated ask-1 to 4 events, 4 lost",
             "  lost ask-3: its beginning cannot be read, 4 lost",
-            "  made the file anew: 2 runs are in it",
+            "  rebuilt the file: it contains 2 runs",
             "  the damaged file is kept as HOME/data/handrail.db.damaged-1",
             "background driver   not running",
             "next: handrail status",
@@ -127,7 +127,7 @@ def test_a_history_that_was_cut_is_listed_as_it_is_now_without_a_resume(runs: Ru
     runs.text("run", "ask", code=3)
     runs.text("approve", "ask-1")
     _query(runs, "UPDATE events SET payload = x'7b7d' WHERE seq = 3")
-    assert "  cut ask-1 back to 2 events, 6 kept aside" in runs.text("doctor", "--repair").splitlines()
+    assert "  truncated ask-1 to 2 events, 6 set aside" in runs.text("doctor", "--repair").splitlines()
     assert runs.text("status") == snapshot(
         "PAUSED  ask-1  draft  interrupted: nobody drives it  handrail resume ask-1\n"
     )
@@ -141,7 +141,7 @@ def test_a_history_whose_beginning_is_lost_is_listed_no_more(runs: Runs) -> None
     runs.add("ask", ASKING)
     runs.text("run", "ask", code=3)
     _query(runs, "UPDATE events SET payload = x'7b7d' WHERE seq = 1")
-    lost = "  lost ask-1: its beginning cannot be read, 4 kept aside"
+    lost = "  lost ask-1: its beginning cannot be read, 4 set aside"
     assert lost in runs.text("doctor", "--repair").splitlines()
     assert runs.json("status")["runs"] == []
 

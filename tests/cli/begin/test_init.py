@@ -24,9 +24,9 @@ Checks      test: make test   lint: make lint
 One test    make test FILE="$FILE"
 Sources     **, !**/{test,tests,spec,specs,__tests__,testdata}/**,
             !**/*{test,spec,Test,Spec}*
-Worktrees   copy: .env          (a new worktree has none)
-Note        make test FILE="$FILE" runs all tests; if one file can be run alone,
-            say so in [checks.test_one]
+Worktrees   copy: .env          (in each new worktree)
+Note        make test FILE="$FILE" runs all tests; if a single file can be run,
+            configure it in [checks.test_one]
 Trying it   worktree 0 s, make test 0 s ✓, make lint 0 s ✓ green on main
 Wrote       .handrail/config.toml, .handrail/workflows/fix-bug/
             (trusted: you wrote them)
@@ -86,8 +86,8 @@ One test    make test FILE="$FILE"
 Sources     **, !**/{test,tests,spec,specs,__tests__,testdata}/**,
             !**/*{test,spec,Test,Spec}*
 Worktrees   nothing to set up, nothing to copy
-Note        make test FILE="$FILE" runs all tests; if one file can be run alone,
-            say so in [checks.test_one]
+Note        make test FILE="$FILE" runs all tests; if a single file can be run,
+            configure it in [checks.test_one]
 Trying it   worktree 0 s, make test 0 s ✗, make lint 0 s ✓
             test is red on main: exit 2
               1 failed
@@ -95,7 +95,7 @@ Trying it   worktree 0 s, make test 0 s ✗, make lint 0 s ✓
 Left out    test: make test (red on main)
 Wrote       .handrail/config.toml, .handrail/workflows/fix-bug/
             (trusted: you wrote them)
-Next        test was left out and runs will not check it; fix that and call
+Next        test was left out and runs will not check it; fix that and run
             handrail init again, or: handrail run fix-bug "what is broken"
 """)
     checks = tomllib.loads(fresh.config())["checks"]
@@ -144,7 +144,7 @@ def test_json_is_one_document_with_everything(fresh: Fresh) -> None:
             "worktrees": {"setup": [], "copy": []},
             "left_out": [],
             "notes": [
-                'make test FILE="$FILE" runs all tests; if one file can be run alone, say so in [checks.test_one]'
+                'make test FILE="$FILE" runs all tests; if a single file can be run, configure it in [checks.test_one]'
             ],
             "tried": [
                 {"name": "worktree", "command": None, "outcome": "green", "why": None, "output": None},

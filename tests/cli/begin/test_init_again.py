@@ -25,7 +25,7 @@ failed = [2]
     assert (fresh.root / ".handrail/workflows/fix-bug/workflow.yaml").read_bytes() == workflow
     assert fresh.shop.json("trust", ".handrail/config.toml", "--show")["trusted"]
     assert not fresh.shop.json("trust", "fix-bug", "--show")["trusted"]
-    assert "nothing: everything is there already" in fresh.init().output
+    assert "nothing: everything already exists" in fresh.init().output
 
 
 def test_what_was_never_trusted_is_neither_run_nor_trusted(fresh: Fresh) -> None:

@@ -22,10 +22,10 @@ Checks      none found. Name yours under [checks] in .handrail/config.toml, such
 One test    unknown
 Sources     unknown
 Worktrees   nothing to set up, nothing to copy
-Note        how one test file is run is not known, and fix-bug needs it: write
-            [checks.test_one] into .handrail/config.toml
-Note        the product's code was not found, and fix-bug needs to know it:
-            write [project] sources into .handrail/config.toml
+Note        fix-bug needs to know how to run a single test file: add
+            [checks.test_one] to .handrail/config.toml
+Note        fix-bug needs to know where the product's code is: add [project]
+            sources to .handrail/config.toml
 Trying it   worktree 0 s (there is no check to try)
 Wrote       .handrail/config.toml, .handrail/workflows/fix-bug/
             (trusted: you wrote them)

@@ -67,7 +67,7 @@ error: slow-1 is driven by handrail run (process PID)
 next: handrail status slow-1
 """)
         assert runs.text("status") == snapshot("RUNNING  slow-1  wait  in process PID  handrail logs slow-1\n")
-        assert runs.text("resume", code=2).startswith("error: no run waits to be resumed")
+        assert runs.text("resume", code=2).startswith("error: no run can be resumed")
     finally:
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
@@ -156,7 +156,7 @@ def test_ctrl_c_at_the_question_leaves_it_open(runs: Runs) -> None:
         screen.until("\n> ")
         screen.ctrl("c")
         assert screen.wait() == 130
-        assert "ask-1 waits for your answer: handrail approve ask-1" in screen.text()
+        assert "ask-1 is waiting for your answer: handrail approve ask-1" in screen.text()
     assert runs.json("approve", "ask-1")["status"] == "succeeded"
 
 
@@ -176,11 +176,11 @@ def test_a_detached_run_goes_on_in_the_background_driver_through_approval(runs: 
     runs.add("ask", ASKING)
     assert runs.text("run", "ask", "--detach", HANDRAIL_DRIVER_IDLE="2") == snapshot("""\
 run ask-1 · pinned 0000 · 0 agent calls
-ask-1 goes on in process PID; handrail status ask-1 shows how far it is
+ask-1 continues in process PID; handrail status ask-1 shows its progress
 """)
     until(lambda: runs.json("status", "ask")["runs"][0]["reason"] == "approval")
     said = runs.text("approve", "ask", "--detach", HANDRAIL_DRIVER_IDLE="2")
-    assert said == "ask-1 goes on in process PID; handrail status ask-1 shows how far it is\n"
+    assert said == "ask-1 continues in process PID; handrail status ask-1 shows its progress\n"
     until(lambda: runs.json("status", "ask")["runs"][0]["status"] == "succeeded")
     until(lambda: "background driver" not in runs.text("status"))
 

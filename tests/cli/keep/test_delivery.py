@@ -28,9 +28,9 @@ Applied 2 files to your checkout as uncommitted changes. Undo: git stash, or han
 """)
     assert team.git("status", "--short") == " M app.txt\n?? first.txt"
     assert (team.read("app.txt"), team.read("first.txt")) == ("one\n2\n", "first\n")
-    assert team.text("apply", "two-1").startswith("Nothing to apply: your checkout has the changes of two-1 already")
+    assert team.text("apply", "two-1").startswith("Nothing to apply: your checkout already has the changes of two-1")
     assert team.text("apply", "--undo") == snapshot("""\
-Took the changes of two-1 back: 2 files in your checkout as before.
+Undid the changes of two-1: 2 files restored in your checkout.
 """)
     assert team.git("status", "--short") == ""
     assert team.text("apply", "--undo", code=2) == snapshot("""\
@@ -56,23 +56,23 @@ def test_apply_leaves_files_alone_that_the_user_is_editing(team: Team) -> None:
 def test_apply_says_that_a_run_is_not_over(team: Team) -> None:
     team.add("asks", ASKS, **CHANGES)
     team.run("asks", code=3)
-    assert "asks-1 is not over: these are its changes so far" in team.text("apply", "asks-1")
+    assert "asks-1 has not ended: these are its changes so far" in team.text("apply", "asks-1")
     assert "which run?" in team.text("apply", code=2)
 
 
 def test_merge_moves_the_base_when_nobody_has_it_checked_out(team: Team) -> None:
     done(team)
     team.git("switch", "-qc", "elsewhere")
-    assert team.text("merge", "two-1") == "Merged work/two-1 into main, which is at HASH now\n"
+    assert team.text("merge", "two-1") == "Merged work/two-1 into main, which is now at HASH\n"
     assert team.git("show", "main:first.txt") == "first"
     assert team.git("status", "--short") == ""
-    assert team.text("merge", "two-1") == "main has everything of work/two-1 already\n"
+    assert team.text("merge", "two-1") == "main already contains everything of work/two-1\n"
     assert team.json("merge", "two-1")["already"] is True
 
 
 def test_merge_moves_a_clean_checkout_of_the_base_forward(team: Team) -> None:
     done(team)
-    assert team.text("merge", "two-1") == "Merged work/two-1 into main, which is at HASH now\n"
+    assert team.text("merge", "two-1") == "Merged work/two-1 into main, which is now at HASH\n"
     assert (team.read("first.txt"), team.git("status", "--short")) == ("first\n", "")
 
 
@@ -105,7 +105,7 @@ def test_discard_keeps_everything_under_a_ref_and_says_how_to_get_it_back(team: 
     done(team)
     tree = Path(team.json("show", "two-1")["workspace"])
     assert team.text("discard", "two-1") == snapshot("""\
-Discarded the work tree of two-1 and its branch work/two-1. Kept under refs/handrail/two-1
+Discarded the worktree of two-1 and its branch work/two-1. Kept under refs/handrail/two-1
   Get it back: handrail apply two-1, or its commits: git branch work/two-1 HASH
 """)
     assert not tree.exists()
@@ -137,7 +137,7 @@ def test_clean_removes_what_arrived_and_says_why_the_rest_stays(team: Team) -> N
     # Worktrees of items that succeeded are already gone; their branches are not.
     assert team.git("worktree", "list").count("\n") == 1
     said = team.text("clean")
-    assert "removed  work tree WORKTREES/fan-1." in said
+    assert "removed  worktree WORKTREES/fan-1." in said
     assert "of fan-1: work/fan-1 has commits that main does not have" in said
     team.git("merge", "-q", "work/fan-1")
     assert [each["run"] for each in team.json("clean")["removed"]] == ["fan-1"]
@@ -147,7 +147,7 @@ def test_clean_removes_what_arrived_and_says_why_the_rest_stays(team: Team) -> N
 
 
 def test_clean_leaves_the_tree_of_a_run_that_is_not_over(team: Team) -> None:
-    assert team.text("clean") == "nothing is left of runs\n"
+    assert team.text("clean") == "nothing to clean up\n"
     team.add("asks", ASKS)
     team.run("asks", code=3)
     assert "of asks-1: the run is not over" in team.text("clean")
@@ -178,7 +178,7 @@ def test_copies_are_compared_side_by_side(team: Team) -> None:
     sides = team.json("compare", "two-1", "two-2")["runs"]
     assert [each["files"] for each in sides] == [sides[0]["files"]] * 2
     assert sides[1]["forked_from"]["run"] == "two-1"
-    assert "a comparison needs two runs or more" in team.text("compare", "two-1", "two-1", code=2)
+    assert "a comparison needs at least two runs" in team.text("compare", "two-1", "two-1", code=2)
 
 
 def test_changes_that_were_taken_along_are_not_the_runs_own(team: Team) -> None:

@@ -154,7 +154,7 @@ def test_doctor_repairs_a_history_that_was_edited(runs: Runs) -> None:
     assert runs.diagnosis("--repair") == snapshot(
         [
             "log   HOME/data/handrail.db ✓",
-            "  cut parent-1.2 back to 1 events, 3 kept aside",
+            "  truncated parent-1.2 to 1 events, 3 set aside",
             "background driver   not running",
             "next: handrail status",
         ]

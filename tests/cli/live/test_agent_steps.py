@@ -117,8 +117,8 @@ reproduce
   began      TIME
   ended      TIME
   output     ""
-  proof      ✓ changed: *.txt  (stale: established on tree HASH, the work tree is now HASH)
-  proof      ✓ test -f bug.txt passes  (stale: established on tree HASH, the work tree is now HASH)
+  proof      ✓ changed: *.txt  (stale: established on tree HASH, the worktree is now HASH)
+  proof      ✓ test -f bug.txt passes  (stale: established on tree HASH, the worktree is now HASH)
 """)
     proofs = team.json("show", "proven-1", "reproduce")["steps"][0]["proofs"]
     assert [(each["ok"], each["stale"]) for each in proofs] == [(True, True), (True, True)]

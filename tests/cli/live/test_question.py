@@ -37,7 +37,7 @@ def test_an_approval_shows_the_difference_takes_a_revision_and_a_rejection(team:
         screen.type("look again\n")
         screen.until(lambda text: text.count("[a]pprove") == 3 and text.endswith("> "))
         screen.type("j\n")
-        screen.until("why (may be empty): ")
+        screen.until("why (optional): ")
         screen.type("not that\n")
         assert screen.wait() == 1
         assert told(team, screen) == snapshot("""\
@@ -69,7 +69,7 @@ new file mode 100644
   [a]pprove  [r]evise with a comment  [d]iff  re[j]ect
   or later: handrail approve fix-1
 > j
-  why (may be empty): not that
+  why (optional): not that
 ✗ confirm    rejected by ann: not that
 fix-1 failed: rejected at 'confirm': not that
   the work is safe on branch work/fix-1 (1 uncommitted file)
@@ -117,7 +117,7 @@ def test_ctrl_d_leaves_a_question_for_later(team: Team) -> None:
         screen.until("\n> ")
         screen.ctrl("d")
         assert screen.wait() == 130
-        assert screen.lines()[-2:] == [">", "fix-1 waits for your answer: handrail approve fix-1"]
+        assert screen.lines()[-2:] == [">", "fix-1 is waiting for your answer: handrail approve fix-1"]
     with watch(team, "approve", "fix-1") as screen:
         assert screen.wait() == 0
         assert told(team, screen) == snapshot("""\
@@ -169,7 +169,7 @@ run par-1 · pinned 0000 · an unknown number of agent calls
 ✓ build[a]/make  0.0s  $0.10
 ? build[a]/ok  needs you
     Is a good?
-  meanwhile build[b]/make, build[c]/make go on
+  meanwhile build[b]/make, build[c]/make continue
   [a]pprove  [r]evise with a comment  [d]iff  re[j]ect
   or later: handrail approve par-1.6
 >
@@ -182,7 +182,7 @@ run par-1 · pinned 0000 · an unknown number of agent calls
             [
                 "    Is a good?",
                 "  [a]pprove  [r]evise with a comment  [d]iff  re[j]ect",
-                "  meanwhile build[b]/make, build[c]/make go on",
+                "  meanwhile build[b]/make, build[c]/make continue",
                 "  or later: handrail approve par-1.6",
                 "  worktree WORKTREES/par-1",
                 "> a",

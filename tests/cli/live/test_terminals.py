@@ -21,7 +21,7 @@ def test_a_usage_limit_says_when_it_goes_on_by_itself(team: Team) -> None:
         shown = re.sub(r"\b(at|until) \d\d:\d\d( on \w+ \d\d \w+)?", r"\1 HH:MM", screen.text())
         assert [" ".join(line.split()) for line in shown.splitlines()[-2:]] == snapshot(
             [
-                "Scripted's usage limit is reached. Goes on by itself at HH:MM, terminal open or not; Ctrl-C pauses.",
+                "Scripted's usage limit is reached. Continues at HH:MM, even without this terminal; Ctrl-C pauses.",
                 "… work usage limit, waits until HH:MM Ctrl-C pauses, nothing is lost",
             ]
         )

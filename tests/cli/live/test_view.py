@@ -46,7 +46,7 @@ def test_a_run_with_a_fix_and_an_approval_at_80_columns(team: Team) -> None:
         assert told(team, screen) == snapshot("""\
 run fix-1 · pinned 0000 · 1 to 9 agent calls, at most $6.00, 90 min
   worktree WORKTREES/fix-1
-1 uncommitted file is not part of this run (--with-changes takes them along)
+1 uncommitted file is not part of this run (--with-changes includes them)
 ✗ reproduce  0.0s  $0.05  not proven: cause.txt exists
 ▸ reproduce  scripted  try 2 of 2  0:00  $0.05 of $6.00  Bash until test -e ~/…
 """)
@@ -55,7 +55,7 @@ run fix-1 · pinned 0000 · 1 to 9 agent calls, at most $6.00, 90 min
         assert told(team, screen) == snapshot("""\
 run fix-1 · pinned 0000 · 1 to 9 agent calls, at most $6.00, 90 min
   worktree WORKTREES/fix-1
-1 uncommitted file is not part of this run (--with-changes takes them along)
+1 uncommitted file is not part of this run (--with-changes includes them)
 ✗ reproduce  0.0s  $0.05  not proven: cause.txt exists
 ✓ reproduce  0.0s  $0.12  proof: cause.txt exists
 ? confirm    needs you
@@ -69,7 +69,7 @@ run fix-1 · pinned 0000 · 1 to 9 agent calls, at most $6.00, 90 min
         assert told(team, screen) == snapshot("""\
 run fix-1 · pinned 0000 · 1 to 9 agent calls, at most $6.00, 90 min
   worktree WORKTREES/fix-1
-1 uncommitted file is not part of this run (--with-changes takes them along)
+1 uncommitted file is not part of this run (--with-changes includes them)
 ✗ reproduce  0.0s  $0.05  not proven: cause.txt exists
 ✓ reproduce  0.0s  $0.12  proof: cause.txt exists
 ? confirm    needs you
@@ -113,7 +113,7 @@ fix-1: begins anew
   [a]pprove  [r]evise with a comment  [d]iff  re[j]ect
   or later: handrail approve fix-1
 > ^C
-fix-1 waits for your answer: handrail approve fix-1
+fix-1 is waiting for your answer: handrail approve fix-1
 """)
 
 

@@ -133,12 +133,12 @@ def test_an_agent_in_tmux_is_seen_adopted_after_kill_9_and_recorded_as_ever(team
             driver.communicate(timeout=60)
             go(team)
             assert "work-1 succeeded" in team.text("resume", "work-1", "--tmux")
-            said = screen.until("the agent has ended; handrail status work-1 shows how the run stands")
+            said = screen.until("the agent has ended; handrail status work-1 shows the state of the run")
             assert screen.wait() == 0
     follow(
         in_process(team.runs),
         said,
-        "the agent has ended; handrail status {} shows how the run stands",
+        "the agent has ended; handrail status {} shows the state of the run",
         shows="succeeded",
     )
     logged = [json.loads(line) for line in team.runs.call("logs", "work-1", "--json").output.splitlines()]
@@ -170,7 +170,7 @@ def test_stop_ends_the_agent_its_window_and_the_server(team: Team) -> None:
 def test_an_agent_of_the_background_driver_has_its_window_where_a_person_looks_for_it(team: Team) -> None:
     team.add("work", WATCHED, work=[WAITS])
     with driven(team, "--detach", HANDRAIL_DRIVER_IDLE="1") as started:
-        assert "work-1 goes on in process" in started.communicate(timeout=60)[1]
+        assert "work-1 continues in process" in started.communicate(timeout=60)[1]
         until(lambda: windows(team) == 1)
         with attached(team) as screen:
             screen.until("work-1 work · scripted")
@@ -191,9 +191,9 @@ def test_any_agent_at_work_can_be_looked_at_and_goes_on_when_the_person_leaves(t
             screen.until("work-1 build[1]/build · scripted")
             screen.ctrl("b")
             screen.type("d")
-            said = screen.until("work-1 goes on; handrail attach work-1 shows it again")
+            said = screen.until("work-1 continues; handrail attach work-1 shows it again")
             assert screen.wait() == 0
-        follow(leaves_at_once(team), said, "{} goes on; handrail attach {} shows it again", shows="work-1 goes on")
+        follow(leaves_at_once(team), said, "{} continues; handrail attach {} shows it again", shows="work-1 continues")
         assert windows(team) == 2
         go(team)
         out, err = driver.communicate(timeout=60)

@@ -39,7 +39,7 @@ def test_every_try_and_every_called_workflow_counts(team: Team) -> None:
             "plain – – – 0.0s",
             "kid/inner $0.0040 2 1 0.0s",
             "priced-1 $0.75 42 3 0.0s",
-            "took 0.0s from beginning to end",
+            "took 0.0s from start to end",
             "budget: $0.75 of $2.00 · 3 of 9 agent calls",
         ]
     )
@@ -69,7 +69,7 @@ def test_a_price_that_nobody_knows_is_never_a_zero(team: Team) -> None:
     total = team.json("cost", "priced-1")["total"]
     assert total["unpriced"] == 1
     shown = team.text("cost", "priced-1")
-    assert "1 agent call did not tell a price" in shown
+    assert "1 agent call did not report a price" in shown
     first = next(line for line in shown.splitlines() if line.startswith("first"))
     assert "unknown" in first or "~$" in first
     assert "$0.00" not in shown

@@ -73,7 +73,7 @@ def test_a_list_is_filtered_by_repository_workflow_and_state(team: Team) -> None
     assert _named(runs, "--status", "paused") == ["fix-32"], "nobody drives it"
     assert _named(runs, "--status", "needs-you") == []
     assert _named(runs, "--status", "paused", "--status", "failed") == ["fix-32", "fix-31"]
-    assert runs.text("status", "--status", "needs-you") == "no run fits; handrail status shows all\n"
+    assert runs.text("status", "--status", "needs-you") == "no run matches; handrail status shows all\n"
 
 
 def _named_by_number(numbers: range) -> list[str]:
@@ -164,7 +164,7 @@ def test_a_bare_resume_folds_no_run_that_failed() -> None:
 
 def test_one_run_takes_no_filters(runs: Runs) -> None:
     _fill(runs, str(runs.shop.root))
-    assert "without filters" in runs.text("status", "fix-31", "--here", code=2)
+    assert "not to a single run" in runs.text("status", "fix-31", "--here", code=2)
 
 
 def test_every_state_that_can_be_asked_for_is_offered() -> None:

@@ -152,21 +152,22 @@ ENDED  w-3            succeeded  handrail show w-3\
 
 def test_before_the_first_run_the_bare_command_says_what_to_do(runs: Runs) -> None:
     assert runs.text(COLUMNS="80") == snapshot("""\
-handrail demo          see it all in 20 seconds, in a throw-away repository
-handrail init          in your repository: finds agent, checks and branch
-handrail run WORKFLOW  run one; handrail list shows which there are
+handrail demo          see how it works in 20 seconds, in a temporary
+                       repository
+handrail init          in your repository: detect agent, checks and branch
+handrail run WORKFLOW  run a workflow; handrail list shows them all
 """)
     assert runs.text(COLUMNS="40") == snapshot("""\
-handrail demo     see it all in 20
-                  seconds, in a throw-
-                  away repository
+handrail demo     see how it works in
+                  20 seconds, in a
+                  temporary repository
 handrail init     in your repository:
-                  finds agent, checks
+                  detect agent, checks
                   and branch
 handrail run WORKFLOW
-                  run one; handrail
-                  list shows which
-                  there are
+                  run a workflow;
+                  handrail list shows
+                  them all
 """)
     assert not (runs.shop.home / "data").exists()
 

@@ -34,7 +34,7 @@ next: handrail answer asking-1 "..."
     assert team.json("show", "asking-1")["reason"] == "question"
     refused = team.text("approve", "asking-1", code=2)
     assert refused == snapshot("""\
-error: asking-1 asks nobody for approval
+error: asking-1 is not waiting for approval
 next: handrail answer asking-1 "..."
 """)
     assert team.text("answer", "asking-1", "  ", code=2).startswith("error: the answer is empty")
@@ -46,7 +46,7 @@ asking-1 succeeded
 next: handrail diff asking-1 --stat, then apply, merge or discard it
 """)
     assert "take b" in team.text("show", "asking-1", "work", "--prompt")
-    assert team.text("answer", "asking-1", "again", code=2).startswith("error: asking-1 asks no question")
+    assert team.text("answer", "asking-1", "again", code=2).startswith("error: asking-1 has not asked a question")
 
 
 def test_the_question_of_an_item_is_answered_through_its_run(team: Team) -> None:

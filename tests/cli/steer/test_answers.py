@@ -30,7 +30,7 @@ def test_approve_goes_on_to_the_end(runs: Runs) -> None:
 ask-1 succeeded
 """)
     assert runs.text("approve", "ask-1", code=2) == snapshot("""\
-error: ask-1 asks nobody for approval
+error: ask-1 is not waiting for approval
 next: handrail status ask-1
 """)
 
@@ -75,12 +75,12 @@ next: handrail why ask-1, or handrail resume ask-1
 def test_answer_says_that_nothing_asks_in_words(runs: Runs) -> None:
     asked(runs)
     assert runs.text("answer", "ask", "yes", code=2) == snapshot("""\
-error: ask-1 asks for approval, not for an answer in words
+error: ask-1 is waiting for approval, not for a text answer
 next: handrail approve ask-1, or revise -m TEXT, or reject
 """)
     runs.text("approve", "ask")
     assert runs.text("answer", "ask", "yes", code=2) == snapshot("""\
-error: ask-1 asks no question
+error: ask-1 has not asked a question
 next: handrail status ask-1
 """)
 
@@ -122,13 +122,13 @@ def test_resume_without_an_id_needs_exactly_one_candidate(runs: Runs) -> None:
     runs.add("ask", PLAIN_ASK)
     runs.text("run", "ask", code=3)
     assert runs.text("resume", code=2) == snapshot("""\
-error: no run waits to be resumed
+error: no run can be resumed
 next: handrail status
 """)
     for _ in range(2):
         runs.text("run", "flaky", code=1)
     assert runs.text("resume", code=2) == snapshot("""\
-error: 2 runs can go on: flaky-2, flaky-1
+error: 2 runs can be resumed: flaky-2, flaky-1
 next: handrail resume flaky-2
 """)
 
@@ -197,18 +197,18 @@ def test_a_run_is_stopped_with_a_reason(runs: Runs) -> None:
 def test_a_taken_run_is_held_until_it_is_released(runs: Runs) -> None:
     asked(runs)
     assert runs.text("take", "ask") == snapshot("""\
-ask-1 is for a connected agent now
+ask-1 is handed over to a connected agent
 tell the agent: call continue_workflow with intent "rehydrate" and continueToken "TOKEN"
-to hand it back: handrail release ask-1
+to return it to Handrail: handrail release ask-1
 """)
-    assert runs.text("take", "ask").startswith("ask-1 is for a connected agent now\n"), "a person takes it over"
+    assert runs.text("take", "ask").startswith("ask-1 is handed over to a connected agent\n"), "a person takes it over"
     assert runs.text("resume", "ask", code=2) == snapshot("""\
 error: ask-1 is held by connected agent NAME
 next: handrail approve ask-1
 """)
     assert "handrail approve ask-1" in runs.text("status")
     assert runs.text("release", "ask", code=3) == snapshot("""\
-ask-1 is Handrail's again
+Handrail is running ask-1 again
 ask-1 needs you: Is "draft" good?
 next: handrail approve ask-1, or revise, or reject
 """)
@@ -228,6 +228,6 @@ def test_an_approval_of_a_taken_run_names_no_agent_that_is_not_started(runs: Run
     runs.call("run", "hand", "--script", "play.yaml")
     runs.text("take", "hand-1")
     said = runs.text("approve", "hand-1")
-    assert "hand-1 goes on with connected agent" in said
+    assert "hand-1 continues with connected agent" in said
     assert "next: handrail release hand-1" in said
     assert "polish" not in said

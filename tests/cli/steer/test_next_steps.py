@@ -28,7 +28,7 @@ def test_resume_without_a_run_asks_which_on_a_terminal(runs: Runs) -> None:
     for _ in range(2):
         runs.call("run", "flaky", "--in", ".")
     assert runs.text("resume", code=2) == snapshot("""\
-error: 2 runs can go on: flaky-2, flaky-1
+error: 2 runs can be resumed: flaky-2, flaky-1
 next: handrail resume flaky-2
 """)
     runs.shop.write("go", "")
@@ -45,7 +45,7 @@ next: handrail resume flaky-2
     assert runs.json("status", "flaky-1")["runs"][0]["status"] == "succeeded"
     assert runs.json("resume")["run"] == "flaky-2"
     assert runs.text("resume", code=2) == snapshot("""\
-error: no run waits to be resumed
+error: no run can be resumed
 next: handrail status
 """)
 

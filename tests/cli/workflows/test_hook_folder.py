@@ -64,7 +64,7 @@ def test_once_trusted_it_compiles_for_the_empty_context(folder: Shop) -> None:
     assert (summary["single_turn"], summary["suppress_thoughts"]) == (True, True)
     assert summary["disallowed_tools"] == ["mcp__linear__create_comment"]
     shown = folder.call("inspect", "full-development").stdout
-    assert "this workflow is Python" in shown
+    assert "this workflow is written in Python" in shown
 
 
 def test_a_changed_version_needs_trust_again(folder: Shop) -> None:

@@ -140,7 +140,7 @@ def test_trusted_python_is_shown_for_the_empty_context_and_says_so(shop: Shop) -
     shop.call("trust", "py", "--yes")
     result = shop.call("inspect", "py")
     assert result.exit_code == 0
-    assert "Note       this workflow is Python; it is shown as it is without any input" in result.stdout
+    assert "Note       this workflow is written in Python; it is shown as it is without inputs" in result.stdout
     assert shop.json("inspect", "py")["empty_context"] is True
 
 
@@ -181,7 +181,7 @@ def test_compiling_python_says_for_which_context(shop: Shop) -> None:
     shop.call("trust", "py", "--yes")
     result = shop.call("compile", "py")
     assert result.exit_code == 0
-    assert "without any input" in result.stderr
+    assert "without inputs" in result.stderr
     assert "1 step, 1 agent call" in result.stdout
 
 

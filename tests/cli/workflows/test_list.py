@@ -77,7 +77,7 @@ def test_a_user_workflow_hides_that_of_the_repository_and_says_so(shop: Shop) ->
 def test_routines_are_one_line_until_all_is_asked_for(shop: Shop) -> None:
     assert "routine-ideation" not in shop.call("list").stdout
     count = sum(each["name"].startswith("routine-") for each in shop.json("list")["workflows"])
-    assert f"and {count} routines for use inside other workflows" in shop.call("list").stdout
+    assert f"and {count} routines to use in other workflows" in shop.call("list").stdout
     assert "routine-ideation" in shop.call("list", "--all").stdout
     assert any(each["name"] == "routine-ideation" for each in shop.json("list")["workflows"])
 

@@ -33,7 +33,7 @@ def test_faults_are_told_with_line_path_and_what_to_do(shop: Shop) -> None:
 ship  .handrail/workflows/ship/workflow.yaml
 Steps      4 of 5 can be reached
 Calls      0 to 1 agent calls, no limit on the cost
-Looked at  13 states, all that there are
+Explored   all 13 states
 Longest    6 moves
 
 Faults     2
@@ -74,7 +74,7 @@ def test_what_was_cut_is_said_and_is_no_fault(shop: Shop) -> None:
     shop.workflow("ship", CLEAN)
     result = shop.call("simulate", "ship", "--max-paths", "1")
     assert result.exit_code == 0
-    assert "then it was cut" in result.output
+    assert "explore the rest" in result.output
 
 
 def test_an_invalid_workflow_exits_with_4_and_a_wrong_call_with_2(shop: Shop) -> None:

@@ -14,7 +14,7 @@ def test_a_test_that_passes_is_one_line(notes: Team) -> None:
     put(notes, GOOD)
     assert said(notes) == snapshot("""\
 notes   NOTES/workflow.yaml
-  ✓ notes are written, looked at and published   0.0s   stood in for publish
+  ✓ notes are written, looked at and published   0.0s   replaced: publish
 1 passed in 0.0s
 """)
 
@@ -23,7 +23,7 @@ def test_a_failure_shows_both_ways_the_place_and_what_to_look_at(notes: Team) ->
     put(notes, GOOD.replace("[changes, write, look, publish]", "[changes, write, publish]").replace("1.2\\n", "1.3\\n"))
     assert said(notes, code=1) == snapshot("""\
 notes   NOTES/workflow.yaml
-  ✗ notes are written, looked at and published   0.0s   stood in for publish
+  ✗ notes are written, looked at and published   0.0s   replaced: publish
       NOTES/tests/first.yaml:9: the run took another path
           changes
           write

@@ -33,7 +33,7 @@ def test_both_forms_are_listed_with_everything_that_helps_to_choose(pull: Pull) 
             "tier": "user",
             "tags": ["sampling"],
             "startable": True,
-            "staleness": {"level": "none", "reason": "it was reviewed against the present authoring spec"},
+            "staleness": {"level": "none", "reason": "it was reviewed against the current authoring spec"},
         }
     )
     assert greet == snapshot(

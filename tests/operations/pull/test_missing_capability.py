@@ -38,7 +38,7 @@ def test_a_connected_agent_goes_on_without_it_by_the_printed_commands(pull: Pull
     blocked = pull.advance(pull.start(FLOW), artifacts=[seen("unavailable")])
     prefer, resume = COMMAND.findall(blocked.data["blockers"][0]["suggestedFix"])
     typed(prefer)
-    assert "feat-1 goes on with connected agent" in typed(resume)
+    assert "feat-1 continues with connected agent" in typed(resume)
     pull.drive()
     assert pull.state(blocked.run).held_by, "it stays with its agent"
     at = pull.advance(blocked)

@@ -65,7 +65,7 @@ def test_the_command_says_where_what_stood_there_is_kept(shop: StepsRoom) -> Non
     person = _person(shop)
     person.runs("two")
     said = person.calls("rewind", "two-1", "s2")
-    assert "the files are back as they were; what stood there is kept: git show refs/handrail/two-1" in said
+    assert "the files are restored; what was there before is kept: git show refs/handrail/two-1" in said
     (person.tree("two-1") / "mine.txt").write_text("mine\n")
     said = person.calls("rewind", "two-1", "s2")
-    assert "what stood there is kept: git show refs/handrail/kept/two-1/1" in said
+    assert "what was there before is kept: git show refs/handrail/kept/two-1/1" in said

@@ -59,7 +59,7 @@ def test_a_second_one_refuses_politely_and_names_the_first(home: Home) -> None:
     second = subprocess.run(
         [Path(sys.executable).with_name("handrail"), "drive"], capture_output=True, text=True, check=True
     )
-    assert f"a background driver drives these runs already: process {home.driver()}, since 20" in second.stdout
+    assert f"another background driver is already running: process {home.driver()}, since 20" in second.stdout
 
 
 def test_it_stands_on_its_own_feet(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,7 +90,7 @@ def test_it_ends_when_nothing_is_left_to_wait_for(home: Home, monkeypatch: pytes
     assert home.reaches(run, "succeeded").steps["hi"].attempts == 1
     eventually(lambda: find_background_driver(home.folders) is None)
     said = home.folders.data / "driver.log"
-    eventually(lambda: "nothing is left to wait for" in said.read_text())
+    eventually(lambda: "nothing left to wait for" in said.read_text())
 
 
 def test_an_approval_continues_the_run_without_a_terminal(home: Home) -> None:

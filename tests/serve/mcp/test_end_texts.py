@@ -28,7 +28,7 @@ Run sample-flow-1 succeeded. There is nothing more to call.
 
 # Gaps
 
-The run went on although this was missing. Tell your user:
+The run continued although this was missing. Tell your user:
 
 - critical: no verdict (step judge)
 - info: the wiki was slow\
@@ -50,7 +50,7 @@ def test_a_point_that_is_kept_shows_the_call_that_comes_back_to_it(pull: Pull) -
     again = pull.call("continue_workflow", **kept.data["nextCall"]["params"])
     assert again.address == "one"
     assert re.sub(r"[a-z]+_[\w-]{30,}", "TOKEN", kept.text) == snapshot("""\
-Kept: sample-flow-1, before step one is handed in. To come back here later, call `continue_workflow`:
+Saved: sample-flow-1, before step one is handed in. To return to this point later, call `continue_workflow`:
 
 ```json
 {

@@ -59,7 +59,7 @@ def test_an_advance_that_finds_no_room_is_told_and_the_same_call_works_once_ther
     assert _masked(refused, small) == snapshot("""\
 STORAGE_FULL: there is no room left for the log in HOME/data/handrail.db  Next: this is for your
 user: free space on that disk, then resume; everything recorded so far is safe. When that is done,
-make this very call again: no run is lost\
+repeat this exact call: no run is lost\
 """)
     assert refused.data["retry"] == {"kind": "retryable_after_ms", "afterMs": 1000}
     sizes = small.size()
@@ -130,13 +130,13 @@ def test_a_server_on_a_disk_that_is_full_or_read_only_answers_and_goes_on(small:
             """\
 STORAGE_REFUSED: the log in HOME/data/handrail.db cannot be written: Read-only file system  Next:
 this is for your user: make the folder writable for your user, or set HANDRAIL_HOME to a folder that
-is. When that is done, make this very call again: no run is lost\
+is. When that is done, repeat this exact call: no run is lost\
 """,
             """\
 STORAGE_DAMAGED: the keys of tokens in HOME/data/token-keys.json cannot be read  Next: this is for
 your user: put HOME/data/token-keys.json back from a backup, or remove it: a new key is made, and
 connected agents, whose tokens are void then, find their runs again with resume_session. When that
-is done, make this very call again: no run is lost\
+is done, repeat this exact call: no run is lost\
 """,
         ]
     )

@@ -66,5 +66,5 @@ You are a careful reader.
 2. step-2: Title of step-2 (when deep == true; confirmed by your user)
 3. again: Again (loop type=while maxIterations=5 decidedBy=wr.contracts.loop_control)
    1. try-it: Title of try-it
-   2. decide: Title of decide (must give wr.contracts.loop_control)\
+   2. decide: Title of decide (must return wr.contracts.loop_control)\
 """)

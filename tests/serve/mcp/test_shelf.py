@@ -201,5 +201,5 @@ def test_a_call_that_waits_for_the_engine_reports_progress_to_who_asks_for_it(pu
             return told, str(result.structured_content)
 
     told, answer = asyncio.run(start())
-    assert told[0] == "Handrail works on slow-1"
+    assert told[0] == "Handrail is working on slow-1"
     assert "Do b." in answer

@@ -71,7 +71,7 @@ def test_a_token_that_others_can_read_is_refused_and_so_is_a_port_that_is_taken(
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         said = refused(pull, url.rpartition(":")[2].partition("/")[0], "--token-file", str(pull.folder / "other"))
         assert "Address already in use" in said
-        assert "next: give another port, or 0 for any that is free" in said
+        assert "next: choose another port, or 0 for any free one" in said
         process.terminate()
         assert process.wait(LONG) == 0
     assert len((pull.folder / "other").read_text().strip()) >= 32

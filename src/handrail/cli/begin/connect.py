@@ -43,7 +43,9 @@ def complete_clients(_ctx: click.Context, _param: click.Parameter, incomplete: s
 
 @click.command("connect", epilog="Example: handrail connect claude --yes")
 @click.argument("agent", metavar="[AGENT]", required=False, shell_complete=complete_clients)
-@click.option("--project", is_flag=True, help="In this repository, for everybody who works on it; else for you.")
+@click.option(
+    "--project", is_flag=True, help="Connect it in this repository, for everyone who works on it, not only for you."
+)
 @click.option(
     "--skill",
     is_flag=False,
@@ -52,13 +54,13 @@ def complete_clients(_ctx: click.Context, _param: click.Parameter, incomplete: s
     help="Install the skill that teaches an agent to use Handrail; into DIR, or where AGENT looks for skills.",
 )
 @click.option("--yes", is_flag=True, help="Write without asking.")
-@click.option("--undo", is_flag=True, help="Take back exactly what was written.")
+@click.option("--undo", is_flag=True, help="Remove exactly what was written.")
 @json_option
 def command(**given: Any) -> int:
     """Connect an agent to Handrail: claude, codex, gemini, opencode, cursor or vscode.
 
-    Shows the file and the lines that connect it, and writes them when you say yes. Everything else in the file stays as
-    it is, comments too; --undo takes back exactly what was written.
+    Shows the file and the lines that connect it, and writes them after you confirm. Everything else in the file,
+    including comments, stays as it is; --undo removes exactly what was written.
     """
     wanted = _Wanted(**given)
     client, target = _target(wanted)
@@ -92,17 +94,17 @@ def _write_target(wanted: _Wanted, target: "Target", about: str, client: "Connec
     receipts = _receipts()
     standing = look_at(target, receipts)
     if standing.state == "present":
-        _say(wanted, f"{_display_path(target)} has it already: nothing to do")
+        _say(wanted, f"{_display_path(target)} is already set up: nothing to do")
         return False
     if standing.problem:
         write(target, receipts)
     _say(wanted, _question(target, about, client, wanted))
     if not _confirm_write(wanted):
-        _say(wanted, "nothing was written; --yes writes it")
+        _say(wanted, "nothing was written; use --yes to write it")
         return False
     done = write(target, receipts)
-    _say(wanted, f"wrote {_display_path(target)}; start {about} anew to use it")
-    _say(wanted, f"to take it back: {_command_line(wanted)} --undo")
+    _say(wanted, f"wrote {_display_path(target)}; restart {about} to use it")
+    _say(wanted, f"to undo this: {_command_line(wanted)} --undo")
     return done
 
 
@@ -110,8 +112,8 @@ def _undo_target(wanted: _Wanted, target: "Target", about: str) -> bool:
     from handrail.operations.connect.connection import take_back
 
     done = take_back(target, _receipts())
-    gone = f"took back what was written to {_display_path(target)}; start {about} anew"
-    _say(wanted, gone if done else f"nothing was written to {_display_path(target)}: nothing to do")
+    gone = f"removed what was written to {_display_path(target)}; restart {about}"
+    _say(wanted, gone if done else f"{_display_path(target)} has nothing to undo")
     return done
 
 

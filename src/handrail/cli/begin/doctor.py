@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 @click.command("doctor", epilog="Example: handrail doctor --repair")
 @optional_run_argument
-@click.option("--repair", is_flag=True, help="Cut damaged histories back to what is intact; a copy is kept.")
+@click.option("--repair", is_flag=True, help="Truncate damaged histories to their intact part; a copy is kept.")
 @json_option
 def command(*, run: str | None, repair: bool, as_json: bool) -> int:
-    """Check the tools that runs need, and that everything recorded is as it was written, or one RUN of it."""
+    """Check the tools that runs need, and the integrity of everything recorded, or of one RUN."""
     from handrail.operations.doctor.check import examine_health
     from handrail.operations.driving.driver_info import list_logins
     from handrail.wiring.driver_channel import driver_environments
@@ -79,7 +79,7 @@ def _lines(found: "Health") -> list[str]:
     lines += [f"log   {found.database} {'✗' if found.findings else '✓'}"]
     lines += [f"  {_finding_words(each)}" for each in found.findings]
     lines += [f"  {_cut_words(each)}" for each in found.cuts]
-    lines += [f"  made the file anew: {found.runs} runs are in it"] if found.copy else []
+    lines += [f"  rebuilt the file: it contains {found.runs} runs"] if found.copy else []
     lines += [f"  the damaged file is kept as {found.copy}"] if found.copy else []
     return lines
 
@@ -93,7 +93,7 @@ def _tool_words(tool: "Tool") -> str:
 def _agent_words(agent: "AgentHealth") -> str:
     from handrail.operations.agents.health import access_words, list_unsupported
 
-    said = {True: "logged in", False: f"not logged in (next: {agent.login})", None: "login not known"}
+    said = {True: "logged in", False: f"not logged in (next: {agent.login})", None: "login unknown"}
     cannot = list_unsupported(agent.can)
     held = f"access {access_words(agent.can)}" + (f"; cannot enforce {', '.join(cannot)}" if cannot else "")
     return f"  {agent.name:<9} {said[agent.logged_in]} · {held}"
@@ -102,7 +102,7 @@ def _agent_words(agent: "AgentHealth") -> str:
 def _limit_words(limit: "UsageLimit") -> str:
     from handrail.operations.views.run_document import iso
 
-    return f"  {limit.agent:<9} at its usage limit until {iso(limit.until)}, as {limit.run} found"
+    return f"  {limit.agent:<9} at its usage limit until {iso(limit.until)} (reported by {limit.run})"
 
 
 def _finding_words(found: "Finding") -> str:
@@ -114,12 +114,12 @@ def _finding_words(found: "Finding") -> str:
 
 def _cut_words(cut: "Cut") -> str:
     if cut.kept and not cut.moved and not cut.lost:
-        return f"mended {cut.stream}: all {cut.kept} events are there"
-    rest = [f"{cut.moved} kept aside"] if cut.moved else []
+        return f"repaired {cut.stream}: all {cut.kept} events are intact"
+    rest = [f"{cut.moved} set aside"] if cut.moved else []
     rest += [f"{cut.lost} lost"] if cut.lost else []
     if not cut.kept:
         return ", ".join([f"lost {cut.stream}: its beginning cannot be read", *rest])
-    return ", ".join([f"cut {cut.stream} back to {cut.kept} events", *rest])
+    return ", ".join([f"truncated {cut.stream} to {cut.kept} events", *rest])
 
 
 def _driver_lines(driver: "DriverInfo | None", held: "tuple[HeldLogins, ...] | None") -> list[str]:

@@ -30,16 +30,18 @@ class _Options:
 
 
 @click.command("init", epilog="Example: handrail init --yes")
-@click.option("--yes", is_flag=True, help="Write without asking; checks that are not green are left out.")
-@click.option("--no-try", "attempt", is_flag=True, flag_value=False, default=True, help="Run nothing, only look.")
-@click.option("--timeout", type=click.IntRange(1), default=600, metavar="SECONDS", help="For each command; 600.")
+@click.option("--yes", is_flag=True, help="Write without asking; checks that do not pass are left out.")
+@click.option("--no-try", "attempt", is_flag=True, flag_value=False, default=True, help="Run nothing, only detect.")
+@click.option(
+    "--timeout", type=click.IntRange(1), default=600, metavar="SECONDS", help="Timeout of each command; default 600."
+)
 @json_option
 def command(*, yes: bool, as_json: bool, attempt: bool, timeout: int) -> int:
-    """Find this repository's agent, checks and set-up, try them, and write them down.
+    """Detect this repository's agent, checks and set-up, try them, and save them.
 
-    Set-up and checks run once in a throw-away worktree of the last commit; your checkout is not touched. What is
-    written is trusted; about workflows and settings that were there already you are asked, and --yes leaves them
-    untrusted. Calling it again is safe: it adds what is missing and changes nothing that is there.
+    Set-up and checks run once in a temporary worktree of the last commit; your checkout is not touched. What is
+    written is trusted; you are asked about workflows and settings that already exist, and --yes leaves them
+    untrusted. Running it again is safe: it adds what is missing and changes nothing else.
     """
     options = _Options(yes, as_json, attempt, timeout)
     if as_json:
@@ -90,7 +92,7 @@ def _ask_for_trust(options: _Options, report: "Report") -> "Report":
     from handrail.operations.workflows.trust import grant
 
     click.echo(render_question(question) + "\n")
-    if not click.confirm("This was here already. Trust it?"):
+    if not click.confirm("This already exists here. Trust it?"):
         return report
     grant(current_place(), question)
     return _survey_repository()
@@ -106,7 +108,9 @@ def _try_settings(options: _Options, report: "Report") -> "Report":
     from handrail.operations.init.trial import keep_working_settings
 
     if not options.yes and not options.asks:
-        raise UsageError("nobody can be asked here, so nothing was tried or written", next_step="handrail init --yes")
+        raise UsageError(
+            "there is no terminal to ask on, so nothing was tried or written", next_step="handrail init --yes"
+        )
     tried = _trial(options, report) if options.attempt else None
     if tried is None:
         fresh = drop_failed_checks(report.found.text or "", report.fresh)
@@ -177,8 +181,8 @@ def _ask_to_write(report: "Report", text: str | None) -> str | None:
     bad = [each for each in report.tried or () if each.outcome != "green" and each.name != "worktree"]
     if bad:
         names = ", ".join(dict.fromkeys(each.name for each in bad))
-        said = f"Enter leaves {names} out; k keeps it although it does not pass here, so that runs stop at it"
-        click.echo("\n".join(row("", [said, "e changes the draft"], "; ")))
+        said = f"Enter leaves {names} out; k keeps it although it does not pass here, and every run will stop at it"
+        click.echo("\n".join(row("", [said, "e edits the draft"], "; ")))
     while True:
         keys = "[Y/k/n/e]" if bad else "[Y/n/e]"
         answer = click.prompt(f"Write this? {keys}", default="y", show_default=False, prompt_suffix=" ").strip().lower()
@@ -191,7 +195,7 @@ def _ask_to_write(report: "Report", text: str | None) -> str | None:
         if answer in ("e", "edit") and text is not None:
             text = _edit_draft(text)
         elif answer in ("e", "edit"):
-            click.echo("there is nothing to edit: the configuration stays as it is")
+            click.echo("nothing to edit: the configuration is unchanged")
 
 
 def _keep_passing(report: "Report") -> "Report":

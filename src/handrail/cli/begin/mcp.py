@@ -28,13 +28,17 @@ _LATE = (
 
 
 @click.command("mcp", epilog="Example: claude mcp add handrail -- handrail mcp")
-@click.option("--http", "port", type=click.IntRange(0, 65535), metavar="PORT", help="Serve HTTP; 0 takes a free port.")
+@click.option(
+    "--http", "port", type=click.IntRange(0, 65535), metavar="PORT", help="Serve over HTTP; port 0 picks a free one."
+)
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on, with --http.")
-@click.option("--token-file", type=click.Path(path_type=Path), help="Where the token for --http is kept.")
-@click.option("--agent", is_flag=True, help="Serve the tools of a step to its agent, which starts this by itself.")
-@click.option("--rotate-key", is_flag=True, help="Sign tokens of runs with a new key; those of the last one stay good.")
+@click.option("--token-file", type=click.Path(path_type=Path), help="File that contains the token for --http.")
+@click.option("--agent", is_flag=True, help="Serve the tools of a step to its agent, which starts this command.")
+@click.option(
+    "--rotate-key", is_flag=True, help="Sign tokens of runs with a new key; those of the previous key stay valid."
+)
 def command(*, port: int | None, host: str, token_file: Path | None, agent: bool, rotate_key: bool) -> None:
-    """Let a connected agent walk workflows: serves the Model Context Protocol on stdin and stdout."""
+    """Serve workflows to a connected agent: the Model Context Protocol on stdin and stdout."""
     if rotate_key:
         _rotate()
     elif agent:
@@ -145,12 +149,12 @@ def _serve_http(port: int, host: str, token_file: Path | None) -> None:
 def _tell(where: "Listening", path: Path) -> None:
     from handrail.cli.output import note
 
-    click.echo(f"serving MCP at {where.url} (Ctrl-C ends it)")
-    click.echo(f"clients send the header: Authorization: Bearer TOKEN, the token is in {path}")
+    click.echo(f"serving MCP at {where.url} (Ctrl-C stops it)")
+    click.echo(f"clients send the header Authorization: Bearer TOKEN; the token is in {path}")
     header = f'--header "Authorization: Bearer $(cat {path})"'
-    click.echo(f"such as: claude mcp add --transport http handrail {where.url} {header}")
+    click.echo(f"for example: claude mcp add --transport http handrail {where.url} {header}")
     if where.open_to_others:
-        note("other machines can connect: the token crosses the network as it is, put TLS in front of it")
+        note("other machines can connect, and the token is sent unencrypted: put TLS in front of it")
 
 
 def _rotate() -> None:
@@ -158,5 +162,5 @@ def _rotate() -> None:
     from handrail.wiring.secret_files import rotate_signing_keys
 
     rotate_signing_keys(current_place().folders.data)
-    click.echo("tokens are signed with a new key now; those of the last key stay good, older ones do not")
-    click.echo("servers that run go on with the old key: restart them")
+    click.echo("tokens are now signed with a new key; those of the previous key stay valid, older ones do not")
+    click.echo("running servers keep using the old key: restart them")

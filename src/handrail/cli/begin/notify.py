@@ -11,10 +11,10 @@ from handrail.cli.output import note, write_json
 @click.argument("channel", required=False, default="")
 @json_option
 def command(*, action: str, channel: str, as_json: bool) -> int:  # noqa: ARG001 (there is one so far)
-    """Try out who is told when a run needs a person: send a test to you, or to a CHANNEL.
+    """Send a test notification to yourself, or to a CHANNEL.
 
-    Whom Handrail tells, and how, stands under [notify] in your own config.toml: `desktop = true`, `command`, `webhook`;
-    channels for `escalate_to` stand under [notify.channels."#dev"].
+    [notify] in your own config.toml sets how you are notified when a run needs you: `desktop = true`, `command`,
+    `webhook`. Channels for `escalate_to` are set under [notify.channels."#dev"].
     """
     from handrail.cli.render.diagnostics import render_diagnostics
     from handrail.cli.render.safe_text import escape_controls
@@ -32,15 +32,15 @@ def command(*, action: str, channel: str, as_json: bool) -> int:  # noqa: ARG001
     if target is None or target.is_empty:
         table = f'[notify.channels."{channel}"]' if channel else "[notify]"
         whom = f"the channel '{channel}'" if channel else "you"
-        message = f"there is no way to tell {whom} yet"
-        hint = f"write {table} with desktop = true, command or webhook into {folders.config / 'config.toml'}"
+        message = f"no notification is configured for {whom}"
+        hint = f"add {table} with desktop = true, command or webhook to {folders.config / 'config.toml'}"
         raise UsageError(message, next_step=hint)
     notice = Notice(
         run="test-1",
         workflow="test",
         need="test",
         step="",
-        message="this is what you are told when a run needs you",
+        message="this is what a notification looks like when a run needs you",
         next_step="handrail status",
     )
     problems = send_notice(target, notice)

@@ -22,22 +22,22 @@ CASSETTE = "cassette"
 @click.command("run", epilog='Example: handrail run fix-bug "login times out after 30 s" --input base=main')
 @click.argument("workflow", metavar="NAME|PATH", required=False, default="", shell_complete=complete_workflows)
 @click.argument("task", required=False, default="")
-@click.option("--input", "inputs", metavar="NAME=VALUE", multiple=True, help="Give an input; may be repeated.")
-@click.option("--in", "folder", metavar="DIR", help="Work in DIR as it is; default: a work tree of the repository.")
+@click.option("--input", "inputs", metavar="NAME=VALUE", multiple=True, help="Set an input; may be repeated.")
+@click.option("--in", "folder", metavar="DIR", help="Work in DIR as it is; default: a worktree of the repository.")
 @click.option("--base", metavar="BRANCH", help="Start from BRANCH; default: the commit that is checked out.")
-@click.option("--with-changes", is_flag=True, help="Take the uncommitted changes of your checkout along.")
-@click.option("--agent", default="", metavar="NAME[/MODEL]", help="Let one agent perform every agent step.")
-@click.option("--model", default="", metavar="MODEL", help="The model of every agent step.")
-@click.option("--script", metavar="FILE", help="What the scripted agent or a cassette plays.")
-@click.option("--record", metavar="FILE", help="Write what the agents did to FILE, a cassette.")
-@click.option("--strict", is_flag=True, help="Fail where a prompt is not the one that a cassette recorded.")
+@click.option("--with-changes", is_flag=True, help="Include the uncommitted changes of your checkout.")
+@click.option("--agent", default="", metavar="NAME[/MODEL]", help="Use this agent for every agent step.")
+@click.option("--model", default="", metavar="MODEL", help="Use this model for every agent step.")
+@click.option("--script", metavar="FILE", help="Script of the scripted agent, or cassette to replay.")
+@click.option("--record", metavar="FILE", help="Record what the agents do to FILE, as a cassette.")
+@click.option("--strict", is_flag=True, help="Fail where a prompt differs from the recorded one.")
 @tmux_option
 @detach_option
 @json_option
 def command(*, detach: bool, as_json: bool, record: str | None, **wanted: Any) -> int:
     """Run a workflow here, and show each step as it happens.
 
-    TASK goes to the workflow's issue or its only text that must be given. Ctrl-C pauses; nothing is lost.
+    TASK fills the `issue` input, or the only required text input. Ctrl-C pauses; nothing is lost.
     """
     from handrail.cli.live.follow_run import continue_detached, watch
     from handrail.operations.driving.drive import RunClaim
@@ -82,7 +82,7 @@ def _require_recordable(record: str, agent: str, *, detach: bool) -> None:
     from handrail.errors import UsageError
 
     if detach:
-        raise UsageError("--record needs this process to the end of the run", next_step="leave out --detach")
+        raise UsageError("--record needs this process until the run ends", next_step="leave out --detach")
     if agent == CASSETTE:
         raise UsageError("a replay records nothing new", next_step="leave out --record")
     if not Path(record).absolute().parent.is_dir():
@@ -142,7 +142,7 @@ def _introduce(session: "Session", run: str, prepared: "Prepared", *, as_json: b
 def _tell_left_out(files: tuple[str, ...]) -> None:
     if files:
         count = "1 uncommitted file is" if len(files) == 1 else f"{len(files)} uncommitted files are"
-        note(f"{count} not part of this run (--with-changes takes them along)")
+        note(f"{count} not part of this run (--with-changes includes them)")
 
 
 def _request(session: "Session", prepared: "Prepared", *, with_changes: bool) -> "Request":

@@ -20,11 +20,11 @@ ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 
 @click.command("demo", epilog="Example: handrail demo --keep")
-@click.option("--keep", is_flag=True, help="Keep the folder, and say how to look around in it.")
-@click.option("--fast", is_flag=True, help="Leave no moments to read; so it is without a terminal anyway.")
+@click.option("--keep", is_flag=True, help="Keep the folder, and show how to explore it.")
+@click.option("--fast", is_flag=True, help="Do not pause for reading; the default without a terminal.")
 @json_option
 def command(*, keep: bool, fast: bool, as_json: bool) -> int:
-    """See it all in 20 seconds, in a throw-away repository: crash, resume, review, approval, merge.
+    """See how it works in 20 seconds, in a temporary repository: crash, resume, review, approval, merge.
 
     Needs no agent, no key and no network. Nothing of yours is read or changed, and nothing is left behind.
     """
@@ -54,11 +54,11 @@ def command(*, keep: bool, fast: bool, as_json: bool) -> int:
 
 
 def _say_where(screen: "Screen", place: "DemoPlace") -> None:
-    screen.say("\nAll of it is kept. Look around:")
+    screen.say("\nEverything is kept. To explore it:")
     screen.show_command(f"cd {shlex.quote(str(place.repository))}")
     screen.show_command(f"export HANDRAIL_HOME={shlex.quote(str(place.handrail))}")
     screen.show_command("handrail show demo-1; handrail why demo-1 review; handrail logs demo-1")
-    screen.show_command(f"rm -r {shlex.quote(str(place.folder))}   # when you have seen it")
+    screen.show_command(f"rm -r {shlex.quote(str(place.folder))}   # when you are done")
 
 
 @contextmanager

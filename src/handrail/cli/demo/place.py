@@ -92,7 +92,7 @@ def _make_folder() -> Path:
     try:
         return Path(tempfile.mkdtemp(prefix=MARK)).resolve()
     except OSError as error:
-        message = f"there is no folder for temporary files that can be written: {error.strerror or error}"
+        message = f"there is no writable folder for temporary files: {error.strerror or error}"
         raise EnvironmentFault(message, next_step="TMPDIR=A_FOLDER_OF_YOURS handrail demo") from error
 
 
@@ -125,8 +125,8 @@ def _git(place: DemoPlace, words: str) -> None:
     )
     if done.returncode:
         said = done.stderr.strip().splitlines()[-1:] or [f"exit {done.returncode}"]
-        message = f"git cannot make the repository of the demo: {said[0]}"
-        raise EnvironmentFault(message, next_step="see that git is 2.28 or newer: git --version")
+        message = f"git cannot create the repository of the demo: {said[0]}"
+        raise EnvironmentFault(message, next_step="check that git is 2.28 or newer: git --version")
 
 
 def _remove(folder: Path) -> None:

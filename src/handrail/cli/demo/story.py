@@ -33,7 +33,7 @@ GRAPH = "git log --graph --oneline --decorate --branches"
 INTRO = """\
 Handrail runs coding agents along a workflow. This is one run of it, from a task
 to merged code, with a crash in the middle. The agent is scripted: no key, no
-network. All else is real: git, tests, processes. Nothing of yours is touched."""
+network. The rest is real: git, tests, processes. Nothing of yours is touched."""
 
 
 @frozen
@@ -118,7 +118,7 @@ def _resume(story: Story) -> None:
     story.moments.append((time.time(), "resume"))
     story.terminal.run_handrail("resume", code=NEEDS_A_PERSON)
     with _record(story) as log:
-        _expect("the run goes on up to its approval", find_run_awaiting_approval(log, RUN) is not None)
+        _expect("the run continues to its approval", find_run_awaiting_approval(log, RUN) is not None)
 
 
 def _approve(story: Story) -> None:
@@ -128,7 +128,7 @@ def _approve(story: Story) -> None:
 
 
 def _merge(story: Story) -> None:
-    story.screen.show_heading("The work stood on a branch of its own until now: merge it, test main.")
+    story.screen.show_heading("So far the work is on its own branch: merge it, test main.")
     story.terminal.run_handrail("merge", RUN)
     story.facts["untouched"] = _is_checkout_untouched(story)
     said = story.terminal.run_shell(f"git switch -q main && {TESTS}")
@@ -150,7 +150,7 @@ def _timeline(story: Story) -> None:
 
 
 def _cost(story: Story) -> None:
-    story.screen.show_heading("The cost, as the scripted agent tells it.", read=False)
+    story.screen.show_heading("The cost, as reported by the scripted agent.", read=False)
     story.terminal.run_handrail("cost", RUN)
     with _record(story) as log:
         story.facts["cost"] = cost_of(log, RUN).total.usd
@@ -169,11 +169,11 @@ def _proof(story: Story) -> None:
         refused = list_declined_findings(log)
     story.facts.update(repeated=again, lost=lost, unfinished=open_ones, declined=refused)
     for words, holds in (
-        ("Done means proven: the tests failed, and pass on main now", story.facts["tests_pass"]),
-        (f"Nothing ran twice: {story.facts['steps']} steps, {again} repeated, in spite of kill -9", not again),
+        ("Done means proven: the tests failed before, and now pass on main", story.facts["tests_pass"]),
+        (f"Nothing ran twice: {story.facts['steps']} steps, {again} repeated, despite kill -9", not again),
         (f"Nothing was lost: {recorded} events before the kill, all there, unchanged", not lost and not open_ones),
         (f"The review ended: 1 fixed, 1 declined because {_reason(refused)}", len(refused) == 1),
-        (f"Your checkout stayed yours: {OWN_WORK} and your branch as they were", story.facts["untouched"]),
+        (f"Your checkout is untouched: {OWN_WORK} and your branch are as they were", story.facts["untouched"]),
     ):
         story.screen.show_output(f"{'✓' if holds else '✗'} {words}")
         _expect(words, holds)

@@ -68,7 +68,7 @@ class Terminal:
             if self._broken is not None:
                 raise self._broken
             if child.poll() is not None or time.monotonic() > until:
-                raise NotAsShown("`handrail run` did not come to the step at which it is killed", next_step=NEXT)
+                raise NotAsShown("`handrail run` did not reach the step at which it is killed", next_step=NEXT)
             time.sleep(_LOOK_EVERY)
         self._settle()
         return child
@@ -144,7 +144,7 @@ class Terminal:
         return child
 
 
-NEXT = "run it again as `handrail demo --keep`, and look at what it leaves"
+NEXT = "run `handrail demo --keep`, and look at the files it leaves"
 
 
 def _program(words: Sequence[str]) -> list[str]:

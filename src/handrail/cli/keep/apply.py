@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 @click.command("apply", epilog="Example: handrail apply fix-bug-1")
 @optional_run_argument
-@click.option("--undo", is_flag=True, help="Take back what was applied last.")
+@click.option("--undo", is_flag=True, help="Undo the last apply.")
 @click.option(
-    "--accept-git-changes", is_flag=True, help="Go on although settings that make git start programs have changed."
+    "--accept-git-changes", is_flag=True, help="Continue even if git settings that start programs have changed."
 )
 @json_option
 def command(*, run: str | None, undo: bool, accept_git_changes: bool, as_json: bool) -> None:
@@ -47,12 +47,12 @@ def command(*, run: str | None, undo: bool, accept_git_changes: bool, as_json: b
 def _say(done: "Applied", *, undo: bool) -> None:
     count = "1 file" if len(done.files) == 1 else f"{len(done.files)} files"
     if undo:
-        click.echo(f"Took the changes of {done.run} back: {count} in your checkout as before.")
+        click.echo(f"Undid the changes of {done.run}: {count} restored in your checkout.")
     elif not done.files:
-        click.echo(f"Nothing to apply: your checkout has the changes of {done.run} already, or there are none.")
+        click.echo(f"Nothing to apply: your checkout already has the changes of {done.run}, or there are none.")
     else:
         click.echo(
             f"Applied {count} to your checkout as uncommitted changes. Undo: git stash, or handrail apply --undo"
         )
         if done.unfinished:
-            note(f"{done.run} is not over: these are its changes so far")
+            note(f"{done.run} has not ended: these are its changes so far")

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 @click.command("clean", epilog="Example: handrail clean --dry-run")
-@click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be removed.")
 @json_option
 def command(*, dry_run: bool, as_json: bool) -> None:
-    """Remove the work trees and branches of runs that are over and whose work has arrived with you.
+    """Remove the worktrees and branches of runs that have ended and whose work you already have.
 
-    It has arrived when it was merged, or when your checkout has the files after `apply` or by your own commits.
-    What stays is listed with the reason. Snapshots of such runs are kept for another 30 days, or as long as
-    `[cleanup] keep_snapshots` in config.toml says; work that is nowhere else is never removed.
+    You have it if it was merged, or if your checkout contains the files, through `apply` or your own commits.
+    What is kept is listed with the reason. Snapshots of such runs are kept for another 30 days, or as long as
+    `[cleanup] keep_snapshots` in config.toml says; work that exists nowhere else is never removed.
     """
     found = _clean(dry_run=dry_run)
     if as_json:
@@ -60,12 +60,12 @@ def _lines(found: "Cleaned", *, dry_run: bool) -> list[str]:
     snapshots = sum(each.kind == "snapshots" for each in found.kept)
     if snapshots:
         lines.append(f"kept  {snapshots} refs with snapshots below refs/handrail/ (--json lists them)")
-    return [escape_controls(line) for line in lines] or ["nothing is left of runs"]
+    return [escape_controls(line) for line in lines] or ["nothing to clean up"]
 
 
 def _words(left: "Leftover") -> str:
     size = f" ({size_words(left.size)})" if left.size else ""
-    kind = {"worktree": "work tree", "lock": "stale lock", "snapshots": "snapshots below"}.get(left.kind, left.kind)
+    kind = {"worktree": "worktree", "lock": "stale lock", "snapshots": "snapshots below"}.get(left.kind, left.kind)
     return f"{kind} {left.name}{size}" + (f" of {left.run}" if left.run else "")
 
 

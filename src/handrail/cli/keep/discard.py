@@ -14,13 +14,15 @@ if TYPE_CHECKING:
 
 @click.command("discard", epilog="Example: handrail discard fix-bug-1")
 @run_argument
-@click.option("--set-aside", is_flag=True, help="Leave the files in a plain folder; for a repository that is gone.")
+@click.option(
+    "--set-aside", is_flag=True, help="Leave the files in a plain folder; for a repository that no longer exists."
+)
 @json_option
 def command(*, run: str, set_aside: bool, as_json: bool) -> None:
-    """Remove a run's work tree and branch, and those of its items. Everything is kept under a ref first.
+    """Remove a run's worktree and branch, and those of its items. A backup ref of everything is kept.
 
-    A run that is not over is stopped for good, once it is sure that its work can be kept. An imported run that was
-    never released has no work tree: it is only stopped.
+    A run that has not ended is stopped for good, but only after its work can be backed up. An imported run that was
+    never released has no worktree: it is only stopped.
     """
     from handrail.operations.delivery import deliver
     from handrail.wiring.session import open_run_session
@@ -39,13 +41,13 @@ def command(*, run: str, set_aside: bool, as_json: bool) -> None:
         write_json({"run": found, "discarded": [_data(each) for each in done], "set_aside": list(folders)})
         return
     for each in done:
-        click.echo(f"Discarded the work tree of {each.run} and its branch {each.branch}. Kept under {each.ref}")
+        click.echo(f"Discarded the worktree of {each.run} and its branch {each.branch}. Kept under {each.ref}")
         back = f", or its commits: git branch {each.branch} {each.commit[:12]}" if each.commit else ""
         click.echo(f"  Get it back: handrail apply {each.run}{back}")
     for folder in folders:
-        click.echo(f"Gave up the work tree of {found}. Its files are in {folder}")
+        click.echo(f"Gave up the worktree of {found}. Its files are in {folder}")
     if not owns:
-        click.echo(f"{found} was imported and has no work tree here: nothing was removed")
+        click.echo(f"{found} was imported and has no worktree here: nothing was removed")
 
 
 def _stop(session: "Session", run: str) -> None:

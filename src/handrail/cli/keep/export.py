@@ -16,7 +16,7 @@ from handrail.cli.output import note
 def command(*, run: str, to: BinaryIO, as_json: bool) -> None:
     """Write a run with its children and everything they name into one file, for `handrail import-run`.
 
-    It holds inputs, commands and outputs as they were: look at it before you give it away.
+    It contains inputs, commands and outputs as they were: review it before you share it.
     """
     from handrail.operations.delivery.export_import import export
     from handrail.wiring.session import open_run_session
@@ -28,4 +28,4 @@ def command(*, run: str, to: BinaryIO, as_json: bool) -> None:
     to.write(json.dumps(bundle, indent=None if as_json else 1).encode() + b"\n")
     note(f"{found}: {sum(len(each['events']) for each in bundle['streams'])} events")
     for each in lost:
-        note(f"{each} cannot be read as a whole: only the events before the damage are in it")
+        note(f"{each} is damaged: only the events before the damage were exported")

@@ -12,10 +12,10 @@ from handrail.cli.output import write_json
 @click.argument("file", type=click.File("rb"))
 @json_option
 def command(*, file: BinaryIO, as_json: bool) -> None:
-    """Take in a run that was exported, under a new id if there is one of that id.
+    """Import a run that was exported, under a new id if its id is already in use.
 
-    It is held: its commands run only after `handrail release`, in a work tree of its own. Folders and branches that it
-    had elsewhere are not touched, whatever they are called.
+    It is held: its commands run only after `handrail release`, in a new worktree. Folders and branches that it had
+    elsewhere are not touched, whatever they are called.
     """
     import time
 
@@ -29,6 +29,6 @@ def command(*, file: BinaryIO, as_json: bool) -> None:
     if as_json:
         write_json({"run": done.run, "original": done.original, "events": done.events, "held": done.held})
         return
-    named = "" if done.run == done.original else f" (it was {done.original})"
+    named = "" if done.run == done.original else f" (originally {done.original})"
     click.echo(f"{done.run}{named}: {done.events} events")
     click.echo(f"next: handrail {'release' if done.held else 'show'} {done.run}")

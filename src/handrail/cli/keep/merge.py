@@ -9,13 +9,13 @@ from handrail.cli.output import write_json
 @click.command("merge", epilog="Example: handrail merge fix-bug-1")
 @run_argument
 @click.option(
-    "--accept-git-changes", is_flag=True, help="Go on although settings that make git start programs have changed."
+    "--accept-git-changes", is_flag=True, help="Continue even if git settings that start programs have changed."
 )
 @json_option
 def command(*, run: str, accept_git_changes: bool, as_json: bool) -> None:
     """Merge a run's branch into the branch that it began from.
 
-    What is not committed yet is committed first. A branch that is checked out is moved forward with its files if the
+    Uncommitted work is committed first. A branch that is checked out is fast-forwarded with its files if the
     checkout is clean and no merge commit is needed. Otherwise the git command that merges it is shown.
     """
     from handrail.operations.delivery.deliver import merge
@@ -35,6 +35,6 @@ def command(*, run: str, accept_git_changes: bool, as_json: bool) -> None:
             }
         )
     elif done.already:
-        click.echo(f"{done.base} has everything of {done.branch} already")
+        click.echo(f"{done.base} already contains everything of {done.branch}")
     else:
-        click.echo(f"Merged {done.branch} into {done.base}, which is at {done.commit[:12]} now")
+        click.echo(f"Merged {done.branch} into {done.base}, which is now at {done.commit[:12]}")

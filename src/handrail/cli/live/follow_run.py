@@ -42,7 +42,7 @@ class Watch:
     """Whether the environment of this process replaces the one that the run had, which lacked a login."""
 
     def go(self) -> int:
-        """Drive the run until it ends or needs somebody, report its state, and return the exit code."""
+        """Drive the run until it ends or needs a person, report its state, and return the exit code."""
         self.session.offer_environment(root_of(self.session.log, self.run), instead=self.instead)
         attended = self.move(asks=True)
         if attended.hung_up:
@@ -123,7 +123,7 @@ def continue_run(watched: Watch) -> int:
         return watched.go()
     watched.claim.free()
     asyncio.run(wait_until_inbox_empty(session.log, watched.run))
-    note(f"{watched.run} goes on in {holder_words(holder)}")
+    note(f"{watched.run} continues in {holder_words(holder)}")
     if watched.as_json:
         write_json(run_document(session.log, watched.run))
     return 0
@@ -142,7 +142,7 @@ def continue_detached(watched: Watch) -> int:
     watched.claim.free()
     if who.warning:
         note(f"warning: {who.warning}")
-    note(f"{run} goes on in process {who.pid}; handrail status {run} shows how far it is")
+    note(f"{run} continues in process {who.pid}; handrail status {run} shows its progress")
     if watched.as_json:
         write_json(run_document(session.log, run))
     return 0

@@ -24,7 +24,7 @@ PROMPT = "> "
 Choice: TypeAlias = Literal["approve", "revise", "reject", "diff", "go on", "stop"]
 LETTERS: dict[Choice, str] = {"approve": "a", "revise": "r", "diff": "d", "reject": "j", "go on": "g", "stop": "s"}
 """The letter that stands for each choice; the whole word counts as well."""
-MORE: Mapping[Choice, str] = {"revise": "  what should change: ", "reject": "  why (may be empty): "}
+MORE: Mapping[Choice, str] = {"revise": "  what should change: ", "reject": "  why (optional): "}
 _SHOWN: dict[Choice, str] = {
     "approve": "[a]pprove",
     "revise": "[r]evise with a comment",
@@ -68,7 +68,8 @@ class Question:
     def lines(self, columns: int, meanwhile: tuple[str, ...] = ()) -> list[str]:
         """Return the lines shown above the prompt; `meanwhile` names the steps that continue."""
         said = [line for each in escape_lines(self.asks.message or "approve?") for line in _indent(each, columns)]
-        others = f"meanwhile {', '.join(map(escape_controls, meanwhile))} {'goes' if len(meanwhile) == 1 else 'go'} on"
+        verb = "continues" if len(meanwhile) == 1 else "continue"
+        others = f"meanwhile {', '.join(map(escape_controls, meanwhile))} {verb}"
         more = wrap_text(others, columns, first="  ", later="  ") if meanwhile else []
         head = [f"? {self.asks.run}  needs you"] if self.kind == "budget" else []
         return [*head, *said, *self._value_lines(columns), *more, *self._choices(columns)]

@@ -165,7 +165,7 @@ class Attendance:
         self._question = None
         self._look = True
         self.left = self._moving.done()
-        self.view.writer.close_question(f"{question.asks.run} waits for your answer: {question.later}")
+        self.view.writer.close_question(f"{question.asks.run} is waiting for your answer: {question.later}")
 
     @contextmanager
     def _signals(self) -> Generator[None]:

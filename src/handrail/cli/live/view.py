@@ -94,8 +94,8 @@ class View:
 
     def _say_limit(self, event: ev.RetryScheduled, effort: Effort | None) -> None:
         whose = f"{effort.who.partition('/')[0].capitalize()}'s" if effort is not None and effort.who else "The agent's"
-        goes_on = f"Goes on by itself at {local_time(event.due, event.at)}, terminal open or not; Ctrl-C pauses."
-        text = escape_controls(f"{whose} usage limit is reached. {goes_on}")
+        resumes = f"Continues at {local_time(event.due, event.at)}, even without this terminal; Ctrl-C pauses."
+        text = escape_controls(f"{whose} usage limit is reached. {resumes}")
         for line in wrap_text(text, self.writer.columns, later="  ") if self.live else [text]:
             self.writer.say(line)
 

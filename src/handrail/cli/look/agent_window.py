@@ -22,7 +22,7 @@ def command(*, place: str, agent: str, repository: str, title: str) -> int:
     disable_echo(0)
     machine = this_machine()
     known = ConfiguredAgents(machine.agents, user_folders(os.environ)).find(agent, repository)
-    click.echo(escape_controls(f"{title} · {known.name} · what is typed here goes nowhere"))
+    click.echo(escape_controls(f"{title} · {known.name} · input typed here is ignored"))
     for line in View(Path(place), known, machine.processes, machine.redactor()).lines():
         click.echo(escape_controls(line))
     return 0

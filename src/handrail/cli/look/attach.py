@@ -9,9 +9,9 @@ from handrail.cli.options import run_argument, step_argument
 @run_argument
 @step_argument
 def command(*, run: str, step: str | None) -> int:
-    """Watch the agents of a run at work, in tmux; Ctrl-B and D leave, and the agents go on.
+    """Watch the agents of a run at work, in tmux; Ctrl-B, then D leaves, and the agents keep working.
 
-    Each agent that is at work has a window. A step need not have been started with `tmux: true`.
+    Each agent that is at work has a window, even in steps without `tmux: true`.
     """
     import os
     import subprocess
@@ -31,7 +31,7 @@ def command(*, run: str, step: str | None) -> int:
     own = {name: value for name, value in os.environ.items() if name != "TMUX"}
     code = subprocess.run(attached.words(), env=own, check=False).returncode  # noqa: S603 (the user's own tmux)
     if attached.window is not None:
-        note(f"{found} goes on; handrail attach {found} shows it again")
+        note(f"{found} continues; handrail attach {found} shows it again")
     else:
-        note(f"the agent has ended; handrail status {found} shows how the run stands")
+        note(f"the agent has ended; handrail status {found} shows the state of the run")
     return code

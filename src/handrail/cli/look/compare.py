@@ -27,7 +27,7 @@ def command(*, runs: tuple[str, ...], as_json: bool) -> None:
     with open_run_session() as session:
         found = tuple(dict.fromkeys(session.find(each) for each in runs))
         if len(found) < 2:
-            raise UsageError("a comparison needs two runs or more", next_step="handrail compare RUN RUN")
+            raise UsageError("a comparison needs at least two runs", next_step="handrail compare RUN RUN")
         sides = compare(session.log, session.system.workspaces, found)
     if as_json:
         write_json({"runs": [_data(each) for each in sides]})

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True, shell_complete=complete_runs)
 @json_option
 def command(*, runs: tuple[str, ...], as_json: bool) -> None:
-    """Show what agents took: dollars, tokens, calls and time, step by step and in all, items and called workflows too.
+    """Show cost, tokens, calls and time, per step and in total, including items and called workflows.
 
-    A price that is not known in full is marked with ~, one that is not known at all is `unknown`.
+    A price that is only partly known is marked with ~; one that is not known at all is `unknown`.
     """
     from handrail.cli.render.cost import render_cost, render_total
     from handrail.operations.views.costs import cost_of, total_of

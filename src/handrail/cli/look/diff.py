@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 @click.option("--stat", is_flag=True, help="Only count the lines of each file.")
 @json_option
 def command(*, run: str, step: str | None, stat: bool, as_json: bool) -> None:
-    """Show what a run changed since it began, or what one step changed.
+    """Show what a run has changed since it started, or what one step changed.
 
-    STEP is an address: fix, fix@2 for its second beginning, build[auth] for an item, build[auth]/test inside it.
+    STEP is an address: fix, fix@2 for its second start, build[auth] for an item, build[auth]/test inside it.
     """
     from handrail.cli.render.diff import echo_patch
     from handrail.wiring.session import open_run_session

@@ -34,7 +34,7 @@ def command(*, as_json: bool) -> None:
 
 
 def _items(needed: "list[Line]") -> list[dict[str, Any]]:
-    """List each run that needs somebody; an approval comes with its message and the values that it shows."""
+    """List each run that needs a person; an approval comes with its message and the values that it shows."""
     asked = _approvals([each.run for each in needed])
     said = [{"run": each.run, "step": each.step, "says": each.words, "next": each.next_step} for each in needed]
     return [{**each, "approval": asked.get(each["run"])} for each in said]

@@ -26,8 +26,8 @@ LEFT = 48
 @click.command("logs", epilog="Example: handrail logs fix-bug-1 --json | jq .kind")
 @run_argument
 @step_argument
-@click.option("-f", "--follow", is_flag=True, help="Go on with what happens, until the run ends or needs somebody.")
-@click.option("--tail", type=click.IntRange(min=0), metavar="N", help="Begin with the last N events.")
+@click.option("-f", "--follow", is_flag=True, help="Follow new events until the run ends or needs a person.")
+@click.option("--tail", type=click.IntRange(min=0), metavar="N", help="Start with the last N events.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document per line, one for each event.")
 def command(*, run: str, step: str | None, follow: bool, tail: int | None, as_json: bool) -> int:
     """Show everything that happened in a run, or to one step of it, event by event."""
@@ -72,7 +72,7 @@ def _news(
 
 
 def _stands(session: "Session", run: str, moved: float) -> bool:
-    """Whether a run has ended, needs somebody, or has no driver."""
+    """Whether a run has ended, needs a person, or has no driver."""
     from handrail.operations.views.run_tree import find_acting_run, holder_of
 
     at = find_acting_run(session.log, run).acting

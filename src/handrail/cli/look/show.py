@@ -23,10 +23,10 @@ TAIL = 40
 @run_argument
 @step_argument
 @click.option("--prompt", is_flag=True, help="Print the exact text that the step's agent was given.")
-@click.option("--transcript", is_flag=True, help="Tell what the step's agents said and did.")
+@click.option("--transcript", is_flag=True, help="Print what the step's agents said and did.")
 @json_option
 def command(*, run: str, step: str | None, prompt: bool, transcript: bool, as_json: bool) -> None:
-    """Show a run's steps and outputs, or one step: tries, cost, proof, output and the end of what it wrote."""
+    """Show a run's steps and outputs, or one step: tries, cost, proof, output and the last lines it printed."""
     from handrail.cli.render.runs import render_steps
     from handrail.operations.views.history import step_details
     from handrail.operations.views.run_document import run_document
@@ -120,7 +120,7 @@ def _is_plain(value: object) -> bool:
 
 def _gap(gap: dict[str, Any]) -> str:
     where = f" (step {gap['address']})" if gap["address"] else ""
-    return f"{gap['severity']}: {gap['message']}{where}{', settled since' if gap.get('resolved') else ''}"
+    return f"{gap['severity']}: {gap['message']}{where}{', resolved since' if gap.get('resolved') else ''}"
 
 
 def _outputs(outputs: dict[str, Any]) -> list[str]:
@@ -203,7 +203,7 @@ def _proof(proof: dict[str, Any]) -> list[str]:
     below = [f"  {skipped}"] if skipped and proof["kind"] == "files" else []
     line = f"{'✓' if proof['ok'] else '✗'} {proof['what']}{reason}"
     if proof["stale"]:
-        line += f"  (stale: established on tree {proof['tree'][:12]}, the work tree is now {proof['now'][:12]})"
+        line += f"  (stale: established on tree {proof['tree'][:12]}, the worktree is now {proof['now'][:12]})"
     return [line, *below]
 
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from handrail.wiring.session import Session
 
 FIRST_STEPS = (
-    ("handrail demo", "see it all in 20 seconds, in a throw-away repository"),
-    ("handrail init", "in your repository: finds agent, checks and branch"),
-    ("handrail run WORKFLOW", "run one; handrail list shows which there are"),
+    ("handrail demo", "see how it works in 20 seconds, in a temporary repository"),
+    ("handrail init", "in your repository: detect agent, checks and branch"),
+    ("handrail run WORKFLOW", "run a workflow; handrail list shows them all"),
 )
 
 
@@ -39,18 +39,18 @@ STATES = ("needs-you", "paused", "waiting", "running", "ended", "succeeded", "fa
     multiple=True,
     type=click.Choice(STATES),
     metavar="STATE",
-    help=f"Only runs that stand so; repeatable: {', '.join(STATES)}.",
+    help=f"Only runs in this state; may be repeated: {', '.join(STATES)}.",
 )
-@click.option("-n", "--limit", type=click.IntRange(min=1), help="At most so many runs, the newest first.")
+@click.option("-n", "--limit", type=click.IntRange(min=1), help="At most this many runs, the newest first.")
 @click.option("--before", metavar="RUN", shell_complete=complete_runs, help="Only runs that started before this one.")
-@click.option("--all", "every", is_flag=True, help="Show every run, also of those that ended more than the newest ten.")
+@click.option("--all", "every", is_flag=True, help="Show every run, not only the ten that ended last.")
 @json_option
 def command(*, run: str | None, as_json: bool, **wanted: Any) -> int:
-    """Show what needs you, what runs and what ended; or where one run stands."""
+    """Show which runs need you, are running or have ended; or the state of one run."""
     if run is not None and any(wanted.values()):
         from handrail.errors import UsageError
 
-        raise UsageError("one run is shown as it stands, without filters", next_step=f"handrail status {run}")
+        raise UsageError("filters apply to the list of runs, not to a single run", next_step=f"handrail status {run}")
     if as_json:
         _write_documents(run, wanted)
     elif run is not None:
@@ -79,7 +79,7 @@ def list_inbox_lines() -> "list[Line]":
 
 def _describe_no_runs(wanted: dict[str, Any]) -> str:
     asked = any(wanted.get(name) for name in ("here", "workflow", "states", "before"))
-    return "no run fits; handrail status shows all" if asked else "no runs yet; handrail run WORKFLOW starts one"
+    return "no run matches; handrail status shows all" if asked else "no runs yet; handrail run WORKFLOW starts one"
 
 
 def _list_runs(wanted: dict[str, Any]) -> "Listing":
@@ -205,7 +205,7 @@ def _show_driver() -> None:
 
     machine = this_machine()
     others = ", ".join(list_environment_differences(driver, machine.programs))
-    note = f"; runs whose environment it does not hold see the {others} of where it was started" if others else ""
+    note = f"; runs whose environment it does not hold use the {others} from where it was started" if others else ""
     held = list_logins(driver_environments(_data_folder()).list_held(), machine.agents.profiles)
     click.echo(f"background driver: process {driver.pid}; {describe_environments(held)}{note}")
 

@@ -13,12 +13,12 @@ HEAD = ("", "cost", "tokens", "agent calls", "time")
 def render_cost(cost: Cost) -> str:
     """Render the cost of a run, step by step and in total."""
     rows = [HEAD, *(_row(share.address, share.spent) for share in cost.shares), _row(cost.run, cost.total)]
-    lines = [render_table(rows, right=(1, 2, 3, 4)), f"took {duration(cost.elapsed)} from beginning to end"]
+    lines = [render_table(rows, right=(1, 2, 3, 4)), f"took {duration(cost.elapsed)} from start to end"]
     if cost.budget:
         used = " · ".join(limit_words(name, used, most) for name, (used, most) in cost.budget.items())
         lines.append(f"budget: {used}")
     if cost.total.unpriced:
-        lines.append(f"{_calls(cost.total.unpriced)} did not tell a price")
+        lines.append(f"{_calls(cost.total.unpriced)} did not report a price")
     return "\n".join(lines)
 
 

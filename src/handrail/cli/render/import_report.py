@@ -9,7 +9,7 @@ from handrail.operations.workflows.import_ import ImportResult
 
 GROUPS = {
     "translated": "Translated: means the same",
-    "changed": "Changed: means nearly the same, look at it",
+    "changed": "Changed: means almost the same, review it",
     "lost": "Lost: not carried over",
 }
 

@@ -110,9 +110,11 @@ def result_lines(report: Report) -> list[str]:
     if trusted:
         lines += row("Wrote", [*_comma(trusted), "(trusted: you wrote them)"], "   ")
     if others:
-        lines += row("Wrote", [*_comma(others), "(not trusted yet: it held what you have not trusted)"], "   ")
+        lines += row(
+            "Wrote", [*_comma(others), "(not trusted yet: it contains content that you have not trusted)"], "   "
+        )
     if not report.wrote:
-        lines += row("Wrote", ["nothing: everything is there already"])
+        lines += row("Wrote", ["nothing: everything already exists"])
     return [*lines, *row("Next", [_first(report) + report.next])]
 
 
@@ -123,12 +125,12 @@ def _first(report: Report) -> str:
     red = [each for each in report.fresh.left_out if each.table == "checks"]
     if red:
         names, was = " and ".join(each.name for each in red), "was" if len(red) == 1 else "were"
-        return f"{names} {was} left out and runs will not check it; fix that and call handrail init again, or: "
+        return f"{names} {was} left out and runs will not check it; fix that and run handrail init again, or: "
     lacking = [
         *(["install an agent and log in"] if not report.whole.agent else []),
         *([f"name your checks in {CONFIG}"] if not report.whole.checks else []),
         *(
-            ["say there how one test file is run"]
+            ["configure there how to run a single test file"]
             if report.whole.checks and report.whole.single_file_check is None
             else []
         ),
@@ -231,10 +233,9 @@ def _worktrees(report: Report) -> list[str]:
     whole, fresh = report.whole, report.fresh
     setup = [f"setup: {' && '.join(whole.setup)}{_new(report, bool(fresh.setup))}"] if whole.setup else []
     copy = [f"copy: {', '.join(whole.copy)}{_new(report, bool(fresh.copy))}"] if whole.copy else []
-    more = ["copy: what .worktreeinclude says"] if report.found.included else []
+    more = ["copy: the files listed in .worktreeinclude"] if report.found.included else []
     parts = "   ".join([*setup, *copy, *more])
-    missing = ["(a new worktree has neither)"] if setup and copy else ["(a new worktree has none)"]
-    return [parts, *missing] if parts else ["nothing to set up, nothing to copy"]
+    return [parts, "(in each new worktree)"] if parts else ["nothing to set up, nothing to copy"]
 
 
 def _new(report: Report, fresh: bool) -> str:
@@ -245,17 +246,17 @@ def _new(report: Report, fresh: bool) -> str:
 def _notes(report: Report) -> Iterable[str]:
     yield from report.found.project.notes
     if report.found.distrust:
-        yield f"{CONFIG} is there and not trusted ({report.found.distrust}): it is not used and not tried"
+        yield f"{CONFIG} exists but is not trusted ({report.found.distrust}): it is neither used nor tried"
     others = [each.path for each in report.found.files_to_trust if each.path != CONFIG]
     if others:
         names = ", ".join(others[:4]) + (f" and {len(others) - 4} more" if len(others) > 4 else "")
-        yield f"{names} {'was' if len(others) == 1 else 'were'} here before and not trusted: handrail trust . shows it"
+        yield f"{names} {'is' if len(others) == 1 else 'are'} not trusted yet: handrail trust . shows what to review"
     if not report.whole.single_file_check:
-        yield f"how one test file is run is not known, and fix-bug needs it: write [checks.test_one] into {CONFIG}"
+        yield f"fix-bug needs to know how to run a single test file: add [checks.test_one] to {CONFIG}"
     elif (command := report.whole.single_file_check.command).startswith("make "):
-        yield f"{command} runs all tests; if one file can be run alone, say so in [checks.test_one]"
+        yield f"{command} runs all tests; if a single file can be run, configure it in [checks.test_one]"
     if not report.whole.project.sources:
-        yield f"the product's code was not found, and fix-bug needs to know it: write [project] sources into {CONFIG}"
+        yield f"fix-bug needs to know where the product's code is: add [project] sources to {CONFIG}"
 
 
 def _describe_trial(each: Tried) -> str:

@@ -20,7 +20,7 @@ REVIEWED = {
     "possible": "never",
 }
 WIDTH = 80
-EMPTY_CONTEXT = "this workflow is Python; it is shown as it is without any input"
+EMPTY_CONTEXT = "this workflow is written in Python; it is shown as it is without inputs"
 
 
 def render_inspection(found: Inspection) -> str:

@@ -11,7 +11,7 @@ _WORDS = {"command": "$", "python": "python", "agent": "agent", "workflow": "wor
 
 def render_release(question: ReleaseQuestion) -> str:
     """Render what would run, step by step, and where."""
-    lines = [f"{question.run}  imported, it was {question.original}"]
+    lines = [f"{question.run}  imported, originally {question.original}"]
     source = question.source
     if source is not None:
         changes = f", with its files at snapshot {source.changes[:12]}" if source.changes else ""

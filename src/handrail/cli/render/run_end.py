@@ -113,7 +113,7 @@ def _safe_work_lines(session: Session, state: RunState) -> list[str]:
 
 def _idle_lines(session: Session, run: str, at: RunState) -> list[str]:
     if at.held_by:
-        goes_on = f"{run} goes on with {actor_words(at.held_by)}, which has the next step"
+        goes_on = f"{run} continues with {actor_words(at.held_by)}, which has the next step"
         return [goes_on, f"next: handrail release {at.run}"]
     holder = holder_of(session.log, run)
     if at.status == "queued":

@@ -117,7 +117,7 @@ def render_steps(document: "dict[str, JsonValue]") -> str:
         address = pad(escape_controls(str(each["address"])), widest)
         tries = f"  try {each['attempts']}" if each["attempts"] > 1 else ""
         lines.append(f"{MARKS.get(each['status'], NOT_DONE)} {address}  {step_words(each['status'])}{tries}")
-    return "\n".join(lines) or "no step has begun"
+    return "\n".join(lines) or "no step has started"
 
 
 def local_moment(seconds: float) -> str:

@@ -33,7 +33,7 @@ def render_outcome(outcome: Outcome) -> str:
     if outcome.scenario.skip:
         return f"  – {name}   skipped: {escape_controls(outcome.scenario.skip)}"
     mark, colour = MARKS["succeeded" if outcome.ok else "failed"]
-    stands_in = f"   stood in for {escape_controls(', '.join(outcome.replaced))}" if outcome.replaced else ""
+    stands_in = f"   replaced: {escape_controls(', '.join(outcome.replaced))}" if outcome.replaced else ""
     lines = [f"  {click.style(mark, fg=colour)} {name}   {outcome.seconds:.1f}s{stands_in}"]
     for problem in outcome.problems:
         lines += [f"      {line}".rstrip() for line in _problem(problem)]
@@ -79,7 +79,7 @@ def _path_lines(visits: Sequence[Visit]) -> Iterator[str]:
         return
     yield "walked:"
     if len(visits) > MOST_STEPS:
-        yield f"  ... {len(visits) - MOST_STEPS} steps before"
+        yield f"  ... {len(visits) - MOST_STEPS} earlier steps"
     for visit in visits[-MOST_STEPS:]:
         mark, colour = MARKS.get(visit.status, ("?", "yellow"))
         words = [SAID.get(visit.status, ""), f"{visit.tries} tries" if visit.tries > 1 else "", visit.words]

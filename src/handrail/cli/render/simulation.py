@@ -27,11 +27,15 @@ def _head(found: Simulation) -> Iterator[str]:
     yield f"Steps      {reached} of {len(steps)} can be reached"
     most = budget_words(found.plan.budget)
     yield f"Calls      {bound_words(found.bound)}, {most or 'no limit on the cost'}"
-    looked = f"{found.explored.states} states, all that there are"
+    explored = f"all {_count(found.explored.states, 'state')}"
     if found.explored.cut:
-        looked = f"{found.explored.states} states, then it was cut: raise --max-paths to see the rest"
-    yield f"Looked at  {looked}"
-    yield f"Longest    {len(found.longest)} moves"
+        explored = f"only {_count(found.explored.states, 'state')}: raise --max-paths to explore the rest"
+    yield f"Explored   {explored}"
+    yield f"Longest    {_count(len(found.longest), 'move')}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _findings(found: Simulation) -> Iterator[str]:

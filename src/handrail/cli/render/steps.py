@@ -180,7 +180,7 @@ def _describe_work_entered(event: ev.WorkEntered) -> tuple[str, str] | None:
 
 
 def _describe_tree_restored(event: ev.TreeRestored) -> str:
-    return f"the files are back as they were; what stood there is kept: git show {event.kept}"
+    return f"the files are restored; what was there before is kept: git show {event.kept}"
 
 
 def _describe_loop_ended(event: ev.LoopEnded) -> tuple[str, str]:
@@ -193,7 +193,7 @@ def _describe_round_ended(event: ev.RoundEnded) -> tuple[str, str] | None:
 
 def _describe_retry(event: ev.RetryScheduled) -> str:
     if event.reason == "quota":
-        return f"usage limit reached, goes on by itself at {local_time(event.due, event.at)}"
+        return f"usage limit reached, continues automatically at {local_time(event.due, event.at)}"
     return f"try {event.attempt} follows at {iso(event.due)}"
 
 

@@ -29,7 +29,7 @@ def report_validation(validation: Validation, place: "Place", sarif_to: TextIO |
     takes_stdout = sarif_to is not None and sarif_to.name in {"-", "<stdout>"}
     if as_json and takes_stdout:
         raise click.UsageError(
-            "--json and --sarif - both want stdout; give --sarif a file", click.get_current_context()
+            "--json and --sarif - both write to stdout; give --sarif a file", click.get_current_context()
         )
     if sarif_to is not None:
         log = sarif(validation.diagnostics, place.cwd or Path.cwd())

@@ -49,7 +49,7 @@ def render_listing(listing: Listing, *, everything: bool, width: int = WIDTH) ->
     shown = list(listing.workflows) if everything else [each for each in winning if each not in routines]
     lines = list(_table(shown, width)) if shown else ["no workflows here"]
     if routines and not everything:
-        lines.append(f"and {_number(len(routines), 'routine')} for use inside other workflows (--all shows them)")
+        lines.append(f"and {_number(len(routines), 'routine')} to use in other workflows (--all shows them)")
     lines += [escape_controls(line) for line in _notes(listing.workflows, everything=everything)]
     return "\n".join(line.rstrip() for line in lines)
 

@@ -11,9 +11,9 @@ from handrail.cli.options import detach_option, json_option, run_argument
 @detach_option
 @json_option
 def command(*, run: str, text: str, detach: bool, as_json: bool) -> int:
-    """Answer a question that an agent of a run asks, and go on.
+    """Answer a question that an agent of a run asked, and continue it.
 
-    Steps that ask for approval take approve, revise or reject instead.
+    For steps that ask for approval, use approve, revise or reject instead.
     """
     from handrail.cli.steer.send_answer import send_words
 

@@ -11,7 +11,7 @@ from handrail.cli.options import detach_option, json_option, message_option, run
 @detach_option
 @json_option
 def command(*, run: str, text: str, detach: bool, as_json: bool) -> int:
-    """Approve what a run asks about, and go on."""
+    """Approve what a run is waiting for, and continue it."""
     from handrail.cli.steer.send_answer import send_decision
 
     return send_decision(run, "approve", text, detach=detach, as_json=as_json)

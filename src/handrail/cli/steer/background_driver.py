@@ -31,9 +31,9 @@ def command() -> int:
         system.log.close()
     if isinstance(other, AlreadyRunning):
         since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(other.since))
-        click.echo(f"a background driver drives these runs already: process {other.pid}, since {since}")
+        click.echo(f"another background driver is already running: process {other.pid}, since {since}")
     else:
-        _say("ends: told to, or nothing is left to wait for")
+        _say("stopping: it was asked to, or has nothing left to wait for")
     return 0
 
 

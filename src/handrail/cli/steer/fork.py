@@ -12,7 +12,7 @@ from handrail.cli.output import write_json
 @click.option("-n", "copies", type=click.IntRange(1, 20), default=1, metavar="N", help="How many copies; default 1.")
 @json_option
 def command(*, run: str, step: str | None, copies: int, as_json: bool) -> None:
-    """Copy a run, as it is or as it was before a step; the original is untouched. `resume` lets a copy go on."""
+    """Copy a run, as it is or as it was before a step; the original is untouched. `resume` continues a copy."""
     from handrail.operations.runs.lifecycle import fork
     from handrail.wiring.session import current_actor, open_run_session
 

@@ -11,13 +11,13 @@ _RISK = click.Choice(("conservative", "balanced", "aggressive"))
 
 @click.command("prefer", epilog="Example: handrail prefer review-1 --autonomy full_auto_never_stop")
 @run_argument
-@click.option("--autonomy", type=_AUTONOMY, default=None, help="How far it goes on without you.")
-@click.option("--risk", type=_RISK, default=None, help="What it may do without knowing that the agent can.")
+@click.option("--autonomy", type=_AUTONOMY, default=None, help="How far it continues without you.")
+@click.option("--risk", type=_RISK, default=None, help="What it may risk if the agent may lack a capability.")
 @json_option
 def command(*, run: str, autonomy: Autonomy | None, risk: Risk | None, as_json: bool) -> int:
-    """Say how far a guided run goes on alone, and what it may risk.
+    """Set how autonomous a guided run is, and its risk level.
 
-    What is passed over because of it is recorded, and told when the run is over.
+    What is skipped because of it is recorded, and shown when the run ends.
     """
     from dataclasses import asdict
 

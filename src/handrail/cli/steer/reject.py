@@ -11,7 +11,7 @@ from handrail.cli.options import detach_option, json_option, message_option, run
 @detach_option
 @json_option
 def command(*, run: str, text: str, detach: bool, as_json: bool) -> int:
-    """Reject what a run asks about; the run ends unless its workflow says otherwise."""
+    """Reject what a run is waiting for; the run ends unless its workflow says otherwise."""
     from handrail.cli.steer.send_answer import send_decision
 
     return send_decision(run, "reject", text, detach=detach, as_json=as_json)

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 @detach_option
 @json_option
 def command(*, run: str, show: bool, yes: bool, detach: bool, as_json: bool) -> int:
-    """Give a run back to Handrail, which goes on with it here: it calls agents of its own for the rest.
+    """Return a run to Handrail, which continues it here and calls its own agents for the rest.
 
-    A run that was imported gets a work tree of its own, made from the repository that you are in. What it will run is
-    shown first, and you are asked.
+    An imported run gets its own worktree, created from the repository that you are in. You are first shown what it
+    will run, and asked.
     """
     from handrail.cli.live.follow_run import continue_detached, continue_run, watch
     from handrail.cli.output import note
@@ -31,7 +31,7 @@ def command(*, run: str, show: bool, yes: bool, detach: bool, as_json: bool) -> 
     from handrail.wiring.session import current_actor, open_run_session
 
     if show and yes:
-        raise click.UsageError("--show and --yes exclude each other", click.get_current_context())
+        raise click.UsageError("--show and --yes cannot be used together", click.get_current_context())
     with open_run_session() as session:
         found = session.find(run)
         watched = watch(session, found, "handrail release", as_json=as_json)
@@ -40,7 +40,7 @@ def command(*, run: str, show: bool, yes: bool, detach: bool, as_json: bool) -> 
                 return 0
         else:
             release_family(session.writer, found, str(current_actor()))
-        note(f"{found} is Handrail's again")
+        note(f"Handrail is running {found} again")
         return continue_detached(watched) if detach else continue_run(watched)
 
 
@@ -68,5 +68,5 @@ def _ask(question: "ReleaseQuestion", *, yes: bool, may_ask: bool) -> None:
 
     if yes or (may_ask and sys.stdin.isatty() and click.confirm("Let it run?", err=True)):
         return
-    message = f"{question.run} was imported, and needs your word before it runs"
+    message = f"{question.run} was imported, and needs your consent before it runs"
     raise Untrusted(message, next_step=f"handrail release {question.run} --yes")

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 @detach_option
 @json_option
 def command(*, run: str | None, tmux: bool, detach: bool, as_json: bool) -> int:
-    """Let a run go on that is paused, needs you, failed or was interrupted; what is done is not repeated.
+    """Continue a run that is paused, needs you, failed or was interrupted; finished steps are not repeated.
 
-    Without RUN it is the only one that can go on; if there are several you are asked which.
+    Without RUN, the only run that can be resumed is chosen; if there are several, you are asked which.
     """
     from handrail.cli.live.follow_run import continue_detached, refuse_if_driven, watch
     from handrail.cli.output import note
@@ -52,10 +52,12 @@ def _find_only_run(session: "Session", *, may_ask: bool) -> str:
     if len(found) == 1:
         return found[0]
     if not found:
-        raise NotFound("no run waits to be resumed", next_step="handrail status")
+        raise NotFound("no run can be resumed", next_step="handrail status")
     if may_ask:
         return _choose_run(session, found)
-    raise UsageError(f"{len(found)} runs can go on: {', '.join(found[:8])}", next_step=f"handrail resume {found[0]}")
+    raise UsageError(
+        f"{len(found)} runs can be resumed: {', '.join(found[:8])}", next_step=f"handrail resume {found[0]}"
+    )
 
 
 def _choose_run(session: "Session", found: list[str]) -> str:

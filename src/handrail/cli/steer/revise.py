@@ -11,7 +11,7 @@ from handrail.cli.options import detach_option, json_option, run_argument
 @detach_option
 @json_option
 def command(*, run: str, text: str, detach: bool, as_json: bool) -> int:
-    """Send the work back with a comment, and go on from the step that the workflow names."""
+    """Send the work back with a comment, and continue from the step that the workflow names."""
     from handrail.cli.steer.send_answer import send_decision
 
     return send_decision(run, "revise", text, detach=detach, as_json=as_json)

@@ -10,9 +10,9 @@ from handrail.cli.options import complete_steps, json_option, run_argument
 @click.argument("step", shell_complete=complete_steps)
 @json_option
 def command(*, run: str, step: str, as_json: bool) -> int:
-    """Go back to before a step, and go on from there. What came after stays in the history.
+    """Go back to before a step, and continue from there. What came after stays in the history.
 
-    STEP is an address: fix, fix@2 for its second beginning, loop[key]/fix inside a loop.
+    STEP is an address: fix, fix@2 for its second start, loop[key]/fix inside a loop.
     """
     from handrail.cli.live.follow_run import continue_run, watch
     from handrail.cli.output import note
@@ -27,7 +27,7 @@ def command(*, run: str, step: str, as_json: bool) -> int:
         note(f"{found} goes back to before '{step}' (event {seq})")
         state = state_of(session.log, found)
         for what in irreversible_effects(state, seq):
-            note(f"this cannot be taken back: {what}")
+            note(f"this cannot be undone: {what}")
         if state.tree is not None and not state.tree.owned:
             note(f"the files in {state.workspace} stay as they are: the run only borrowed them")
         return continue_run(watched)

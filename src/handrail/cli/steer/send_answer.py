@@ -16,7 +16,7 @@ def send_decision(words: str, decision: Decision, text: str, *, detach: bool, as
         if asks is None:
             question = find_run_awaiting_answer(session.log, run)
             hint = f'handrail answer {question.run} "..."' if question is not None else f"handrail status {run}"
-            raise UsageError(f"{run} asks nobody for approval", next_step=hint)
+            raise UsageError(f"{run} is not waiting for approval", next_step=hint)
         watched = watch(session, root_of(session.log, run), f"handrail {decision}", as_json=as_json)
         answer(session.writer, asks.run, decision, str(current_actor()), text)
         code = continue_detached(watched) if detach else continue_run(watched)
@@ -32,9 +32,9 @@ def send_words(words: str, text: str, *, detach: bool, as_json: bool) -> int:
         approval = find_run_awaiting_approval(session.log, run)
         if approval is not None:
             hint = f"handrail approve {approval.run}, or revise -m TEXT, or reject"
-            raise UsageError(f"{approval.run} asks for approval, not for an answer in words", next_step=hint)
+            raise UsageError(f"{approval.run} is waiting for approval, not for a text answer", next_step=hint)
         if asks is None:
-            raise UsageError(f"{run} asks no question", next_step=f"handrail status {run}")
+            raise UsageError(f"{run} has not asked a question", next_step=f"handrail status {run}")
         watched = watch(session, root_of(session.log, run), "handrail answer", as_json=as_json)
         answer_in_words(session.writer, asks.run, text, str(current_actor()))
         return continue_detached(watched) if detach else continue_run(watched)

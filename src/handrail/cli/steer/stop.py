@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 @click.command("stop", epilog="Example: handrail stop fix-bug-1")
 @run_argument
-@click.option("-m", "--message", "why", metavar="TEXT", default="", help="Why it is stopped.")
+@click.option("-m", "--message", "why", metavar="TEXT", default="", help="Why you stop it.")
 @json_option
 def command(*, run: str, why: str, as_json: bool) -> int:
-    """Stop a run for good, and end what it started. To go on later, pause it with Ctrl-C instead."""
+    """Stop a run for good, and everything it started. To continue later, pause it with Ctrl-C instead."""
     from handrail.cli.live.follow_run import process_inbox, watch
     from handrail.operations.driving.resume import stop_family
     from handrail.operations.driving.stop_damaged import stop_damaged
@@ -42,5 +42,5 @@ def _report(session: "Session", run: str, *, as_json: bool) -> int:
         write_json(summary_document(session.log, run))
     else:
         click.echo(f"{run} was stopped for good; its history cannot be read, and its files are as they were")
-        click.echo(f"next: handrail discard {run}, which keeps its files under a ref")
+        click.echo(f"next: handrail discard {run}, which keeps a backup ref of its files")
     return 0

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 @run_argument
 @json_option
 def command(*, run: str, as_json: bool) -> None:
-    """Hand a run to an agent that is connected over MCP, until you release it; gives the token it goes on with.
+    """Hand a run over to an agent connected over MCP, until you release it; prints the token to continue with.
 
-    A run that another connected agent holds is taken over from it. The step that is under way is finished first. From
-    then on the connected agent performs the steps of agents; scripts, checks and questions to you stay with Handrail.
+    A run that another connected agent holds is taken over from it. The step in progress is finished first. From then
+    on the connected agent performs the agent steps; scripts, checks and questions to you stay with Handrail.
     """
     from handrail.cli.live.follow_run import process_inbox, watch
     from handrail.operations.pull.take_over import hand_to_agent, handover
@@ -39,8 +39,8 @@ def command(*, run: str, as_json: bool) -> None:
 
 def _lines(given: "Handover") -> list[str]:
     at = f", at {given.step}" if given.step else ""
-    begins = f"{given.run} is for a connected agent now{at}"
+    begins = f"{given.run} is handed over to a connected agent{at}"
     if not given.over:
-        begins = f"{given.run} is for a connected agent once the step under way is done"
+        begins = f"{given.run} will be handed over to a connected agent when the current step is done"
     call = f'continue_workflow with intent "rehydrate" and continueToken "{given.continue_token}"'
-    return [begins, f"tell the agent: call {call}", f"to hand it back: handrail release {given.run}"]
+    return [begins, f"tell the agent: call {call}", f"to return it to Handrail: handrail release {given.run}"]

@@ -10,10 +10,10 @@ from handrail.cli.options import json_option, run_argument
 @click.argument("text")
 @json_option
 def command(*, run: str, text: str, as_json: bool) -> int:
-    """Say something to the agent of a run while it works, without disturbing it.
+    """Send a message to the agent of a run while it works, without interrupting it.
 
-    It is told while it works where it can listen (claude), else in its conversation when its present answer is done;
-    where none is at work, the next agent is told.
+    An agent that can listen (claude) receives it while it works, another one in its conversation after its current
+    answer. If no agent is at work, the next one receives it.
     """
     from dataclasses import asdict
 

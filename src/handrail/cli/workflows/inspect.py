@@ -8,7 +8,7 @@ from handrail.cli.output import note, write_json
 
 @click.command("inspect", epilog="Example: handrail inspect fix-bug")
 @workflow_argument
-@click.option("--expand", is_flag=True, help="Also show the steps that routines put in, and why they are there.")
+@click.option("--expand", is_flag=True, help="Also show the steps that routines add, and why.")
 @json_option
 def command(*, workflow: str, expand: bool, as_json: bool) -> int:
     """Show one workflow: its inputs, steps and files, and how many agent calls it may take."""

@@ -14,9 +14,9 @@ from handrail.cli.options import current_place, json_option, sarif_option, workf
 @sarif_option
 @json_option
 def command(*, workflows: tuple[str, ...], library: bool, strict: bool, sarif_to: TextIO | None, as_json: bool) -> int:
-    """Check workflows and advise on what could be better.
+    """Check workflows and suggest improvements.
 
-    Takes the same as `handrail validate`. Advice never changes the exit code.
+    Takes the same arguments as `handrail validate`. Advice never changes the exit code.
     """
     from handrail.cli.render.validation import report_validation
     from handrail.operations.workflows.validate import validate

@@ -7,11 +7,11 @@ from handrail.cli.output import note, write_json
 
 
 @click.command("list", epilog="Example: handrail list --all")
-@click.option("--tier", type=click.Choice(["user", "repository", "built-in"]), help="Only those of one tier.")
-@click.option("--all", "everything", is_flag=True, help="Also routines, and workflows that another one hides.")
+@click.option("--tier", type=click.Choice(["user", "repository", "built-in"]), help="Only workflows of one tier.")
+@click.option("--all", "everything", is_flag=True, help="Include routines, and workflows that another one hides.")
 @json_option
 def command(*, tier: str | None, everything: bool, as_json: bool) -> None:
-    """Show the workflows that can be used here, and where each comes from.
+    """List the workflows that are available here, and where each comes from.
 
     A name is looked up in your own workflows first, then in the repository's, then in the built-in ones.
     """

@@ -14,13 +14,13 @@ from handrail.cli.output import write_json
     type=click.Choice(["repository", "user"]),
     default="repository",
     show_default=True,
-    help="Where it is written: into this repository, or among your own workflows.",
+    help="Where to create it: in this repository, or among your own workflows.",
 )
 @json_option
 def command(*, name: str, tier: str, as_json: bool) -> None:
-    """Write a new workflow to start from, with a prompt and a test.
+    """Create a new workflow, with a prompt and a test.
 
-    What it writes is trusted until you change it. A workflow that is there already is never touched.
+    What it writes is trusted until you change it. An existing workflow is never touched.
     """
     from handrail.cli.render.safe_text import escape_controls
     from handrail.operations.workflows.scaffold import scaffold

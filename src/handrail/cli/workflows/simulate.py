@@ -13,15 +13,23 @@ if TYPE_CHECKING:
 
 @click.command("simulate", epilog="Example: handrail simulate fix-bug --draw mermaid -o flow.mmd")
 @workflow_argument
-@click.option("--input", "inputs", metavar="NAME=VALUE", multiple=True, help="Fix an input; others take every value.")
+@click.option(
+    "--input", "inputs", metavar="NAME=VALUE", multiple=True, help="Set an input; the others take every value."
+)
 @click.option("--draw", type=click.Choice(["text", "mermaid", "svg"]), help="Draw the flow instead of the report.")
 @click.option("-o", "--output", "file", type=click.Path(dir_okay=False), help="Write the report or drawing to FILE.")
-@click.option("--max-paths", type=click.IntRange(1), default=20_000, show_default=True, help="States to look at.")
+@click.option(
+    "--max-paths",
+    type=click.IntRange(1),
+    default=20_000,
+    show_default=True,
+    help="Maximum number of states to explore.",
+)
 @json_option
 def command(*, workflow: str, inputs: tuple[str, ...], max_paths: int, as_json: bool, **shown: str | None) -> int:
     """Walk every branch of a workflow without running anything.
 
-    Says which steps can be reached, how a run can end, and what is wrong: steps that are never reached, loops that
+    Reports which steps can be reached, how a run can end, and what is wrong: steps that are never reached, loops that
     cannot end early, checks that cannot pass, approvals that lead nowhere, names that are not defined on some path.
     """
     from handrail.operations.workflows.simulate import simulate

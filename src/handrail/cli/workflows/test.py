@@ -34,7 +34,7 @@ class _Wanted:
 @click.option("--library", is_flag=True, help="Test the built-in workflows.")
 @click.option("-k", "word", metavar="WORD", default="", help="Only scenarios with WORD in their name or file.")
 @click.option("-x", "fail_fast", is_flag=True, help="Stop at the first failure.")
-@click.option("--keep", is_flag=True, help="Keep each run's log and work tree, and say where.")
+@click.option("--keep", is_flag=True, help="Keep each run's log and worktree, and show where.")
 @click.option("--trust", is_flag=True, help="Test workflows as they are now, trusted or not; nothing is recorded.")
 @click.option("--init", "initial", is_flag=True, help="Write a first test for a workflow, and run nothing.")
 @click.option("--junit", "junit_to", metavar="FILE", help="Write a JUnit report to FILE, or to stdout with '-'.")
@@ -43,11 +43,11 @@ def command(*, junit_to: str | None, as_json: bool, trust: bool, initial: bool, 
     """Run a workflow's tests, with scripted agents.
 
     Takes names, files and folders of workflows, or test files; without any, all workflows of the repository that
-    have tests. Each test runs in a throw-away repository; nothing of yours is touched.
+    have tests. Each test runs in a temporary repository; nothing of yours is touched.
     """
     if as_json and junit_to == "-":
         raise click.UsageError(
-            "--json and --junit - both want stdout; give --junit a file", click.get_current_context()
+            "--json and --junit - both write to stdout; give --junit a file", click.get_current_context()
         )
     place = current_place()
     if initial:
@@ -125,7 +125,7 @@ def _write_first(place: "Place", workflows: tuple[str, ...], *, as_json: bool) -
     from handrail.operations.scenarios.draft import write_first
 
     if len(workflows) != 1:
-        raise click.UsageError("--init takes the one workflow that it writes a test for", click.get_current_context())
+        raise click.UsageError("--init needs exactly one workflow, to write a test for", click.get_current_context())
     path = write_first(place, workflows[0])
     if as_json:
         write_json({"written": path})

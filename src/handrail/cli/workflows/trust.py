@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 @click.option("--yes", is_flag=True, help="Trust without asking.")
 @json_option
 def command(*, workflow: str, show: bool, forgetting: bool, yes: bool, as_json: bool) -> None:
-    """Look at what a workflow may run, and trust it; `.` is the whole repository.
+    """Review what a workflow may run, and trust it; `.` is the whole repository.
 
-    Trust covers every file that a run reads from the repository, as it is now; when one of them changes you are asked
-    again, and shown the difference.
+    Trust covers every file that a run reads from the repository, as it is now; when one of them changes, you are
+    shown the difference and asked again.
     """
     from handrail.cli.render.trust import render_question, trust_data
     from handrail.operations.workflows.trust import examine, forget, grant
     from handrail.wiring.machine import this_machine
 
     if show + forgetting + yes > 1:
-        raise click.UsageError("--show, --forget and --yes exclude each other", click.get_current_context())
+        raise click.UsageError("--show, --forget and --yes cannot be used together", click.get_current_context())
     place, agents = current_place(), this_machine().agents
     words = "trust withdrawn" if forgetting and forget(agents, place, workflow) else ""
     question = examine(agents, place, workflow)

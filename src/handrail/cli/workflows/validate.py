@@ -16,7 +16,7 @@ def command(*, workflows: tuple[str, ...], library: bool, sarif_to: TextIO | Non
     """Check workflows: errors and warnings, each at its line.
 
     Takes names, files, workflow folders, or a folder of workflows; without any, all workflows of the repository. Also
-    names those that were never stamped, or against another authoring spec: that fails nothing.
+    names those that were never stamped, or stamped against another authoring spec: that is not a failure.
     """
     from handrail.cli.render.validation import advise_stamps, report_validation
     from handrail.operations.workflows.validate import validate

@@ -123,10 +123,10 @@ def render_refusal(error: PullRefused) -> ToolResult:
 def render_fault(error: HandrailError | OSError) -> ToolResult:
     """Build the result of a call that failed because of the machine or another process."""
     if isinstance(error, OSError):
-        error = StorageFault(f"the machine refuses: {error}", next_step="see to what is named here")
+        error = StorageFault(f"the machine reports: {error}", next_step="fix what is named here")
     fix = error.next_step or ""
     if isinstance(error, StorageFault) and not isinstance(error, StorageBusy):
-        fix = f"this is for your user: {fix}. When that is done, make this very call again: no run is lost"
+        fix = f"this is for your user: {fix}. When that is done, repeat this exact call: no run is lost"
     retry = {"kind": "retryable_after_ms", "afterMs": 1000} if error.retryable else None
     return render_error(error.code.upper().replace("-", "_"), error.message, fix, retry)
 
@@ -148,7 +148,7 @@ def render_checkpoint(kept: Kept) -> ToolResult:
     params: dict[str, Any] = {"continueToken": kept.resume_token, "intent": "rehydrate"}
     call = {"tool": "continue_workflow", "params": params}
     data = {"runId": kept.run, "stepId": kept.address, "resumeToken": kept.resume_token, "nextCall": call}
-    text = f"Kept: {kept.run}, before step {kept.address} is handed in. To come back here later, call"
+    text = f"Saved: {kept.run}, before step {kept.address} is handed in. To return to this point later, call"
     return ToolResult((f"{text} `continue_workflow`:\n\n{json_block(params)}",), data)
 
 
@@ -171,13 +171,13 @@ def _render_position(answer: Answer) -> list[str]:
         said = [f"# Not done yet\n\n{each.message}\n\nDo: {each.fix}" for each in answer.blockers]
         return [*said, f"# {step.title}\n\nStep {step.address} of run {state.run}.", step.prompt]
     if answer.working:
-        return [f"Handrail is at work on {_current(answer)} of run {state.run}. Look again in a few seconds."]
+        return [f"Handrail is working on {_current(answer)} of run {state.run}. Check again in a few seconds."]
     return [_render_blocker(answer.blockers[0])] if answer.blockers else []
 
 
 def _render_blocker(blocker: Blocker) -> str:
     """Describe what the run waits for; its message may quote an agent, and must not look like one of our headings."""
-    heading = "The run waits for a person" if blocker.code == "USER_ONLY_DEPENDENCY" else "The run cannot go on"
+    heading = "The run is waiting for a person" if blocker.code == "USER_ONLY_DEPENDENCY" else "The run cannot continue"
     return f"# {heading}\n\n{_quote_message(blocker.message)}\n\n{blocker.fix}"
 
 
@@ -187,12 +187,12 @@ def _quote_message(message: str) -> str:
 
 def _render_end(answer: Answer) -> list[str]:
     state = answer.state
-    heading = "The workflow is complete" if state.status == "succeeded" else f"The workflow is over: {state.status}"
+    heading = "The workflow is complete" if state.status == "succeeded" else f"The workflow has ended: {state.status}"
     said = f"\n\n{_quote_message(cut(state.message, MOST_ERROR))}" if state.message else ""
     texts = [f"# {heading}\n\nRun {state.run} {state.status}. There is nothing more to call.{said}"]
     gaps = gap_lines(state)
     if gaps:
-        told = "The run went on although this was missing. Tell your user:"
+        told = "The run continued although this was missing. Tell your user:"
         texts.append(f"# Gaps\n\n{told}\n\n" + "\n".join(gaps))
     return texts
 

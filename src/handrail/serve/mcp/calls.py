@@ -57,7 +57,7 @@ class Calls:
     async def _answer(self, name: str, arguments: Arguments, report: Report) -> ToolResult:
         tool = _BY_NAME.get(name)
         if tool is None:
-            return render_error("NOT_FOUND", f"there is no tool '{name}'", f"there are {', '.join(_BY_NAME)}")
+            return render_error("NOT_FOUND", f"there is no tool '{name}'", f"the tools are {', '.join(_BY_NAME)}")
         given = {tool.aliases.get(key, key): value for key, value in arguments.items()}
         wrong = issues(tool.schema, given) or find_unwritable(given)
         if wrong:
@@ -112,7 +112,9 @@ class Calls:
         """Accept the answer of the person at the client, and return the state of the run after it."""
         desk, run = self.desk, said.question.run
         if desk.person is None or said.decision not in DECISIONS:
-            return render_error("USER_ONLY_DEPENDENCY", f"{run} still waits for a person", f"handrail status {run}")
+            return render_error(
+                "USER_ONLY_DEPENDENCY", f"{run} is still waiting for a person", f"handrail status {run}"
+            )
         by = make_person(f"{desk.person.name}, asked through {said.client}")
         try:
             answer(desk.writer, run, cast("Decision", said.decision), str(by), said.feedback)
@@ -146,7 +148,7 @@ class Calls:
         while found.working and loop.time() < began + self.patience:
             if loop.time() >= reported:
                 reported += _REPORT_EVERY
-                await report(loop.time() - began, f"Handrail works on {found.state.run}")
+                await report(loop.time() - began, f"Handrail is working on {found.state.run}")
             await asyncio.sleep(_LOOK_EVERY)
             found = again()
         return found

@@ -39,7 +39,7 @@ def _warnings(broken: Listed) -> list[Data]:
 def _render_list(found: Offers, tags: tuple[str, ...], warnings: list[Data]) -> str:
     parts = [_heading(found, tags), *map(_line, found.workflows)]
     if not tags and found.tags:
-        parts.append("\nTags (give `tags` to see only some): " + ", ".join(f"{t.tag} ({t.count})" for t in found.tags))
+        parts.append("\nTags (pass `tags` to filter): " + ", ".join(f"{t.tag} ({t.count})" for t in found.tags))
     if warnings:
         parts.append("\nFiles that cannot be used:")
         parts += [f"- {each['file']}:{each['line']}: {each['message']}" for each in warnings]
@@ -51,7 +51,7 @@ def _heading(found: Offers, tags: tuple[str, ...]) -> str:
     of = f" with the tag {' or '.join(tags)}" if tags else ""
     if not found.workflows:
         return f"There are no workflows{of} here."
-    how = "start_workflow begins one, inspect_workflow shows one in full"
+    how = "start_workflow starts one, inspect_workflow shows one in full"
     return f"{len(found.workflows)} workflow{'' if len(found.workflows) == 1 else 's'}{of}; {how}.\n"
 
 

@@ -7,7 +7,7 @@ from handrail.operations.pull.workflow_offer import Offered
 
 Data = dict[str, Any]
 _STALE = {
-    "none": "it was reviewed against the present authoring spec",
+    "none": "it was reviewed against the current authoring spec",
     "likely": "it was reviewed against another version of the authoring spec",
     "possible": "it does not say against which version of the authoring spec it was reviewed",
 }

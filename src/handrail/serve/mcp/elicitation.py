@@ -56,7 +56,7 @@ class Elicitation:
         if question in self.asked or not _can_ask(session):
             return None
         self.asked.add(question)
-        # A client that fails here has asked nobody: the run keeps waiting.
+        # If a client fails here, no person was asked: the run keeps waiting.
         with suppress(MCPError, ValueError):
             reply = await session.elicit_form(question.message, _SCHEMA, request)
             content = reply.content or {}

@@ -74,7 +74,8 @@ def _number(environ: Mapping[str, str], name: str, usual: float) -> float:
         value = -1.0
     if not 0 <= value < math.inf or (text and value == 0):
         raise UsageError(
-            f"{name} is '{text}', which is not a number above 0", next_step=f"unset {name}, or give a number"
+            f"{name} is '{text}', which is not a number above 0",
+            next_step=f"unset {name}, or set it to a number above 0",
         )
     return value
 

@@ -195,11 +195,11 @@ def _step_lines(steps: tuple[PreviewStep, ...], depth: int = 0) -> list[str]:
 
 _SAID = {
     "loop": "loop",
-    "outputContract": "must give",
+    "outputContract": "must return",
     "confirmation": "confirmed by",
     "assessments": "assesses",
     "followUpAtLevels": "sent back at",
-    "delegatesTo": "hands out to",
+    "delegatesTo": "delegates to",
     "calls": "calls",
     "injectedBy": "from",
     "hiddenSteps": "steps not shown:",

@@ -62,14 +62,14 @@ def _text(sought: Sought, found: Finding) -> str:
     missing = sought.run and sought.run not in {*found.of_engine, *(each.run for each in found.candidates)}
     parts = [f"There is no run '{sought.run}' that a connected agent holds or has finished."] if missing else []
     parts += [
-        f"Handrail itself drives {run}. To get it, ask your user for: {_take_command(run)}; it prints the token "
-        "to go on with."
+        f"Handrail itself is running {run}. To take it over, ask your user to run: {_take_command(run)}; it prints "
+        "the token to continue with."
         for run in found.of_engine
     ]
     if not found.candidates:
-        return "\n\n".join([*parts, "There is nothing to take up; start_workflow begins a new run."])
+        return "\n\n".join([*parts, "There is nothing to resume; start_workflow starts a new run."])
     shown = f"{len(found.candidates)} of {found.eligible}"
-    parts.append(f"{shown} run{'' if found.eligible == 1 else 's'}, the best match first. To take one up, call")
+    parts.append(f"{shown} run{'' if found.eligible == 1 else 's'}, the best match first. To resume one, call")
     parts[-1] += " continue_workflow with its resumeToken as continueToken and intent rehydrate."
     parts += [_describe_candidate(number, each) for number, each in enumerate(found.candidates, 1)]
     return "\n\n".join(parts)

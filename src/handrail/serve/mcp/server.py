@@ -42,7 +42,7 @@ else:
     answer_text = late_import("handrail.serve.mcp.answer_text")
 
 INSTRUCTIONS = (
-    "Handrail leads you through workflows step by step and remembers every one. Start with start_workflow, or find an"
+    "Handrail guides you through workflows step by step and records every step. Start with start_workflow, or find an"
     " earlier run with resume_session. Do what the pending step says, then call continue_workflow with the token of the"
     " last answer. Never make up a token; if you lost it, call resume_session."
 )
@@ -50,12 +50,12 @@ INSTRUCTIONS = (
 DEFECT = "INTERNAL"
 _BELOW_ERROR: tuple[LoggingLevel, ...] = ("debug", "info", "notice", "warning", "error")
 _DEFECT = (
-    "this is a bug in Handrail, and no run is lost: tell your user, who can start the server again with"
+    "this is a bug in Handrail, and no run is lost: tell your user, who can restart the server with"
     " HANDRAIL_DEBUG=1 to see more on its standard error"
 )
 AGENT_INSTRUCTIONS = (
     "These tools belong to the step of the workflow that you are working on. Use them only where the step or its"
-    " situation asks for it; they do not replace your answer."
+    " situation calls for it; they do not replace your answer."
 )
 
 

@@ -56,7 +56,7 @@ def agent_desk(system: System, place: Place) -> AgentDesk:
     """Build the desk of the agent whose token is in the environment."""
     token = os.environ.get(TOKEN)
     if not token:
-        hint = "agents whose step has `handrail_tools` start this themselves; to connect one of yours: handrail mcp"
+        hint = "this is started by agents whose step has `handrail_tools`; to connect your own agent: handrail mcp"
         raise UsageError(f"there is no {TOKEN} in the environment", next_step=hint)
 
     def find_place(folder: Path) -> Place:

@@ -11,7 +11,7 @@ AGENT_TOOLS: tuple[Tool, ...] = (
     Tool(
         "report_progress",
         "Report progress",
-        "Tell the people who watch how far you are. Call it at milestones, in a sentence.",
+        "Report your progress to the people who are watching. Call it at milestones, with one sentence.",
         {
             "message": text_schema("What you have reached, in one sentence.", 500),
             "percent": {"type": "number", "minimum": 0, "maximum": 100, "description": "How much of the step is done."},
@@ -22,27 +22,27 @@ AGENT_TOOLS: tuple[Tool, ...] = (
         "ask_person",
         "Ask a person",
         "Ask a person something that you cannot find out yourself and cannot decide. The answer does not come at once:"
-        " end your turn after the call, you are called again with the answer in the same conversation.",
+        " end your turn after the call; you are called again, with the answer, in the same conversation.",
         {"question": text_schema("The question, with what the person has to know to answer it.", 4000)},
         ("question",),
     ),
     Tool(
         "create_child_run",
         "Start another workflow",
-        "Start a workflow as a run of its own, in a work tree of its own, beside your step. It begins with the work as"
-        " it stood before your step, and its result is not part of yours: look at it with list_runs.",
+        "Start a workflow as a separate run, in its own worktree, beside your step. It starts from the work as it was"
+        " before your step, and its result is not part of yours: check on it with list_runs.",
         {
-            "workflow": text_schema("The name of a workflow that is known here.", 256),
-            "goal": text_schema("What it is to achieve.", LONGEST),
+            "workflow": text_schema("The name of a workflow that is available here.", 256),
+            "goal": text_schema("What it should achieve.", LONGEST),
             "inputs": {"type": "object", "description": "Values for its inputs, by their names."},
-            "wait": {"type": "boolean", "description": "Wait for its end, for less than a minute; default false."},
+            "wait": {"type": "boolean", "description": "Wait until it ends, but less than a minute; default false."},
         },
         ("workflow", "goal"),
     ),
     Tool(
         "give_feedback",
         "Give feedback",
-        "Tell the agents of a run that you started something: the next call of one of them tells it.",
+        "Send a message to the agents of a run that you started: the next agent that is called receives it.",
         {"run": _RUN, "message": text_schema("What you want to say.", LONGEST)},
         ("run", "message"),
     ),

@@ -151,7 +151,7 @@ def _bind_socket(host: str, port: int) -> socket.socket:
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except (OSError, UnicodeError) as error:
-        message = f"'{host}' is no address of this machine: {error}"
+        message = f"'{host}' is not an address of this machine: {error}"
         raise UsageError(message, next_step=f"--host {LOOPBACK}") from error
     listening = socket.socket(family, kind, protocol)
     try:
@@ -161,7 +161,7 @@ def _bind_socket(host: str, port: int) -> socket.socket:
     except OSError as error:
         listening.close()
         message = f"cannot listen on {host} port {port}: {error.strerror or error}"
-        raise EnvironmentFault(message, next_step="give another port, or 0 for any that is free") from error
+        raise EnvironmentFault(message, next_step="choose another port, or 0 for any free one") from error
     return listening
 
 

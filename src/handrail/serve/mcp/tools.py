@@ -50,11 +50,11 @@ _CONTEXT: Schema = {
 }
 _OUTPUT: Schema = {
     "type": "object",
-    "description": "What you made of the step.",
+    "description": "The result of your work on the step.",
     "properties": {
         "notesMarkdown": {"type": "string", "description": "Your notes: what was done, decided, found and left open."},
         "artifacts": {"type": "array", "items": {}, "description": "Structured results that the step asks for."},
-        "result": {"description": "The result, where the step asks for one of a certain shape."},
+        "result": {"description": "The result, if the step asks for one with a given shape."},
     },
     "additionalProperties": False,
 }
@@ -68,7 +68,7 @@ TOOLS: tuple[Tool, ...] = (
         {
             "workspacePath": _WORKSPACE,
             "tags": {"type": "array", "items": {"type": "string"}, "description": "Only workflows with one of these."},
-            "includeSources": {"type": "boolean", "description": "Also say where each was found."},
+            "includeSources": {"type": "boolean", "description": "Also return where each was found."},
         },
         ("workspacePath",),
         reads_only=True,
@@ -83,7 +83,7 @@ TOOLS: tuple[Tool, ...] = (
             "mode": {"enum": ["metadata", "preview"], "description": "metadata: without the steps."},
             "expand": {
                 "type": "boolean",
-                "description": "true: also the steps that templates and routines put in, each with what put it there.",
+                "description": "true: also the steps that templates and routines add, each with its origin.",
             },
         },
         ("workflowId", "workspacePath"),
@@ -94,14 +94,14 @@ TOOLS: tuple[Tool, ...] = (
         "Start a workflow",
         "Start a workflow and get its first step. Do the step, then call continue_workflow with the continueToken of"
         " the answer. Handrail remembers everything: if you lose your context, call resume_session. Every call starts a"
-        " run of its own, unless it has the requestId of an earlier one.",
+        " new run, unless it has the requestId of an earlier one.",
         {
             "workflowId": text_schema("The workflow's id.", 256),
             "workspacePath": _WORKSPACE,
             "goal": text_schema("What your user wants to achieve, in a sentence or more.", 65_536),
             "context": _CONTEXT,
             "requestId": text_schema(
-                "Any text that you make up once for this start: repeated, it gives the same run.", 256
+                "Any text of your choice that identifies this start: a repeated call returns the same run.", 256
             ),
         },
         ("workflowId", "workspacePath", "goal"),
@@ -112,13 +112,13 @@ TOOLS: tuple[Tool, ...] = (
         "Continue a workflow",
         "Complete the pending step (intent advance, with your output) and get the next one, or look at the pending"
         " step again (intent rehydrate). The same token always gives the same answer, so a call may be repeated. An"
-        " answer of kind blocked says what is missing and how to mend it.",
+        " answer of kind blocked says what is missing and how to fix it.",
         {
             "continueToken": text_schema("The token of the last answer, copied exactly.", 1024),
             "intent": {
                 "enum": ["advance", "rehydrate"],
-                "description": "advance: the step is done. rehydrate: show me again where I am. Without it: advance if"
-                " there is an output, a context or notes, else rehydrate.",
+                "description": "advance: the step is done. rehydrate: show me again where I am. By default: advance if"
+                " there is an output, a context or notes, otherwise rehydrate.",
             },
             "output": _OUTPUT,
             "context": _CONTEXT,
@@ -129,24 +129,24 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         "checkpoint_workflow",
-        "Keep a point",
-        "Keep the current point of a workflow so that it can be come back to, without completing the step. Gives a"
-        " resumeToken. Keeping the same point twice keeps it once.",
+        "Save a point",
+        "Save the current point of a workflow, so that you can return to it, without completing the step. Returns a"
+        " resumeToken. Saving the same point again changes nothing.",
         {"checkpointToken": text_schema("The checkpointToken of an answer, copied exactly.", 1024)},
         ("checkpointToken",),
     ),
     Tool(
         "resume_session",
-        "Find a run again",
-        "Find a workflow run that was begun earlier, by words of its goal or notes, by id, or by branch. Gives up to"
-        " five candidates, each with a resumeToken: call continue_workflow with it and intent rehydrate.",
+        "Find an earlier run",
+        "Find a workflow run that was started earlier, by words of its goal or notes, by id, or by branch. Returns up"
+        " to five candidates, each with a resumeToken: call continue_workflow with it and intent rehydrate.",
         {
             "workspacePath": _WORKSPACE,
             "query": text_schema("Words of the goal, the workflow or the notes.", 1024),
             "runId": text_schema("The id of a run.", 256),
-            "sessionId": text_schema("Another word for runId.", 256),
-            "gitBranch": text_schema("The branch it was begun on.", 512),
-            "gitHeadSha": text_schema("The commit it was begun on.", 64),
+            "sessionId": text_schema("Another name for runId.", 256),
+            "gitBranch": text_schema("The branch it was started on.", 512),
+            "gitHeadSha": text_schema("The commit it was started on.", 64),
             "sameWorkspaceOnly": {"type": "boolean", "description": "Only runs of this workspace."},
         },
         (),
@@ -162,7 +162,7 @@ def find_unwritable(given: dict[str, Any]) -> list[str]:
     try:
         json.dumps(given, allow_nan=False, check_circular=False)
     except ValueError:
-        return ["every number must be finite: NaN and infinity are no JSON"]
+        return ["every number must be finite: NaN and infinity are not valid JSON"]
     return []
 
 

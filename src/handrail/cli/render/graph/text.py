@@ -36,7 +36,7 @@ def _describe_step(step: Step) -> str:
         case LoopAction() | GuidedLoopAction():
             return f"{step.action.kind}, at most {step.action.max_iterations} rounds"
         case ParallelAction():
-            return "for each item, at the same time"
+            return "for each item, in parallel"
         case EndAction():
             return f"the run ends, {step.action.status}"
         case _:
@@ -54,6 +54,6 @@ def _ways(step: Step) -> Iterator[str]:
             fixed = f"at most {fix.max} fixes, then " if fix is not None else ""
             yield f"✗ fails: {fixed}{step.on_fail}"
         case LoopAction() | GuidedLoopAction():
-            yield "↻ again, until it is over"
+            yield "↻ repeats until it ends"
         case _:
             pass
