@@ -47,9 +47,9 @@ class UnfinishedApply:
     @property
     def words(self) -> str:
         """Describe what was interrupted, and what to do."""
-        what = "taking back" if self.undo else "applying"
-        ways = f"handrail apply {self.run} finishes it, handrail apply {self.run} --undo takes it back"
-        return f"{what} the changes of {self.run} in {self.checkout} was cut off: {ways}"
+        what = "undoing" if self.undo else "applying"
+        ways = f"handrail apply {self.run} finishes it, handrail apply {self.run} --undo reverts it"
+        return f"{what} the changes of {self.run} in {self.checkout} was interrupted: {ways}"
 
 
 class Delivery(Workspaces, Protocol):
