@@ -18,7 +18,7 @@ ALLOWED = {
     "EventTrigger.event": "nothing fires triggers yet: `validate` warns",
     "ScheduleTrigger.schedule": "nothing fires triggers yet: `validate` warns",
     "ScheduleTrigger.timezone": "nothing fires triggers yet: `validate` warns",
-    "Plan.classifications": "nothing chooses workflows yet: `validate` warns",
+    "Plan.classifications": "nothing chooses workflows: `validate` warns",
     "Follow.on": "nothing follows a pull request yet: `validate` warns",
     "Plan.format": "part of every hash",
     "Plan.validated_against": "the stamp is read where it is written, in the file",
