@@ -40,7 +40,7 @@ def test_the_configured_agent_is_taken_where_none_is_named() -> None:
 def test_an_unknown_agent_is_refused_with_what_was_meant_and_what_there_is() -> None:
     with pytest.raises(NotFound, match=r"^the agent 'scriptd' is not known, did you mean 'scripted'\?$") as caught:
         KnownAgents(TWO).find("scriptd")
-    assert caught.value.next_step == "the agents known here: claude, scripted"
+    assert caught.value.next_step == "available agents: claude, scripted"
 
 
 def test_a_configured_agent_that_is_unknown_is_said_to_be_the_configured_one() -> None:
@@ -55,7 +55,7 @@ def test_one_of_several_has_to_be_chosen() -> None:
 
 
 def test_where_there_is_none_that_is_said() -> None:
-    with pytest.raises(NotFound, match="no agent is known here"):
+    with pytest.raises(NotFound, match="no agent is configured here"):
         KnownAgents({}).find(None)
 
 

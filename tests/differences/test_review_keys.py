@@ -79,7 +79,7 @@ def test_exit_when_ends_the_loop_early(run: Benches) -> None:
     free = run(flow(LOOP), plays=plays(clean_after(2)), git=True)
     early = run(flow({**LOOP, "exit_when": "round >= 2"}), plays=plays(clean_after(2)), git=True)
     assert (len(free.addresses), len(early.addresses)) == (5, 3)
-    assert "its condition to end was met" in early.told
+    assert "its end condition was met" in early.told
 
 
 @proves("roles.converge", "converge.plateau")

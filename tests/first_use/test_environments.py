@@ -143,7 +143,7 @@ def test_status_and_doctor_name_the_logins_that_the_driver_holds_and_never_a_val
     shells.call("ann", "run", "who", "--detach")
     shells.call("nobody", "run", "who", "--detach")
     shells.reaches("who-2", "waiting")
-    held = "holds those of who-1 (claude by ANTHROPIC_API_KEY), who-2 (no login by variable)"
+    held = "holds those of who-1 (claude by ANTHROPIC_API_KEY), who-2 (no login variable)"
     for command in ("status", "doctor"):
         shown = shells.call("ben", command)
         assert held in shown.out.replace("opencode by ANTHROPIC_API_KEY, ", "").replace(

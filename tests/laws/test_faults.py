@@ -84,7 +84,7 @@ def test_a_fault_of_one_run_leaves_the_others_alone(room: Room) -> None:
     assert [room.state(run).status for run in made] == ["succeeded"] * 3
     state = room.state(bad)
     assert (state.status, state.reason) == ("blocked", "fault")
-    assert "cannot start a process" in state.message
+    assert "a process cannot be started" in state.message
     assert "make the folder writable" in state.next_step
     (room.data / "runs" / bad).unlink()
     runs.resume(room.writer, bad, "me")

@@ -134,7 +134,7 @@ def test_no_secret_reaches_transcript_log_export_cassette_or_terminal(
 def test_an_input_that_holds_the_value_of_a_secret_variable_is_refused_by_its_name(leaks: Leaks) -> None:
     done = leaks.call("run", "leak", "--input", f"what=use {SAMPLES['github']}", "--script", "script.yaml")
     assert done.exit_code == 2
-    assert "the input 'what' holds the value of SAMPLE_GITHUB_TOKEN, which is a secret" in done.output
+    assert "the input 'what' contains the value of SAMPLE_GITHUB_TOKEN, which is a secret" in done.output
 
 
 def test_a_workflow_that_holds_a_secret_is_refused(leaks: Leaks) -> None:
@@ -143,7 +143,7 @@ def test_a_workflow_that_holds_a_secret_is_refused(leaks: Leaks) -> None:
     assert leaks.call("trust", "leak", "--yes").exit_code == 0
     done = leaks.call("run", "leak", "--input", "what=it", "--script", "script.yaml")
     assert done.exit_code == 2
-    assert "the workflow 'leak' holds a secret (npm-token)" in done.output
+    assert "the workflow 'leak' contains a secret (npm-token)" in done.output
 
 
 def test_what_a_person_says_to_a_run_is_masked_before_it_is_sent() -> None:

@@ -222,7 +222,7 @@ def test_cyrus_8_15_tear_down_commands_run_before_a_work_tree_goes_and_cannot_ho
     log.close()
     assert not tree.exists()
     assert (shop.folder / "home/torn-down").read_text() == "a\n"
-    assert "`sleep 300` took too long and was ended" in (person.home / "data/teardown.log").read_text()
+    assert "`sleep 300` took too long and was killed" in (person.home / "data/teardown.log").read_text()
     assert [each for each in processes_within(shop.folder) if "sleep" in each] == []
 
 

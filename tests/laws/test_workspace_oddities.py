@@ -48,7 +48,7 @@ def test_the_changes_of_a_dirty_checkout_are_taken_along_when_they_are_asked_for
 def test_without_a_repository_there_is_nothing_to_take_along(shop: StepsRoom) -> None:
     person = Person(shop, WRITES)
     person.writes("one", ONE)
-    assert "--with-changes has nothing to take along" in person.runs("one", "--with-changes", "--in", ".", code=2)
+    assert "--with-changes has no effect" in person.runs("one", "--with-changes", "--in", ".", code=2)
 
 
 def test_a_user_on_another_branch_stays_there(shop: StepsRoom) -> None:
@@ -147,7 +147,7 @@ def test_filters_of_the_user_count_and_hooks_and_filters_of_the_repository_do_no
     second = shop.run(ASKING, {**WRITES, "work": {"files": {"x.own": "hello\n"}}})
     refused = shop.answer(second.run, "approve")
     assert refused.status == "blocked"
-    assert "the filter 'own' (*.own) is configured in the repository alone" in refused.message
+    assert "the filter 'own' (*.own) is configured only in the repository" in refused.message
     assert not (shop.folder / "hooks.txt").exists()
 
 

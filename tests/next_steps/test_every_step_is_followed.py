@@ -24,13 +24,13 @@ MENTIONED = {
     "# left out by handrail init": "a comment in a configuration file",
     "`handrail {}` is reserved for people ({}), but was called {}": "what an agent was refused",
     "{} tried `handrail {}{}`: refused, only a person may do that": "what an agent was refused",
-    "{} tried `handrail {}`, which is for people: refused": "what an agent was refused",
+    "{} tried `handrail {}`, which only people may do: refused": "what an agent was refused",
     "handrail mcp: {}": "the name of a program before its message",
     "handrail run": "the beginning of a line that names the workflow too",
     "handrail {}": "a title, and the line of usage",
 }
 """Texts that name a command and tell nobody to type it, with the reason."""
-AGENTS_ARE_TOLD = "Then go on until an answer says that the workflow is complete:"
+AGENTS_ARE_TOLD = "Then continue until an answer says that the workflow is complete:"
 """What a prompt begins with that names commands which an agent must never call."""
 NOT_YET: frozenset[str] = frozenset()
 """Texts whose commands no test types yet; the list may only become shorter."""

@@ -109,7 +109,7 @@ def test_a_run_that_was_taken_away_is_taken_again(box: BlackBox) -> None:
     follow(
         in_box(box),
         words(refused),
-        "ask your user for: handrail take {}, which gives a token; or leave the run to {}",
+        "ask your user for: handrail take {}, which prints a token; or leave the run to {}",
         shows="continueToken",
     )
 

@@ -107,7 +107,7 @@ def test_what_an_agent_inside_a_step_cannot_ask_is_left_to_a_person(pull: Pull) 
     follow(
         in_pull(pull),
         said,
-        "a person lets an agent of Handrail do the step, and is then asked: handrail release {}",
+        "a person can let an agent of Handrail do the step, and is then asked to confirm: handrail release {}",
         code=3,
         shows="Handrail is running",
     )

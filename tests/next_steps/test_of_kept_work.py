@@ -102,7 +102,7 @@ def test_a_step_of_a_called_workflow_goes_back_with_its_caller(runs: Runs) -> No
     follow(in_process(runs), said, "handrail {} {}{}", code=3, shows="draft")
     runs.text("approve", "parent-1")
     said = runs.text("rewind", "parent-1", "kid/draft", code=2)
-    follow(in_process(runs), said, "handrail rewind {} {}, which begins all of it anew", code=3, shows="needs you")
+    follow(in_process(runs), said, "handrail rewind {} {}, which starts all of it over", code=3, shows="needs you")
 
 
 def test_a_failed_step_of_a_called_workflow_goes_on_with_its_caller(runs: Runs) -> None:
@@ -111,7 +111,7 @@ def test_a_failed_step_of_a_called_workflow_goes_on_with_its_caller(runs: Runs) 
     runs.text("run", "parent", code=3)
     said = runs.text("rewind", "parent-1", "kid/one", code=2)
     runs.shop.write("go", "")
-    follow(in_process(runs), said, "handrail resume {}, which begins what failed anew", shows="parent-1 succeeded")
+    follow(in_process(runs), said, "handrail resume {}, which starts over what failed", shows="parent-1 succeeded")
 
 
 def test_an_imported_run_is_released_and_one_that_is_over_is_shown(team: Team, tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_a_run_whose_repository_is_gone_is_set_aside(team: Team) -> None:
     follow(
         in_process(team.runs),
         said,
-        "put it back, then again; or: handrail discard {} --set-aside, which leaves the files in a folder",
+        "put it back, then try again; or: handrail discard {} --set-aside, which leaves the files in a folder",
         shows="edits-1",
     )
 
@@ -169,6 +169,6 @@ def test_the_changed_settings_of_git_are_accepted_or_undone(team: Team) -> None:
     follow(
         in_process(team.runs),
         said,
-        "look at them in {}, undo them, or: handrail {} {} --accept-git-changes",
+        "check them in {} and undo them, or: handrail {} {} --accept-git-changes",
         shows="Merged",
     )

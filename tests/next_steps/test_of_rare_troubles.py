@@ -25,7 +25,7 @@ def test_the_word_of_an_agent_for_a_person_leads_to_the_status(runs: Runs, monke
     follow(
         in_process(runs),
         str(refused.value.next_step),
-        "ask the person to look at it: handrail status {}",
+        "ask a person to look at it: handrail status {}",
         shows="handrail approve ask-1",
     )
 

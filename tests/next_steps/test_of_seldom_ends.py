@@ -145,7 +145,9 @@ def test_a_run_that_is_driven_is_taken_from_its_driver(team: Team, monkeypatch: 
     monkeypatch.setenv("HANDRAIL_HOME", str(team.runs.shop.home))
     with open_session() as session, pytest.raises(LogConflict) as refused:
         acquire_lease(session.log, "slow-1", "connected agent x")
-    follow(in_process(team.runs), str(refused.value.next_step), "handrail take {}, then again", shows="continueToken")
+    follow(
+        in_process(team.runs), str(refused.value.next_step), "handrail take {}, then try again", shows="continueToken"
+    )
     team.text("stop", "slow-1")
     process.communicate(timeout=60)
 
@@ -214,14 +216,14 @@ def test_an_apply_that_was_cut_off_is_finished_or_taken_back(team: Team) -> None
     follow(
         in_process(team.runs),
         said,
-        "handrail apply {} finishes it, handrail apply {} --undo takes it back",
+        "handrail apply {} finishes it, handrail apply {} --undo reverts it",
         shows="Applied",
     )
     assert (team.read("app.txt"), team.read("new.txt")) == ("changed\n", "new\n")
     follow(
         in_process(team.runs),
         said,
-        "handrail apply {} finishes it, handrail apply {} --undo takes it back",
+        "handrail apply {} finishes it, handrail apply {} --undo reverts it",
         at=1,
         shows="Undid the changes",
     )
@@ -236,7 +238,7 @@ def test_the_worktree_of_another_run_goes_with_that_run(team: Team, monkeypatch:
     with open_session() as session, pytest.raises(WorkspaceFault) as refused:
         require_own(Places(session.system.folder), path, "edits-2")
     said = str(refused.value.next_step)
-    follow(in_process(team.runs), said, "it goes with its run: handrail discard {}", shows="edits-1")
+    follow(in_process(team.runs), said, "it is removed with its run: handrail discard {}", shows="edits-1")
     assert not path.exists()
 
 
@@ -311,8 +313,8 @@ def test_a_driver_that_takes_no_environment_leaves_that_to_resume(team: Team) ->
     follow(
         in_process(team.runs),
         said,
-        "the background driver took no environment: agents get the one it was started in,"
-        " without the logins in your variables; to give the run yours: handrail resume {}",
+        "the background driver did not take your environment: agents get its own,"
+        " without the logins in your variables; to pass yours to the run: handrail resume {}",
         code=3,
         shows="needs you",
     )

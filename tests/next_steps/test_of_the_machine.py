@@ -80,7 +80,7 @@ def test_a_configuration_that_cannot_be_read_is_corrected_first(fresh: Fresh) ->
     fresh.shop.write(".handrail/config.toml", "[checks\n")
     said = fresh.init().output
     fresh.shop.write(".handrail/config.toml", "")
-    follow(says_yes(typed_in(fresh)), said, "mend it, then: handrail init", shows="Wrote")
+    follow(says_yes(typed_in(fresh)), said, "fix it, then: handrail init", shows="Wrote")
 
 
 def test_a_check_that_was_left_out_comes_back_when_it_passes(fresh: Fresh) -> None:
@@ -127,7 +127,7 @@ def test_a_changed_configuration_is_trusted_again(fresh: Fresh) -> None:
     follow(
         says_yes(typed_in(fresh)),
         fresh.config(),
-        "# How Handrail works in this repository. Written by `handrail init`, yours to change.\n"
+        "# How Handrail works in this repository. Written by `handrail init`; edit it as you like.\n"
         "# After a change: handrail trust .handrail/config.toml",
         at=1,
         shows="rusted",
@@ -135,7 +135,7 @@ def test_a_changed_configuration_is_trusted_again(fresh: Fresh) -> None:
     follow(
         says_yes(typed_in(fresh)),
         fresh.config(),
-        "# How Handrail works in this repository. Written by `handrail init`, yours to change.\n"
+        "# How Handrail works in this repository. Written by `handrail init`; edit it as you like.\n"
         "# After a change: handrail trust .handrail/config.toml",
         shows="Checks",
     )
@@ -185,7 +185,7 @@ def test_a_damaged_history_names_its_repair(runs: Runs) -> None:
     follow(
         in_process(runs),
         runs.call("show", "ask-1").output,
-        "run `handrail doctor --repair`: it keeps a copy of the file and every event that is intact",
+        "run `handrail doctor --repair`: it keeps a copy of the file and recovers every intact event",
         shows="truncated ask-1 to 3 events, 1 set aside",
     )
 
@@ -231,7 +231,7 @@ def test_a_folder_of_skills_is_named(runs: Runs, tmp_path: Path) -> None:
     follow(
         in_process(runs),
         said,
-        "handrail connect --skill DIR, with the folder in which {} looks for them",
+        "handrail connect --skill DIR, with the folder where {} looks for them",
         fill={"DIR": f"{tmp_path}/skills --yes"},
         shows="skills",
     )

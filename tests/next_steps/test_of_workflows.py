@@ -96,7 +96,10 @@ def test_a_workflow_without_tests_gets_a_first_one(team: Team) -> None:
     team.add("plain", PLAIN)
     said = team.text("test", "plain", code=2)
     wrote = follow(
-        in_process(team.runs), said, "write {} with {}, or let it be written: handrail test --init {}", shows="wrote"
+        in_process(team.runs),
+        said,
+        "write {} with {}, or have it written for you: handrail test --init {}",
+        shows="wrote",
     )
     follow(in_process(team.runs), wrote.text, "wrote {}\nnext: handrail test {}", shows="1 passed")
     again = team.text("test", "--init", "plain", code=2)
@@ -149,7 +152,7 @@ def test_validate_asks_for_a_name(runs: Runs) -> None:
 def test_a_workflow_that_is_not_there_leads_to_the_list(runs: Runs) -> None:
     runs.add("plain", PLAIN)
     said = runs.text("run", "nothing-like-it", code=2)
-    follow(in_process(runs), said, "handrail list shows what there is; searched: {}", shows="plain")
+    follow(in_process(runs), said, "handrail list shows all workflows; searched: {}", shows="plain")
 
 
 def test_a_task_without_a_workflow_is_given_to_one(runs: Runs) -> None:
@@ -237,7 +240,7 @@ def test_a_workflow_that_reads_its_issue_says_how_to_give_one(runs: Runs) -> Non
     follow(
         in_process(runs),
         said,
-        'say what it is for: handrail run {} "WHAT TO DO"',
+        'describe the issue: handrail run {} "WHAT TO DO"',
         shows="succeeded",
         fill={"WHAT TO DO": "fix the login"},
     )
@@ -257,7 +260,7 @@ def test_a_table_of_routing_says_to_name_the_workflow(runs: Runs) -> None:
     follow(
         in_process(runs),
         said,
-        "take it out; name the workflow when you start a run: handrail run WORKFLOW",
+        "remove it; name the workflow when you start a run: handrail run WORKFLOW",
         shows="succeeded",
         fill={"WORKFLOW": "plain"},
     )

@@ -160,7 +160,7 @@ def test_arguments_that_no_kernel_takes_are_a_reason_and_no_crash(room: Room) ->
 def test_a_folder_that_cannot_be_made_is_an_environment_fault(room: Room) -> None:
     (room.root / "file").write_text("")
     spec = ProcessSpec("run:1", ("true",), "/", (), str(room.root / "file" / "inside"))
-    with pytest.raises(EnvironmentFault, match=r"cannot start a process in .*: Not a directory"):
+    with pytest.raises(EnvironmentFault, match=r"a process cannot be started in .*: Not a directory"):
         room.processes.start(spec)
     assert room.processes.look(spec.folder) is None
 
@@ -177,7 +177,7 @@ def test_a_symbolic_link_in_place_of_an_output_file_is_not_followed(room: Room) 
 def test_a_keeper_that_cannot_start_is_an_environment_fault(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     NURSERY.close()
     monkeypatch.setattr(sys, "executable", "/bin/false")
-    with pytest.raises(EnvironmentFault, match="cannot start a process"):
+    with pytest.raises(EnvironmentFault, match="a process cannot be started"):
         room.processes.start(room.sh("true"))
 
 
@@ -185,7 +185,7 @@ def test_output_without_end_is_cut_at_the_limit_and_the_command_ended(room: Room
     spec = room.sh("trap '' TERM; yes", limit=100_000)
     ended = room.run(spec)
     assert (ended.signal, ended.stdout_size) == (signal.SIGKILL, 100_000)
-    assert ended.reason == snapshot("it wrote more than 100000 bytes to one of its streams and was ended")
+    assert ended.reason == snapshot("it wrote more than 100000 bytes to stdout or stderr and was killed")
 
 
 def test_the_limit_is_for_output_and_not_for_files_that_a_command_makes(room: Room) -> None:

@@ -42,7 +42,7 @@ def test_a_command_that_fails_is_told() -> None:
 def test_a_command_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "DEADLINE", 0.2)
     (problem,) = send_notice(Target(command="sleep 600 & sleep 600"), notice())
-    assert problem.startswith("command: ended, because it took longer than")
+    assert problem.startswith("command: killed because it took longer than")
 
 
 def test_a_web_address_gets_the_notice_as_json() -> None:
@@ -103,4 +103,4 @@ def test_the_desktop_gets_it_as_arguments_of_its_program(tmp_path: Path, monkeyp
 
 def test_a_machine_without_a_desktop_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert send_notice(Target(desktop=True), notice()) == ("desktop: there is neither notify-send nor osascript",)
+    assert send_notice(Target(desktop=True), notice()) == ("desktop: neither notify-send nor osascript is installed",)

@@ -165,8 +165,8 @@ def test_a_value_with_nul_is_refused_and_the_file_form_shown(tmp_path: Path) -> 
         [
             (
                 "v",
-                "the value holds a NUL character, which no environment variable can hold",
-                "pass the path of a file that holds it: ${v | file}",
+                "the value contains a NUL character, which an environment variable cannot",
+                "pass it as the path of a file: ${v | file}",
             )
         ]
     )
@@ -177,8 +177,8 @@ def test_a_value_over_the_limit_is_refused_and_the_file_form_shown(tmp_path: Pat
         [
             (
                 "v.text",
-                "the value has 100002 bytes, more than the 100000 that fit an environment variable",
-                "pass the path of a file that holds it: ${v.text | file}",
+                "the value has 100002 bytes; an environment variable can hold at most 100000",
+                "pass it as the path of a file: ${v.text | file}",
             )
         ]
     )
@@ -189,7 +189,7 @@ def test_every_value_that_cannot_be_passed_is_named_and_no_file_written(tmp_path
     found = _refused("echo ${v.big} ${v.none} ${w} ${v.good | file}", values, tmp_path / "f")
     assert [(expression, message) for expression, message, _ in found] == snapshot(
         [
-            ("v.big", "the value has 200000 bytes, more than the 100000 that fit an environment variable"),
+            ("v.big", "the value has 200000 bytes; an environment variable can hold at most 100000"),
             ("v.none", "field 'none' does not exist"),
             ("w", "'w' is not defined"),
         ]
@@ -202,7 +202,7 @@ def test_values_that_are_too_many_together_are_refused(tmp_path: Path) -> None:
         [
             (
                 "",
-                "the values of the command have 693000 bytes together, more than 600000",
+                "the values of the command have 693000 bytes in total, more than 600000",
                 "pass the largest of them as files: ${x | file}",
             )
         ]
@@ -211,7 +211,7 @@ def test_values_that_are_too_many_together_are_refused(tmp_path: Path) -> None:
 
 def test_half_a_surrogate_pair_is_refused(tmp_path: Path) -> None:
     assert _refused("echo ${v}", {"v": "a\ud800"}, tmp_path / "f") == snapshot(
-        [("v", "the value holds half of a surrogate pair, which is no text", "repair it where it is made")]
+        [("v", "the value is not valid text: it contains half of a surrogate pair", "fix it where it is created")]
     )
 
 
@@ -219,7 +219,7 @@ def test_a_script_that_no_shell_can_be_given_is_refused(tmp_path: Path) -> None:
     refused = prepare(Command("echo " + "é" * 90_000), {}, str(tmp_path))
     assert isinstance(refused, Refused)
     assert [each.message for each in refused.refusals] == snapshot(
-        ["the command has a NUL character, or more than 120000 bytes"]
+        ["the command contains a NUL character or is longer than 120000 bytes"]
     )
 
 
@@ -233,7 +233,7 @@ def test_a_value_in_a_file_is_for_the_owner_only(tmp_path: Path) -> None:
 
 def test_a_link_in_place_of_a_value_file_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "HR_1.value").symlink_to(tmp_path / "victim")
-    with pytest.raises(EnvironmentFault, match="cannot write a value"):
+    with pytest.raises(EnvironmentFault, match="a value cannot be written"):
         prepare(_command("cat ${v | file}"), {"v": "x"}, str(tmp_path))
     assert not (tmp_path / "victim").exists()
 

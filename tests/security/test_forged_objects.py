@@ -16,7 +16,7 @@ pytestmark = pytest.mark.system  # takes long: many processes of its own
 
 EVIL, GOOD = "evil\n", "good\n"
 SUPPORT = Path(forged_objects.__file__).parents[2]
-REFUSED = "is not what its name says: it was written by hand"
+REFUSED = "does not match its name: it was written by hand"
 
 
 def _start(box: BlackBox, way: Callable[[Path, bytes, bytes], None]) -> None:

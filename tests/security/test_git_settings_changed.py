@@ -167,7 +167,7 @@ def test_a_later_run_does_not_take_for_known_what_nobody_accepted(box: BlackBox)
 
 def test_a_step_that_leads_git_elsewhere_for_its_settings_is_stopped_at(box: BlackBox) -> None:
     asked = ask(box, f'{GIT_FOLDER}; cp -r "$d" ../other; echo "$PWD/../other" > "$d/commondir"')
-    assert "makes git take its settings and hooks from elsewhere" in asked.text
+    assert "makes git read its settings and hooks from elsewhere" in asked.text
     (box.repository / ".git/commondir").unlink()
     resumed = box.call("resume", "work-1")
     assert "needs you: Ship it?" in resumed.text
@@ -178,7 +178,7 @@ def test_a_secret_that_a_filter_of_the_repository_would_encrypt_reaches_no_branc
     box.write(".gitattributes", "*.key filter=crypt\n")
     box.commit()
     said = run(box, "echo hunter > new.key")
-    assert "the filter 'crypt' (*.key) is configured in the repository alone" in said.text
+    assert "the filter 'crypt' (*.key) is configured only in the repository" in said.text
     assert "git config --global filter.crypt.clean" in box.call("show", "work-1").text
     box.git("switch", "-qc", "elsewhere")
     for words in (["merge", "work-1"], ["apply", "work-1"]):

@@ -113,14 +113,14 @@ def test_runs_that_come_from_each_other_are_refused() -> None:
             data["parent"]["run"] = around[data["run"]]
         return data
 
-    with pytest.raises(UsageError, match="does not come from a run of the file"):
+    with pytest.raises(UsageError, match="was not started by a run in the file"):
         take_in(here(), forge(whole("work-1.4", "work-1.5"), turn))
 
 
 @pytest.mark.parametrize("child", ["victim-1", "victim-1.4", "work-1.4.9", "work-12.3", "work-1/x", "work-1"])
 def test_a_run_may_name_only_children_of_its_own(child: str) -> None:
     ended = cast("dict[str, Any]", encode(ChildEnded(child=child, status="succeeded", at=2.0)))
-    with pytest.raises(UsageError, match="names a run that is not its own"):
+    with pytest.raises(UsageError, match="refers to a run that it did not start"):
         take_in(here(), with_event(whole("work-1.4"), "work-1", **ended))
     ended["child"] = "work-1.4"
     assert take_in(here(), with_event(whole("work-1.4"), "work-1", **ended)) == "work-1"

@@ -121,7 +121,7 @@ def test_release_says_what_is_missing_in_another_repository(box: BlackBox) -> No
     box.git("commit", "-q", "--allow-empty", "-m", "Else", cwd=other)
     refused = box.call("release", copy, "--yes", cwd=other)
     assert refused.exit_code != 0
-    assert "does not have what the run goes on from" in refused.err
+    assert "lacks what the run continues from" in refused.err
     assert box.traces() == []
 
 

@@ -28,7 +28,7 @@ def state_of(box: BlackBox, *folders: Path) -> list[str]:
     return [box.git(*words, cwd=folder) for folder in folders for words in looks]
 
 
-# a work tree that claims to be another ---------------------------------------------------------------------------
+# a worktree that claims to be another ---------------------------------------------------------------------------
 
 LED = {
     "a file that names the user's worktree": "echo 'gitdir: {repo}/.git/worktrees/linked' > .git",
@@ -50,7 +50,7 @@ def test_a_worktree_that_leads_git_to_the_users_own_is_left_alone(box: BlackBox,
     before = state_of(box, box.repository, linked)
     answer = start(box, "echo x > x.txt", LED[how].format(repo=box.repository, base=box.base), "true")
     assert answer.exit_code == 3, answer.text
-    assert "not the git folder that was made for this work tree" in answer.text, answer.text
+    assert "not the git folder that was created for this worktree" in answer.text, answer.text
     assert "commondir" not in answer.text, answer.text
     tree = workspace_of(box)
     entry = box.repository / ".git/worktrees/w-1"

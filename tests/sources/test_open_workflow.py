@@ -63,7 +63,7 @@ def test_a_folder_must_be_called_as_its_workflow(work: Workplace) -> None:
     assert told(found) == [
         (
             "folder-name",
-            "the folder is called 'fix', the workflow 'repair'",
+            "the folder is called 'fix', but the workflow is called 'repair'",
             ".handrail/workflows/fix/workflow.yaml",
             2,
             7,
@@ -122,7 +122,10 @@ def test_a_problem_of_the_files_is_reported(work: Workplace) -> None:
     work.workflow("fix/workflow.json", JSON.format(name="fix"))
     found = opened(work, "fix")
     assert found.document is None
-    assert only(found).message == "'fix' cannot be used: it holds both workflow.yaml and workflow.json; keep one"
+    assert (
+        only(found).message
+        == "'fix' cannot be used: it contains both workflow.yaml and workflow.json; keep one of them"
+    )
 
 
 def test_a_repositorys_link_to_the_outside_is_never_read(work: Workplace, tmp_path: Path) -> None:

@@ -131,13 +131,13 @@ def test_two_workflow_files_in_one_folder_are_a_problem(work: Workplace) -> None
     work.workflow("fix/workflow.yaml", YAML.format(name="fix"))
     work.workflow("fix/workflow.py", work.python("fix"))
     (found,) = work.named("fix")
-    assert found.problem == "it holds both workflow.yaml and workflow.py; keep one"
+    assert found.problem == "it contains both workflow.yaml and workflow.py; keep one of them"
 
 
 def test_a_workflow_file_without_a_folder_of_its_own_is_a_problem(work: Workplace) -> None:
     work.workflow("workflow.yaml", YAML.format(name="x"))
     (found,) = work.named("workflow")
-    assert found.problem == "it needs a folder of its own, such as workflows/my-workflow/workflow.yaml"
+    assert found.problem == "it must be in its own folder, such as workflows/my-workflow/workflow.yaml"
 
 
 def test_files_that_cannot_be_read_stay_listed(work: Workplace) -> None:
@@ -177,7 +177,7 @@ def test_a_tier_folder_that_leaves_the_repository_is_reported(work: Workplace, t
     (work.repo / ".handrail" / "workflows").symlink_to(tmp_path / "outside")
     report = Report()
     assert not [each for each in work.all(report) if each.tier is Tier.REPOSITORY]
-    assert [each.message for each in report] == ["the folder of workflows is not used: it leads outside the repository"]
+    assert [each.message for each in report] == ["the workflow folder is not used: it leads outside the repository"]
     assert [each.file for each in report] == [".handrail/workflows"]
 
 
@@ -195,7 +195,7 @@ def test_folders_without_permission_are_said(work: Workplace) -> None:
         folder.parent.chmod(0)
         report = Report()
         work.all(report)
-    assert [each.message for each in report] == ["the folder of workflows is not used: permission denied"]
+    assert [each.message for each in report] == ["the workflow folder is not used: permission denied"]
     folder.parent.chmod(0o700)
     folder.chmod(0o700)
 
@@ -281,12 +281,12 @@ def test_an_unknown_name_says_what_is_near_and_where_it_was_searched(work: Workp
         work.find("fix-bgu")
     assert caught.value.message == snapshot("there is no workflow 'fix-bgu', did you mean 'fix-bug'?")
     assert (caught.value.next_step or "").replace(str(work.home), "HOME") == snapshot(
-        "handrail list shows what there is; searched: user (HOME/workflows), repository (.handrail/workflows), built-in"
+        "handrail list shows all workflows; searched: user (HOME/workflows), repository (.handrail/workflows), built-in"
     )
     with pytest.raises(NotFound) as caught:
         find(Place(work.folders, None, work.repo), "zzz", Report())
     assert (caught.value.next_step or "").replace(str(work.home), "HOME") == snapshot(
-        "handrail list shows what there is; searched: user (HOME/workflows), repository (none here), built-in"
+        "handrail list shows all workflows; searched: user (HOME/workflows), repository (none here), built-in"
     )
 
 
@@ -294,4 +294,4 @@ def test_an_unknown_name_of_a_folder_in_front_of_the_user_says_how_to_name_it(wo
     work.repository("mine/workflow.yaml", YAML.format(name="mine"))
     with pytest.raises(NotFound) as caught:
         work.find("mine")
-    assert (caught.value.next_step or "").startswith("for the folder in front of you write ./mine; ")
+    assert (caught.value.next_step or "").startswith("for the folder here, write ./mine; ")

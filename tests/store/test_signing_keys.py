@@ -50,7 +50,7 @@ def test_a_file_that_holds_no_key_is_named_and_left_alone(tmp_path: Path, conten
         with pytest.raises(StorageDamaged, match=r"the keys of tokens in .* cannot be read") as refused:
             use(tmp_path)
         assert str(refused.value.next_step).startswith(
-            f"put {path} back from a backup, or remove it: a new key is made"
+            f"restore {path} from a backup, or remove it: a new key is created"
         )
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
@@ -58,7 +58,7 @@ def test_a_file_that_holds_no_key_is_named_and_left_alone(tmp_path: Path, conten
 
 def test_a_file_of_a_newer_handrail_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text('{"version": 2, "keys": []}')
-    with pytest.raises(StorageTooNew, match="were written by a newer Handrail") as refused:
+    with pytest.raises(StorageTooNew, match="were written by a newer version of Handrail") as refused:
         rotate(tmp_path)
     assert refused.value.next_step == "install the newest Handrail: pip install --upgrade handrail"
     assert (tmp_path / FILE).read_text() == '{"version": 2, "keys": []}'
@@ -90,5 +90,5 @@ def test_a_file_of_another_user_is_refused_with_what_to_do() -> None:
         assert keys_in(folder) == keys
     assert ran.stdout.replace(name, "DATA") == snapshot("""\
 the keys of tokens in DATA/token-keys.json cannot be read: Permission denied
-make DATA/token-keys.json a file that your user owns and can read, or set HANDRAIL_HOME to a folder of your own
+make DATA/token-keys.json a file that your user owns and can read, or set HANDRAIL_HOME to a folder that you own
 """)

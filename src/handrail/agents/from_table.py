@@ -71,8 +71,8 @@ def _make_renamed(given: AgentDefinition) -> Agent:
 def _profile_of(given: AgentDefinition) -> AgentProfile:
     profile = find_profile(given.name)
     if profile is None:
-        message = f"`program` is for an agent that Handrail knows, and '{given.name}' is none of them"
-        hint = f"known are {', '.join(sorted(PROFILES))}; for another one write `command`"
+        message = f"`program` is for an agent that Handrail knows; it does not know '{given.name}'"
+        hint = f"it knows {', '.join(sorted(PROFILES))}; for any other agent, write `command`"
         raise UsageError(message + did_you_mean(given.name, PROFILES), next_step=hint)
     return profile
 

@@ -102,13 +102,13 @@ def explain_no_result(ended: Ended | Gone) -> str:
     """Describe how an agent without a result ended."""
     match ended:
         case Gone():
-            return "the agent was ended from outside before it gave a result"
+            return "the agent was stopped from outside before it returned a result"
         case Ended(reason=str(reason)):
             return reason
         case Ended(exit_code=None, signal=int(number)):
-            return f"the agent was ended by {_signal(number)} before it gave a result"
+            return f"the agent was killed by {_signal(number)} before it returned a result"
         case Ended():
-            return f"the agent ended with exit code {ended.code} and gave no result"
+            return f"the agent ended with exit code {ended.code} and returned no result"
 
 
 def _refuse(word: str) -> float:

@@ -17,8 +17,8 @@ def find_program(profile: AgentProfile, command: str = "", path: str | None = No
     if found is not None:
         return found
     if command:
-        message = f"the program of the agent '{profile.name}' is not there: `{command}`"
-        hint = f"correct `program` in [agents.{profile.name}] of agents.toml, or take it out"
+        message = f"the program of the agent '{profile.name}' does not exist: `{command}`"
+        hint = f"correct `program` in [agents.{profile.name}] of agents.toml, or remove it"
         raise NotFound(message, next_step=hint)
     message = f"the agent '{profile.name}' is not installed: there is no `{profile.program}` on the PATH"
     raise NotFound(message, next_step=f"{profile.install}; or name another agent")

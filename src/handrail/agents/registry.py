@@ -163,10 +163,12 @@ class KnownAgents:
         if len(self._table) == 1:
             return next(iter(self._table))
         if not self._table:
-            raise NotFound("no agent is known here", next_step="install one, or play a script with `--agent scripted`")
+            raise NotFound(
+                "no agent is configured here", next_step="install one, or play a script with `--agent scripted`"
+            )
         raise UsageError("no agent was chosen", next_step=f"name one with `--agent`: {', '.join(self.names)}")
 
     def _unknown(self, name: str, *, configured: bool) -> NotFound:
         what = "the configured agent" if configured else "the agent"
         message = f"{what} '{name}' is not known{did_you_mean(name, self._table)}"
-        return NotFound(message, next_step=f"the agents known here: {', '.join(self.names) or 'none'}")
+        return NotFound(message, next_step=f"available agents: {', '.join(self.names) or 'none'}")

@@ -13,7 +13,7 @@ def resolve_tool_names(agent: str, given: Iterable[str], common: Mapping[str, tu
     for name in given:
         if name not in common and name not in own and not name.startswith("mcp_"):
             known = sorted({*common, *own})
-            message = f"{agent}: it knows no tool '{name}'{did_you_mean(name, known)}"
-            raise UsageError(message, next_step=f"its tools are {', '.join(known)}")
+            message = f"{agent} has no tool '{name}'{did_you_mean(name, known)}"
+            raise UsageError(message, next_step=f"its tools: {', '.join(known)}")
         found += common.get(name, (name,))
     return tuple(dict.fromkeys(found))

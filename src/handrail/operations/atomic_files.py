@@ -15,7 +15,9 @@ def replace_file(path: Path, content: bytes) -> None:
         _replace(path, content)
     except OSError as error:
         message = f"{printable(str(path))} cannot be written: {reason(error)}"
-        next_step = f"check the permissions of {printable(str(path.parent))} and the space on its disk; it is unchanged"
+        next_step = (
+            f"check the permissions of {printable(str(path.parent))} and the space on its disk; the file is unchanged"
+        )
         raise EnvironmentFault(message, next_step=next_step) from error
 
 

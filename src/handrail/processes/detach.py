@@ -83,7 +83,7 @@ def start_detached(words: Sequence[str], environ: Mapping[str, str], output: Pat
                 _run(words, handrail_environment(environ), file, theirs)
                 refused.pop_all()
     except (OSError, subprocess.CalledProcessError) as error:
-        message = f"cannot start the background driver: {error}"
+        message = f"the background driver cannot be started: {error}"
         raise EnvironmentFault(message, next_step=f"see {output}, then try again") from error
     return started
 

@@ -123,7 +123,7 @@ def ask(path: Path, pid: int, call: Mapping[str, object]) -> dict[str, Any]:
         line.connect(name)
         peer = find_peer(line)
         if peer is not None and (peer.uid != os.getuid() or peer.pid != pid):
-            raise ChannelFault("another process than the background driver listens there")
+            raise ChannelFault("a process other than the background driver is listening there")
         line.sendall(data)
         line.shutdown(socket.SHUT_WR)
         answer: object = json.loads(_read(line, until))
@@ -136,7 +136,7 @@ def _read(line: socket.socket, until: float) -> bytes:
     while True:
         left = until - time.monotonic()
         if left <= 0 or size > MOST_BYTES:
-            raise ChannelFault("the background driver does not answer")
+            raise ChannelFault("the background driver is not responding")
         line.settimeout(left)
         part = line.recv(1 << 16)
         if not part:

@@ -124,7 +124,7 @@ class EnvironmentServer:
         """Answer a call of a process of the same user."""
         call = json.loads(data)
         if not isinstance(call, dict):
-            return {"refused": "this is no call"}
+            return {"refused": "the request is not a JSON object"}
         asked = cast("dict[str, Any]", call)
         self._forget()
         match asked.get("ask"), asked.get("run"):
@@ -136,7 +136,7 @@ class EnvironmentServer:
             case "hold", str(run):
                 return {"held": self._take(peer, run, asked)}
             case _:
-                return {"refused": "this call is not known, or not for an agent"}
+                return {"refused": "unknown request, or one that agents may not make"}
 
     def _take(self, peer: Peer | None, run: str, asked: dict[str, Any]) -> bool:
         """Hold an environment where none is held yet, or where a person replaces it."""
@@ -179,5 +179,5 @@ async def _receive(line: socket.socket) -> bytes:
         parts.append(part)
         size += len(part)
         if size > MOST_BYTES:
-            raise ValueError("this is more than a call may have")
+            raise ValueError("the request is too large")
     return b"".join(parts)

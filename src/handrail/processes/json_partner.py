@@ -73,6 +73,6 @@ async def start_partner(module: str, words: Sequence[str], env: Mapping[str, str
             )
         except OSError as error:
             writer.close()
-            message = f"cannot start Python for a flow: {error}"
-            raise EnvironmentFault(message, next_step="mend it, then resume the run") from error
+            message = f"Python cannot be started for a flow: {error}"
+            raise EnvironmentFault(message, next_step="fix the cause, then resume the run") from error
     return Partner(process, reader, writer)

@@ -210,7 +210,7 @@ class Keeper:
         while not self._reap():
             size = self._largest()
             if size > self._limit:
-                self._reason = f"it wrote more than {self._limit} bytes to one of its streams and was ended"
+                self._reason = f"it wrote more than {self._limit} bytes to stdout or stderr and was killed"
                 self._signal(signal.SIGKILL)
             pause = BUSY if size != self._size else min(pause * 1.5, IDLE)
             self._size = size

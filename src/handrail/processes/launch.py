@@ -121,7 +121,7 @@ def _talk(ours: socket.socket, spec: ProcessSpec, keeper: int) -> str:
         reply = str(error)
     except OSError as error:
         reply = str(error)
-    return reply or "the keeper died at its start; the file stderr there says why"
+    return reply or "the keeper died at startup; the file stderr there says why"
 
 
 def _make_absolute(path: str) -> str:
@@ -130,5 +130,5 @@ def _make_absolute(path: str) -> str:
 
 
 def _refuse(folder: Path, words: str) -> NoReturn:
-    message = f"cannot start a process in {folder}: {words}"
-    raise ProcessFault(message, next_step="make the folder writable, or free some space, then resume")
+    message = f"a process cannot be started in {folder}: {words}"
+    raise ProcessFault(message, next_step="make the folder writable, or free up disk space, then resume")

@@ -42,7 +42,7 @@ def send_notice(target: Target, notice: Notice) -> tuple[str, ...]:
     for way, name in zip(ways, names, strict=True):
         way.join(max(0.0, ends - time.monotonic()))
         if way.is_alive():
-            problems.append(f"{name}: not done after {DEADLINE:.0f} s")
+            problems.append(f"{name}: no result after {DEADLINE:.0f} s")
     return tuple(problems)
 
 
@@ -72,7 +72,7 @@ def _show_on_desktop(notice: Notice) -> str:
     if program := shutil.which("osascript"):
         script = [word for line in _OSASCRIPT for word in ("-e", line)]
         return _wait_for([program, *script, title, text], environ)
-    return "there is neither notify-send nor osascript"
+    return "neither notify-send nor osascript is installed"
 
 
 def _argument(text: str) -> str:
@@ -93,7 +93,7 @@ def _wait_for(argv: list[str], environ: dict[str, str]) -> str:
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-        return f"ended, because it took longer than {DEADLINE:.0f} s"
+        return f"killed because it took longer than {DEADLINE:.0f} s"
     return f"ended with exit code {code}" if code else ""
 
 

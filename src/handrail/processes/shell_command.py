@@ -71,20 +71,20 @@ def _render_binding(binding: ShellBinding, values: Mapping[str, object], written
         expression = parse(binding.value.source)
         text = text_of(evaluate(expression, values, limits), Budget(limits, expression)).encode()
     except (LanguageError, EvaluationError) as error:
-        return Refusal(source, error.problem.message, error.problem.hint or f"see to it that `{source}` has a value")
+        return Refusal(source, error.problem.message, error.problem.hint or f"make sure that `{source}` has a value")
     except UnicodeEncodeError:
         return Refusal(
-            source, "the value holds half of a surrogate pair, which is no text", "repair it where it is made"
+            source, "the value is not valid text: it contains half of a surrogate pair", "fix it where it is created"
         )
     return text if binding.as_file else _check_variable(source, text)
 
 
 def _check_variable(source: str, text: bytes) -> bytes | Refusal:
-    hint = f"pass the path of a file that holds it: ${{{source} | file}}"
+    hint = f"pass it as the path of a file: ${{{source} | file}}"
     if b"\0" in text:
-        return Refusal(source, "the value holds a NUL character, which no environment variable can hold", hint)
+        return Refusal(source, "the value contains a NUL character, which an environment variable cannot", hint)
     if len(text) > LARGEST:
-        message = f"the value has {len(text)} bytes, more than the {LARGEST} that fit an environment variable"
+        message = f"the value has {len(text)} bytes; an environment variable can hold at most {LARGEST}"
         return Refusal(source, message, hint)
     return text
 
@@ -92,12 +92,12 @@ def _check_variable(source: str, text: bytes) -> bytes | Refusal:
 def _check_size(command: Command, found: list[bytes | Refusal]) -> Refusal | None:
     script = command.script.encode(errors="replace")
     if b"\0" in script or len(script) > LARGEST_SCRIPT:
-        message = f"the command has a NUL character, or more than {LARGEST_SCRIPT} bytes"
-        return Refusal("", message, "keep the script in a file of the repository and call it")
+        message = f"the command contains a NUL character or is longer than {LARGEST_SCRIPT} bytes"
+        return Refusal("", message, "put the script into a file of the repository and call that")
     texts = zip(command.bindings, found, strict=True)
     total = sum(len(text) for binding, text in texts if isinstance(text, bytes) and not binding.as_file)
     if total > LARGEST_TOGETHER:
-        message = f"the values of the command have {total} bytes together, more than {LARGEST_TOGETHER}"
+        message = f"the values of the command have {total} bytes in total, more than {LARGEST_TOGETHER}"
         return Refusal("", message, "pass the largest of them as files: ${x | file}")
     return None
 
@@ -110,6 +110,6 @@ def _write(folder: Path, variable: str, content: bytes) -> str:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
     except OSError as error:
-        message = f"cannot write a value to {path}: {error.strerror}"
-        raise ProcessFault(message, next_step="make the folder writable, or free some space") from error
+        message = f"a value cannot be written to {path}: {error.strerror}"
+        raise ProcessFault(message, next_step="make the folder writable, or free up disk space") from error
     return str(path.absolute())

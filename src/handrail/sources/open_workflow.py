@@ -120,12 +120,12 @@ class PlaceShelf:
         found, opened = self._find_workflow(asker, name), self.open(asker, name)
         if found is None:
             hidden = self._find_workflow("", name)
-            hint = f"the repository has one; where you want that one, write {Tier.REPOSITORY}:{name}"
-            message = f"there is no workflow '{name}' of your own or of Handrail"
+            hint = f"the repository has one; to use that one, write {Tier.REPOSITORY}:{name}"
+            message = f"neither you nor Handrail has a workflow '{name}'"
             return None if hidden is None else Obstacle("unknown-workflow", message, hint)
         path = shlex.quote(self._place.display_path(found.main))
         if opened is not None and opened.note == UNTRUSTED:
-            message = f"the workflow '{name}' is Python and not trusted as it is"
+            message = f"the workflow '{name}' is Python, and its current content has not been trusted"
             return Obstacle("untrusted", message, f"read it, then: handrail trust {path}")
         why = f": {found.problem}" if found.problem is not None else ""
         return Obstacle("invalid-routine", f"the workflow '{name}' cannot be read{why}", f"handrail validate {path}")
@@ -183,11 +183,12 @@ def _check_name(opened: Opened) -> Opened:
         return opened
     if found.folder:
         hint = f"rename the folder to '{name.value}', or write name: {found.name}"
-        message = f"the folder is called '{found.name}', the workflow '{name.value}'"
+        message = f"the folder is called '{found.name}', but the workflow is called '{name.value}'"
         opened.report.error("folder-name", message, name, hint)
     else:
-        message = f"the file is called '{found.name}', the workflow '{name.value}'; it is found as '{found.name}'"
-        opened.report.warning("folder-name", message, name, f"write name: {found.name}, or rename the file")
+        message = f"the file is called '{found.name}', but the workflow is called '{name.value}'"
+        hint = f"it is found as '{found.name}': write name: {found.name}, or rename the file"
+        opened.report.warning("folder-name", message, name, hint)
     return opened
 
 

@@ -105,8 +105,8 @@ def find(place: Place, name_or_path: str, report: Report) -> Found:
         return found
     near = did_you_mean(name_or_path, (found.name for found in every))
     beside = find_candidate((place.cwd or Path.cwd()) / name_or_path) is not None
-    hint = f"for the folder in front of you write ./{name_or_path}; " if beside else ""
-    hint += f"handrail list shows what there is; searched: {', '.join(_list_searched(place))}"
+    hint = f"for the folder here, write ./{name_or_path}; " if beside else ""
+    hint += f"handrail list shows all workflows; searched: {', '.join(_list_searched(place))}"
     raise NotFound(f"there is no workflow '{printable(name_or_path)}'{near}", next_step=hint)
 
 
@@ -147,7 +147,7 @@ def _find_by_path(place: Place, text: str) -> Found:
     path = (place.cwd or Path.cwd()) / text
     candidate = find_candidate(path)
     if candidate is None:
-        hint = "give a workflow file, or a folder with workflow.yaml, workflow.json or workflow.py"
+        hint = "name a workflow file, or a folder with workflow.yaml, workflow.json or workflow.py"
         raise NotFound(f"there is no workflow at {printable(text)}", next_step=hint)
     tier = _tier_of(candidate.main, place)
     return Found(candidate.name, tier, candidate.form, candidate.main, candidate.folder, problem=candidate.problem)
@@ -192,7 +192,7 @@ def _candidates(tier: Tier, folder: Path, place: Place, report: Report) -> list[
 
 
 def _report_folder(shown: str, why: str, report: Report) -> None:
-    report.error("folder-unreadable", f"the folder of workflows is not used: {why}", Span(SourceText(shown, ""), 0, 0))
+    report.error("folder-unreadable", f"the workflow folder is not used: {why}", Span(SourceText(shown, ""), 0, 0))
 
 
 def _strays(candidate: Candidate, root: Path | None) -> str | None:

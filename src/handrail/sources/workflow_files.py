@@ -82,7 +82,7 @@ def _folder_candidate(folder: Path) -> Candidate | None:
         if folder.name in {*COMPANION_FOLDERS, TESTS}:
             return None
         return Candidate(_clean(folder.name), "yaml", folder / MAIN_NAMES[0], folder=True, problem=reason(error))
-    problem = f"it holds both {mains[0]} and {mains[1]}; keep one" if len(mains) > 1 else None
+    problem = f"it contains both {mains[0]} and {mains[1]}; keep one of them" if len(mains) > 1 else None
     return _folder_main(folder.absolute() / mains[0], problem)
 
 
@@ -100,7 +100,7 @@ def _single(path: Path) -> Candidate:
 
 
 def _homeless(path: Path) -> Candidate:
-    problem = f"it needs a folder of its own, such as {path.parent.name}/my-workflow/{path.name}"
+    problem = f"it must be in its own folder, such as {path.parent.name}/my-workflow/{path.name}"
     return Candidate(path.stem, FORMS[path.suffix], path, folder=False, problem=problem)
 
 
@@ -126,7 +126,7 @@ def _unusable(path: Path) -> str | None:
 
 
 def is_dir(entry: os.DirEntry[str]) -> bool:
-    """Whether an entry is a folder, links followed; one that leads in a circle is not."""
+    """Whether an entry is a folder, links followed; one in a loop of links is not."""
     try:
         return entry.is_dir()
     except OSError:

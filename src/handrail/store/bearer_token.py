@@ -21,7 +21,7 @@ def bearer_at(path: Path) -> str:
 def _read(path: Path) -> str:
     try:
         if path.stat().st_mode & 0o077:
-            raise EnvironmentFault(f"others can read the token in {path}", next_step=f"chmod 600 {path}")
+            raise EnvironmentFault(f"other users can read the token in {path}", next_step=f"chmod 600 {path}")
         token = path.read_text("ascii").strip()
     except UnicodeDecodeError:
         token = ""
@@ -29,6 +29,6 @@ def _read(path: Path) -> str:
         hint = "make it a file that your user owns and can read, or name another one with --token-file"
         raise EnvironmentFault(f"the token in {path} cannot be read: {error.strerror}", next_step=hint) from error
     if len(token) < _SHORTEST or not token.isprintable() or " " in token:
-        message = f"{path} holds no token: one line of at least {_SHORTEST} characters without spaces"
-        raise EnvironmentFault(message, next_step=f"rm {path}: a new one is made at the next start")
+        message = f"{path} does not contain a token: one line of at least {_SHORTEST} characters without spaces"
+        raise EnvironmentFault(message, next_step=f"rm {path}: a new one is created at the next start")
     return token

@@ -57,18 +57,18 @@ def _read(path: Path) -> tuple[bytes, ...]:
 
 
 def _access_error(path: Path, error: OSError) -> StorageRefused:
-    hint = f"make {path} a file that your user owns and can read, or set HANDRAIL_HOME to a folder of your own"
+    hint = f"make {path} a file that your user owns and can read, or set HANDRAIL_HOME to a folder that you own"
     return StorageRefused(f"{_WHAT} in {path} cannot be read: {error.strerror or error}", next_step=hint)
 
 
 def _damage_error(path: Path) -> StorageDamaged:
     hint = (
-        f"put {path} back from a backup, or remove it: a new key is made, and connected agents, whose tokens"
-        " are void then, find their runs again with resume_session"
+        f"restore {path} from a backup, or remove it: a new key is created, and connected agents, whose tokens"
+        " then become invalid, can find their runs again with resume_session"
     )
     return StorageDamaged(f"{_WHAT} in {path} cannot be read", next_step=hint)
 
 
 def _version_error(path: Path) -> StorageTooNew:
-    message = f"{_WHAT} in {path} were written by a newer Handrail"
+    message = f"{_WHAT} in {path} were written by a newer version of Handrail"
     return StorageTooNew(message, next_step="install the newest Handrail: pip install --upgrade handrail")

@@ -63,7 +63,7 @@ def test_a_conversation_goes_on_without_its_past_and_without_its_earlier_cost(ca
 def test_an_agent_that_cannot_go_on_says_so(calls: CallRoom) -> None:
     outcome = calls.play(agent(), "say:more", session="acp-7")
     assert (outcome.status, outcome.session) == ("api_error", None)
-    assert outcome.message == "session/load: this agent cannot go on with an earlier conversation"
+    assert outcome.message == "session/load: this agent cannot continue an earlier conversation"
 
 
 @pytest.mark.parametrize(
@@ -122,4 +122,4 @@ def test_a_diff_names_the_file_that_is_changed(tmp_path: Path) -> None:
     inside = {"kind": "edit", "content": [{"type": "diff", "path": str(tmp_path / "a")}]}
     assert refusal("edit", str(tmp_path), inside) == ""
     outside = {"kind": "edit", "content": [{"type": "diff", "path": "/etc/passwd"}], "locations": inside["content"]}
-    assert "outside the work tree" in refusal("edit", str(tmp_path), outside)
+    assert "outside the worktree" in refusal("edit", str(tmp_path), outside)

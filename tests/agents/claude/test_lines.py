@@ -54,7 +54,7 @@ def test_each_recorded_end_has_its_outcome() -> None:
             "budget": ("limit", None, "Reached maximum budget ($0.001)"),
             "cut": ("network", None, "API Error: API returned an empty or malformed response (HTTP"),
             "denied": ("ok", None, "denied: Write /srv/tree/a.txt; Bash echo hi > a.txt"),
-            "interrupted": ("cancelled", None, "it was stopped in the middle of its work"),
+            "interrupted": ("cancelled", None, "it was stopped while it was working"),
             "not_logged_in": ("auth", None, "Not logged in · Please run /login"),
             "one_turn": ("ok", None, ""),
             "refused": ("network", None, "API Error: Connection refused — a firewall or proxy may be b"),
@@ -147,9 +147,9 @@ def test_without_a_delta_the_usage_of_the_result_counts_and_the_cost_is_unknown(
 @pytest.mark.parametrize(
     ("ended", "message"),
     [
-        (Ended(1), "the agent ended with exit code 1 and gave no result"),
-        (Ended(None, signal.SIGKILL), "the agent was ended by SIGKILL before it gave a result"),
-        (Gone(), "the agent was ended from outside before it gave a result"),
+        (Ended(1), "the agent ended with exit code 1 and returned no result"),
+        (Ended(None, signal.SIGKILL), "the agent was killed by SIGKILL before it returned a result"),
+        (Gone(), "the agent was stopped from outside before it returned a result"),
     ],
 )
 def test_no_result_is_a_crash_that_keeps_the_conversation_and_what_it_took(ended: Ended | Gone, message: str) -> None:
@@ -170,7 +170,7 @@ def test_no_result_is_a_crash_that_keeps_the_conversation_and_what_it_took(ended
 def test_an_error_without_words_has_some(more: dict[str, object], said: str) -> None:
     found = read(result(is_error=True, terminal_reason="api_error", **{"result": None, **more}))
     assert found.status != "ok"
-    assert found.message == f"the service answered with {said}, without a word"
+    assert found.message == f"the service answered with {said} and no message"
 
 
 def test_a_stop_is_a_stop_with_a_result_and_without_one() -> None:

@@ -24,7 +24,7 @@ from support.moved_time import MovedTime
 __all__ = ["opened", "real_agents"]
 pytestmark = pytest.mark.system("claude", "codex")
 BIG = 2_000_000
-KILLED = "the agent was ended by SIGKILL before it gave a result"
+KILLED = "the agent was killed by SIGKILL before it returned a result"
 
 
 def denied(room: RealRoom, run: str) -> list[str]:

@@ -92,9 +92,9 @@ def test_a_warning_about_the_model_is_no_work() -> None:
 @pytest.mark.parametrize(
     ("ended", "told"),
     [
-        (Ended(1), "the agent ended with exit code 1 and gave no result"),
-        (Ended(None, 9), "the agent was ended by SIGKILL before it gave a result"),
-        (Gone(), "the agent was ended from outside before it gave a result"),
+        (Ended(1), "the agent ended with exit code 1 and returned no result"),
+        (Ended(None, 9), "the agent was killed by SIGKILL before it returned a result"),
+        (Gone(), "the agent was stopped from outside before it returned a result"),
     ],
 )
 def test_without_the_end_of_a_turn_the_call_crashed(ended: Ended | Gone, told: str) -> None:

@@ -113,7 +113,7 @@ def test_lines_of_json_are_chosen_added_up_and_need_their_last_one(calls: CallRo
     assert (outcome.status, outcome.text, outcome.usage) == ("ok", "one two", Usage(0, 7))
     assert calls.shown == ["one ", "two"]
     cut = calls.play(saying(*told[:-1], **how))
-    assert (cut.status, cut.message) == ("crashed", "the agent ended with exit code 0 and gave no result")
+    assert (cut.status, cut.message) == ("crashed", "the agent ended with exit code 0 and returned no result")
 
 
 def test_an_error_in_the_answer_and_an_answer_that_is_none_are_failures(calls: CallRoom) -> None:
@@ -151,11 +151,11 @@ def test_a_program_that_is_stopped_crashed(calls: CallRoom) -> None:
     calls.until(calls.workspace / "begun")
     outcome = calls.end(mine, spec)
     assert outcome.status == "crashed"
-    assert "ended by SIG" in outcome.message or "exit code" in outcome.message
+    assert "killed by SIG" in outcome.message or "exit code" in outcome.message
 
 
 def test_a_prompt_that_no_argument_can_hold_is_refused_with_the_way_out(calls: CallRoom) -> None:
-    with pytest.raises(UsageError, match="too many") as caught:
+    with pytest.raises(UsageError, match="is too long") as caught:
         agent("-c", ECHO, "{prompt}").launch(calls.call("x" * (LONGEST + 1)), str(calls.root))
     assert "{prompt_file}" in (caught.value.next_step or "")
 

@@ -85,7 +85,7 @@ def test_a_stream_that_breaks_off_is_the_network() -> None:
 
 def test_a_call_without_a_result_crashed_whatever_the_exit_code_says() -> None:
     outcome, _ = read("hang", Ended(0))
-    assert (outcome.status, outcome.message) == ("crashed", "the agent ended with exit code 0 and gave no result")
+    assert (outcome.status, outcome.message) == ("crashed", "the agent ended with exit code 0 and returned no result")
     assert outcome.session == "4d347ef7-79f3-4652-9495-6f6a8947f7fd"
     assert read("hang", Gone())[0].status == "crashed"
 
@@ -139,7 +139,7 @@ def test_lists_of_tools_take_common_names_and_its_own(gemini: GeminiAgent, tmp_p
     assert (tmp_path / "call" / "policy.toml").read_text() == (
         '[[rule]]\ntoolName = ["run_shell_command", "web_fetch"]\ndecision = "deny"\npriority = 999\n'
     )
-    with pytest.raises(UsageError, match="knows no tool 'Bsh', did you mean 'Bash'"):
+    with pytest.raises(UsageError, match="gemini has no tool 'Bsh', did you mean 'Bash'"):
         gemini.launch(call(tmp_path, disallowed_tools=("Bsh",)), str(tmp_path / "call"))
 
 
@@ -149,7 +149,7 @@ def test_edit_needs_no_policy_and_those_of_the_machine_make_others_impossible(
     (tmp_path / "etc" / "policies").mkdir(parents=True)
     (tmp_path / "etc" / "policies" / "ours.toml").write_text("")
     assert not any("--admin" in word for word in gemini.launch(call(tmp_path), str(tmp_path / "call")).argv)
-    with pytest.raises(UsageError, match="switch off those of a single call"):
+    with pytest.raises(UsageError, match="override those of a single call"):
         gemini.launch(call(tmp_path, access="read"), str(tmp_path / "call"))
 
 

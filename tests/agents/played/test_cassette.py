@@ -131,7 +131,7 @@ def test_changes_that_do_not_fit_fail_the_step(house: House) -> None:
     house.git("add", "-A")
     house.git("commit", "-qm", "a shed of stone")
     failed = house.replay(code=3)
-    assert "could not be played" in failed.output
+    assert "could not be replayed" in failed.output
 
 
 def test_a_step_that_was_not_recorded_is_named(house: House) -> None:

@@ -9,7 +9,7 @@ from handrail.agents.played.files import read_cassette, read_script
 from handrail.errors import EnvironmentFault, NotFound
 
 
-@pytest.mark.parametrize(("read", "said"), [(read_script, "does not exist"), (read_cassette, "there is no cassette")])
+@pytest.mark.parametrize(("read", "said"), [(read_script, "does not exist"), (read_cassette, "does not exist")])
 def test_a_file_that_is_not_there_is_said_so(tmp_path: Path, read: Callable[[str], object], said: str) -> None:
     with pytest.raises(NotFound, match=said):
         read(str(tmp_path / "none"))

@@ -33,12 +33,12 @@ def test_lines_that_are_none_of_the_protocol_are_passed_over() -> None:
 @pytest.mark.parametrize(
     ("ended", "message"),
     [
-        (Ended(0), "the agent ended with exit code 0 and gave no result"),
-        (Ended(3), "the agent ended with exit code 3 and gave no result"),
-        (Ended(None, signal.SIGKILL), "the agent was ended by SIGKILL before it gave a result"),
-        (Ended(None, 200), "the agent was ended by signal 200 before it gave a result"),
+        (Ended(0), "the agent ended with exit code 0 and returned no result"),
+        (Ended(3), "the agent ended with exit code 3 and returned no result"),
+        (Ended(None, signal.SIGKILL), "the agent was killed by SIGKILL before it returned a result"),
+        (Ended(None, 200), "the agent was killed by signal 200 before it returned a result"),
         (Ended(127, reason="cannot run x: No such file or directory"), "cannot run x: No such file or directory"),
-        (Gone(), "the agent was ended from outside before it gave a result"),
+        (Gone(), "the agent was stopped from outside before it returned a result"),
     ],
 )
 def test_no_result_is_a_crash_that_keeps_the_conversation(ended: Ended | Gone, message: str) -> None:

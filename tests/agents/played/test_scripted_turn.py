@@ -95,7 +95,7 @@ def test_a_folder_that_leads_out_of_the_workspace_is_not_written_to(room: AgentR
     (room.root / "outside").mkdir()
     (room.workspace / "out").symlink_to(room.root / "outside")
     played = room.play("[{files: {out/file: x}}]")
-    assert (played.outcome.status, played.outcome.message) == ("denied", "out/file leads out of the workspace")
+    assert (played.outcome.status, played.outcome.message) == ("denied", "out/file leads outside the workspace")
     assert list((room.root / "outside").iterdir()) == []
 
 
@@ -240,7 +240,7 @@ def test_reading_is_allowed_with_access_read(room: AgentRoom) -> None:
 def test_parts_that_the_prompt_must_hold_are_looked_for(room: AgentRoom) -> None:
     turn = "[{expect_prompt: [two words, zwölf, absent], files: {made: x}}]"
     played = room.play(turn, prompt="here are two words\nand zwölf")
-    assert (played.outcome.status, played.outcome.message) == ("api_error", "the prompt does not hold 'absent'")
+    assert (played.outcome.status, played.outcome.message) == ("api_error", "the prompt does not contain 'absent'")
     assert not (room.workspace / "made").exists()
     assert room.play("[{expect_prompt: two words}]", prompt="two words").outcome.status == "ok"
 
@@ -273,7 +273,7 @@ def test_a_call_that_was_killed_gives_the_same_end_when_it_is_made_again(room: A
     (room.workspace / "c").write_text("old")
     first = room.wait(room.start(room.call())).outcome
     assert (first.status, first.message) == snapshot(
-        ("crashed", "the agent was ended by SIGKILL before it gave a result")
+        ("crashed", "the agent was killed by SIGKILL before it returned a result")
     )
     (room.workspace / "a").write_text("torn")
     (room.workspace / "go").touch()

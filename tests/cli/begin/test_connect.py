@@ -141,7 +141,7 @@ def test_a_file_that_cannot_be_edited_stays_and_the_lines_are_said(
     said = shop.call("connect", agent, "--yes")
     assert said.exit_code == 2
     assert path.read_text("utf-8") == text
-    assert "put into it by hand" in said.output
+    assert "add to it by hand" in said.output
     assert handrail_program() in said.output
 
 

@@ -15,7 +15,7 @@ from support.agents.real_agents import Home, real_agents
 __all__ = ["real_agents"]
 pytestmark = pytest.mark.system("claude", "codex")
 WALKED = ["run_taken", "step_ended first", "step_ended second", "run_ended"]
-STARTS = "Your user wants you to walk the Handrail workflow"
+STARTS = "Your user wants you to carry out the Handrail workflow"
 SKILL = "Walk a Handrail workflow with its MCP tools"
 AWAITS = {"MCP_CONNECTION_NONBLOCKING": "false", "MCP_CONNECT_TIMEOUT_MS": "60000"}
 """Lets Claude Code wait for its servers before it takes up a single prompt."""

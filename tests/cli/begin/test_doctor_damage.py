@@ -60,7 +60,7 @@ def _brought_to_its_end(runs: Runs, run: str) -> str:
     if shown["reason"] == "approval":
         given = runs.call("approve", run, "--json")
         # An answer that was given before the damage is still there and counts.
-        shown = runs.json("resume", run) if "answered already" in given.stdout else json.loads(given.stdout)
+        shown = runs.json("resume", run) if "already been answered" in given.stdout else json.loads(given.stdout)
     return str(shown["status"])
 
 
@@ -129,7 +129,7 @@ def test_a_history_that_was_cut_is_listed_as_it_is_now_without_a_resume(runs: Ru
     _query(runs, "UPDATE events SET payload = x'7b7d' WHERE seq = 3")
     assert "  truncated ask-1 to 2 events, 6 set aside" in runs.text("doctor", "--repair").splitlines()
     assert runs.text("status") == snapshot(
-        "PAUSED  ask-1  draft  interrupted: nobody drives it  handrail resume ask-1\n"
+        "PAUSED  ask-1  draft  interrupted: no process is running it  handrail resume ask-1\n"
     )
     assert runs.text("resume", code=3).splitlines()[-2:] == snapshot(
         ['ask-1 needs you: Is "draft" good?', "next: handrail approve ask-1, or revise, or reject"]
@@ -179,7 +179,7 @@ def test_a_plan_that_was_lost_is_named_and_comes_back_with_its_workflow(runs: Ru
     _query(runs, "DELETE FROM blobs")
     found = runs.json("doctor", code=1)["findings"]
     assert [each["problem"] for each in found] == snapshot(
-        ["the plan of ask-1 is gone; starting the same workflow again, unchanged, brings it back"]
+        ["the plan of ask-1 is missing; start the same workflow again, unchanged, to restore it"]
     )
     assert runs.text("approve", "ask-1", code=3).splitlines()[-1] == snapshot(
         "next: start the same workflow again, unchanged: that stores its plan again; then resume"
@@ -197,7 +197,7 @@ def test_doctor_says_whether_a_background_driver_is_running(runs: Runs) -> None:
     runs.text("run", "ask", "--detach", HANDRAIL_DRIVER_IDLE="600")
     running, holds = runs.text("doctor").splitlines()[-3:-1]
     assert running == "background driver   running, process PID, since TIME"
-    said = "its own environment: no login by variable; holds those of ask-1 (no login by variable)"
+    said = "its own environment: no login variable; holds those of ask-1 (no login variable)"
     assert holds.strip() == said
     driver = runs.json("doctor")["driver"]
     assert driver.keys() == {"pid", "since", "takes_environments", "logins", "environments"}

@@ -33,16 +33,16 @@ Wrote       .handrail/config.toml, .handrail/workflows/fix-bug/
 Next        handrail run fix-bug "what is broken"
 """)
     assert fresh.config() == snapshot("""\
-# How Handrail works in this repository. Written by `handrail init`, yours to change.
+# How Handrail works in this repository. Written by `handrail init`; edit it as you like.
 # After a change: handrail trust .handrail/config.toml
 
 [project]
-# Where the product's code is, where work goes, and how packages are listed and updated.
+# Where the product's code is, which branch work goes to, and how packages are listed and updated.
 sources = ["**", "!**/{test,tests,spec,specs,__tests__,testdata}/**", "!**/*{test,spec,Test,Spec}*"]
 default_branch = "main"
 
 [agent]
-# The agent of steps that name none. Its own settings choose the model, unless one follows: NAME/MODEL.
+# The agent for steps that do not name one. NAME uses the agent's own model; NAME/MODEL chooses one.
 default = "claude"
 
 [checks]
@@ -51,12 +51,12 @@ test = "make test"
 lint = "make lint"
 
 [checks.test_one]
-# Runs the tests of $FILE. What follows tells a failing test from one that does not compile.
+# Runs the tests of $FILE. The other keys tell a failing test from one that does not compile.
 command = "make test FILE=\\"$FILE\\""
 failed = [2]
 
 [worktrees]
-# Runs work in fresh worktrees: what makes one ready, and ignored files to copy there.
+# Runs work in fresh worktrees: commands that set one up, and ignored files to copy there.
 copy = [".env"]
 """)
     assert fresh.traces() == NOTHING

@@ -72,7 +72,7 @@ def test_a_configuration_that_cannot_be_read_is_shown_and_left_alone(fresh: Fres
     fresh.commit(**{"Makefile": GREEN, ".handrail/config.toml": "[checks\n"})
     result = fresh.init()
     assert result.exit_code == 4
-    assert "next: mend it, then: handrail init" in result.output
+    assert "next: fix it, then: handrail init" in result.output
     assert fresh.config() == "[checks\n"
 
 

@@ -79,7 +79,7 @@ def test_the_work_tree_of_a_run_is_refused(fresh: Fresh, monkeypatch: pytest.Mon
     monkeypatch.chdir(inside)
     result = fresh.init()
     assert result.exit_code == 2
-    assert "is the work tree of a run" in result.output
+    assert "is the worktree of a run" in result.output
 
 
 def test_a_detached_head_is_named_by_its_commit(fresh: Fresh) -> None:

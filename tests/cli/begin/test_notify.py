@@ -55,7 +55,7 @@ def test_a_run_that_needs_a_person_tells_them_once(runs: Runs, text: str, line: 
     runs.call("run", "one")
     assert told(runs) == [line]
     assert len(notes(runs, "one-1")) == 1
-    assert "the user is notified" in runs.text("logs", "one-1")
+    assert "the user was notified" in runs.text("logs", "one-1")
 
 
 def test_driving_again_tells_nobody_again_and_a_new_need_tells_again(runs: Runs) -> None:
@@ -164,10 +164,10 @@ def test_notify_test_says_what_to_write_where_nothing_is_set(runs: Runs, args: t
         ('[notify]\nwebhook = "http://example.org/x"\n', "https://"),
         ('[notify]\nwebhook = "file:///etc/passwd"\n', "https://"),
         ("[notify]\ndesktop = 1\n", "true or false"),
-        ("[notify]\ncommand = 3\n", "not a text"),
+        ("[notify]\ncommand = 3\n", "must be a text"),
         ("[notify]\ncomand = 'x'\n", "command"),
         ("[notify]\nchannels = 3\n", "table of channels"),
-        ('[notify.channels]\n"#dev" = 3\n', "not a table"),
+        ('[notify.channels]\n"#dev" = 3\n', "must be a table"),
     ],
 )
 def test_a_setting_that_cannot_be_understood_is_told(runs: Runs, text: str, said: str) -> None:

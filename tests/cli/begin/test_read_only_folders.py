@@ -64,7 +64,7 @@ def test_a_folder_of_runs_that_is_closed_blocks_the_run_until_it_is_open(runs: R
         ran = without_powers(runs, "run", "ask", "--json")
     assert (ran.code, ran.json["status"], ran.json["reason"]) == (3, "blocked", "fault")
     assert runs.masked(ran.json["error"]) == snapshot(
-        "cannot start a process in HOME/data/runs/ask-1/2/0.0: Permission denied"
+        "a process cannot be started in HOME/data/runs/ask-1/2/0.0: Permission denied"
     )
     resumed = without_powers(runs, "resume", "ask-1", "--json")
     assert (resumed.code, resumed.json["reason"]) == (3, "approval")

@@ -46,7 +46,7 @@ run demo-1 · pinned 0000 · 0 agent calls
 ✓ kid  0.0s
 ✓ g  0.0s  checks passed
 ✗ soft  0.0s  command: exit 3
-– soft  failed, and the run goes on without it
+– soft  failed, and the run continues without it
 demo-1 succeeded
 """)
 
@@ -128,7 +128,7 @@ next: handrail resume gate-1
 """)
     (runs.shop.root / "go").touch()
     assert runs.text("resume") == snapshot("""\
-gate-1: begins anew
+gate-1: starts over
 ✓ g  0.0s  checks passed
 gate-1 succeeded
 """)
@@ -177,7 +177,7 @@ def test_commands_run_in_the_folder_that_is_given(runs: Runs) -> None:
     (runs.shop.root / "sub").mkdir()
     document = runs.json("run", "where", "--in", "sub")
     assert document["outputs"] == {"o": str(runs.shop.root / "sub")}
-    assert "there is no such folder" in runs.text("run", "where", "--in", "nowhere", code=2)
+    assert "the folder does not exist" in runs.text("run", "where", "--in", "nowhere", code=2)
 
 
 def test_a_workflow_is_run_by_its_path(runs: Runs) -> None:
@@ -234,7 +234,7 @@ def test_checks_that_no_step_asks_for_need_no_trust(runs: Runs) -> None:
 def test_a_task_without_a_workflow_lists_the_workflows(runs: Runs) -> None:
     runs.add("bare", RUN_TASK)
     said = runs.text("run", "login times out", code=2)
-    assert said.startswith("error: 'login times out' is no workflow; which one shall do it? Known here: bare, ")
+    assert said.startswith("error: 'login times out' is not a workflow; which one should do it? Known here: bare, ")
     assert said.endswith("next: for example: handrail run fix-bug 'login times out'\n")
     assert runs.text("run", code=2).startswith("error: which workflow? Known here: bare, ")
 

@@ -33,7 +33,7 @@ def test_two_models_that_contradict_each_other_are_refused(fresh: Fresh) -> None
     assert fresh.shop.call("trust", "ask", "--yes").exit_code == 0
     result = fresh.shop.call("run", "ask", "Mend it.", "--agent", "claude/opus", "--model", "sonnet")
     assert result.exit_code == 2, result.output
-    assert "--agent claude/opus names the model 'opus', --model names 'sonnet'" in result.output
+    assert "--agent claude/opus names the model 'opus', but --model names 'sonnet'" in result.output
 
 
 def test_where_no_agent_is_installed_the_ways_to_get_one_are_named(fresh: Fresh) -> None:

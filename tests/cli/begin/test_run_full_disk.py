@@ -70,7 +70,7 @@ next: free some disk space, then resume: the command is run again
     )
     assert disk.call("doctor").code == 0
     assert disk.call("status").out.splitlines()[0] == snapshot(
-        "PAUSED  full-1  b  interrupted: nobody drives it  handrail resume full-1"
+        "PAUSED  full-1  b  interrupted: no process is running it  handrail resume full-1"
     )
     again = disk.call("resume", "full-1")
     assert again.code == 3
@@ -130,7 +130,7 @@ def test_nothing_begins_on_a_full_disk(disk: SmallDisk) -> None:
             3,
             """\
 error: there is no room left for the log in HOME/data/handrail.db
-next: free space on that disk, then resume; everything recorded so far is safe
+next: free up space on that disk, then resume; everything recorded so far is safe
 """,
         )
     )
@@ -162,7 +162,7 @@ def test_files_that_may_not_grow_block_the_run_and_a_resume_ends_it(runs: Runs) 
     ran = with_file_limit(runs, 400_000, "run", "many")
     assert ran.code == 3
     assert "there is no room left for the log in HOME/data/handrail.db" in ran.out + ran.err
-    assert "free space on that disk, then resume; everything recorded so far is safe" in ran.out + ran.err
+    assert "free up space on that disk, then resume; everything recorded so far is safe" in ran.out + ran.err
     before = run_process(runs, "logs", "many-1", "--json").out.splitlines()
     done = len([line for line in before if '"step_ended"' in line])
     assert 0 < done < 12

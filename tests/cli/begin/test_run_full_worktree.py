@@ -14,7 +14,7 @@ def test_a_work_tree_that_finds_no_room_blocks_the_run_and_a_resume_ends_it(team
     ran = with_file_limit(team.runs, LIMIT, "run", "work")
     assert ran.code == 3
     assert "work-1 needs you: `git read-tree` failed" in ran.out + ran.err
-    assert "let files grow larger (`ulimit -f`), then go on" in ran.out + ran.err
+    assert "raise the limit on file size (`ulimit -f`), then try again" in ran.out + ran.err
     assert team.git("status", "--porcelain=v1", "--branch") == before
     resumed = run_process(team.runs, "resume", "work-1", "--json")
     assert (resumed.code, resumed.json["outputs"]["size"].strip()) == (0, "1600000")

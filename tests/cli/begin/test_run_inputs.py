@@ -78,16 +78,16 @@ def test_a_text_is_read_as_its_type(name: str, text: str, value: object) -> None
     [
         ("count", "3.5", "input 'count' must be int: it is not a whole number"),
         ("count", "١٢", "input 'count' must be int: it is not a whole number"),
-        ("count", "9" * 400, "input 'count' must be int: it is beyond 9007199254740991"),
+        ("count", "9" * 400, "input 'count' must be int: it is larger than 9007199254740991"),
         ("ratio", "nan", "input 'ratio' must be number: it is not a number"),
         ("ratio", "1e999", "input 'ratio' must be number: it is not a number"),
         ("deep", "maybe", "input 'deep' must be bool: it is not true or false"),
-        ("data", "NaN", "input 'data' must be json: it is not JSON (NaN is no JSON number)"),
+        ("data", "NaN", "input 'data' must be json: it is not JSON (NaN is not a valid JSON number)"),
         ("data", "[" * 100_000, "input 'data' must be json: it is nested too deeply"),
         ("counts", "1,x", "input 'counts' must be list of int: it is not a whole number"),
-        ("level", "hihg", "input 'level' must be low | high: it is none of low, high, did you mean 'high'?"),
+        ("level", "hihg", "input 'level' must be low | high: it is not one of low, high, did you mean 'high'?"),
         ("issue", '{"titel": "x"}', "input 'issue' must be issue: an issue has no 'titel'"),
-        ("issue", '{"number": "1"}', "input 'issue' must be issue: its 'number' is of another type"),
+        ("issue", '{"number": "1"}', "input 'issue' must be issue: its 'number' has the wrong type"),
         ("text", "\udcff", "input 'text' must be string: it is not valid UTF-8"),
     ],
 )
@@ -127,11 +127,11 @@ def test_what_is_missing_unknown_double_or_no_pair_is_said() -> None:
         said.append((caught.value.message, caught.value.next_step))
     assert said == snapshot(
         [
-            ("the inputs 'base' (string), 'my-count' (int) must be given", "add --input base=TEXT --input my-count=3"),
+            ("the inputs 'base' (string), 'my-count' (int) are required", "add --input base=TEXT --input my-count=3"),
             ("there is no input 'bsae', did you mean 'base'?", "inputs of this workflow: base, my-count, deep"),
-            ("input 'base' is given twice", "give it once"),
-            ("--input 'base' is no NAME=VALUE", "for example --input base=main"),
-            ("--input '=x' is no NAME=VALUE", "for example --input base=main"),
+            ("input 'base' was given twice", "pass it once"),
+            ("--input 'base' does not have the form NAME=VALUE", "for example --input base=main"),
+            ("--input '=x' does not have the form NAME=VALUE", "for example --input base=main"),
         ]
     )
     assert bind(declared, ["base=x", "my_count=1"], "") == {"base": "x", "my-count": 1, "deep": False}
@@ -140,7 +140,7 @@ def test_what_is_missing_unknown_double_or_no_pair_is_said() -> None:
 def test_a_task_does_not_replace_what_was_given() -> None:
     declared = [Input("a", STRING), Input("b", STRING)]
     assert bind(declared, ["a=1"], "task") == {"a": "1", "b": "task"}
-    with pytest.raises(UsageError, match="the inputs 'a' \\(string\\), 'b' \\(string\\) must be given"):
+    with pytest.raises(UsageError, match="the inputs 'a' \\(string\\), 'b' \\(string\\) are required"):
         bind(declared, [], "task")
 
 
@@ -172,7 +172,7 @@ error: input 'n' must be int: it is not a whole number
 next: for example --input n=3
 """)
     assert runs.text("run", "echo", code=2) == snapshot("""\
-error: the input 'n' (int) must be given
+error: the input 'n' (int) is required
 next: add --input n=3
 """)
     assert runs.json("status") == {"runs": [], "cut": False, "older": None, "driver": None}

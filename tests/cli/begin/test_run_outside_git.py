@@ -26,8 +26,8 @@ def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runs:
 def test_a_run_outside_a_repository_is_refused_before_anything_happens(outside: Runs) -> None:
     result = outside.call("run", "make")
     assert result.exit_code == 2
-    assert "is not in a git repository: a run gets a worktree of its own there" in result.output
-    assert "to work on this folder as it is: --in ." in result.output
+    assert "is not in a git repository: a run in a repository gets its own worktree" in result.output
+    assert "work on this folder in place: --in ." in result.output
     assert not (outside.shop.root / "made").exists()
     assert outside.json("status")["runs"] == []
 

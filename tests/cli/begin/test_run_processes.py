@@ -97,7 +97,7 @@ def test_after_kill_9_resume_adopts_the_command_that_still_runs(runs: Runs) -> N
     process.kill()
     process.communicate(timeout=60)
     assert runs.text("status") == snapshot(
-        "PAUSED  slow-1  wait  interrupted: nobody drives it  handrail resume slow-1\n"
+        "PAUSED  slow-1  wait  interrupted: no process is running it  handrail resume slow-1\n"
     )
     (runs.shop.root / "go").touch()
     assert runs.json("resume")["status"] == "succeeded"

@@ -47,7 +47,7 @@ def configure(runs: Runs, text: str) -> None:
 def test_what_is_not_configured_is_asked_for_before_the_start_with_the_lines_to_add(runs: Runs) -> None:
     runs.add("proving", PROVING)
     assert runs.text("run", "proving", code=2) == snapshot("""\
-error: this workflow needs [project] sources and [checks.test_one] of .handrail/config.toml; nothing was started
+error: this workflow needs [project] sources and [checks.test_one] in .handrail/config.toml; nothing was started
 next: handrail init finds it for most projects; or write into .handrail/config.toml:
   [project]
   sources = ["src/**"]  # where the product's own code is
@@ -59,7 +59,7 @@ next: handrail init finds it for most projects; or write into .handrail/config.t
     assert "[project] outdated and [project] update" in runs.text("run", "listing", code=2)
     runs.add("checking", CHECKING)
     assert runs.text("run", "checking", code=2) == snapshot("""\
-error: this workflow runs the project's checks, and .handrail/config.toml has none; nothing was started
+error: this workflow runs the project's checks, but .handrail/config.toml has none; nothing was started
 next: handrail init finds them for most projects; or write into .handrail/config.toml:
   [checks]
   test = "COMMAND"
@@ -102,6 +102,6 @@ def test_an_input_of_the_same_name_goes_before_the_project(runs: Runs) -> None:
 def test_a_pattern_that_cannot_be_looked_for_in_bounded_time_is_refused_before_the_start(runs: Runs) -> None:
     runs.add("proving", PROVING)
     configure(runs, '[project]\nsources = ["a"]\n[checks.test_one]\ncommand = "x"\nfailed_when = "(?=x)y"\n')
-    assert "failed_when of [checks.test_one] in .handrail/config.toml cannot be used" in runs.text(
+    assert "failed_when of [checks.test_one] in .handrail/config.toml is not a valid pattern" in runs.text(
         "run", "proving", code=2
     )

@@ -30,8 +30,8 @@ def test_a_workflow_reads_a_variable_that_the_configuration_passes_on_and_no_oth
     runs.add("reads", READS)
     refused = runs.text("run", "reads", code=2, SHOP_REGION="north")
     assert refused == (
-        "error: this workflow reads env.SHOP_REGION, and runs do not see that variable; nothing was started\n"
-        'next: name it in .handrail/config.toml, and trust the file: [agent] pass_env = ["SHOP_REGION"]\n'
+        "error: this workflow reads env.SHOP_REGION, but runs do not get that variable; nothing was started\n"
+        'next: add it to .handrail/config.toml, and trust the file: [agent] pass_env = ["SHOP_REGION"]\n'
     )
     configure(runs, '[agent]\npass_env = ["SHOP_REGION", "SHOP_TOKEN"]\n')
     assert runs.call("run", "reads", SHOP_REGION="north").exit_code == 0
@@ -54,8 +54,8 @@ def test_a_variable_that_is_not_set_needs_you_unless_it_has_a_default(runs: Runs
 def test_the_task_is_the_issue_of_a_workflow_that_declares_none(runs: Runs) -> None:
     runs.add("issues", ISSUE)
     assert runs.text("run", "issues", code=2) == (
-        "error: the workflow 'issues' reads the issue that it is for, and there is none; nothing was started\n"
-        'next: say what it is for: handrail run issues "WHAT TO DO"\n'
+        "error: the workflow 'issues' reads its issue, but none was given; nothing was started\n"
+        'next: describe the issue: handrail run issues "WHAT TO DO"\n'
     )
     assert runs.call("run", "issues", "Repair the totals.").exit_code == 0
     assert runs.json("show", "issues-1")["outputs"]["said"] == "Repair the totals. <>"
@@ -79,4 +79,6 @@ def test_the_budget_of_a_configuration_limits_every_run_and_the_lowest_limit_cou
 def test_routing_in_a_configuration_is_refused_when_workflows_are_checked(runs: Runs) -> None:
     runs.add("asks", ASKS_TWICE.replace("BUDGET\n", ""))
     runs.shop.write(".handrail/config.toml", '[routing]\nbug = "asks"\n')
-    assert "[routing] is not supported: nothing chooses workflows yet" in runs.text("validate", code=4)
+    assert "[routing] is not supported: Handrail does not choose workflows automatically" in runs.text(
+        "validate", code=4
+    )

@@ -100,7 +100,7 @@ def test_every_part_is_shown_in_order(kept: Kept) -> None:
         *("3. ", f"$ kill -9 {kept.document['killed']['pid']}", "$ handrail\n", "demo-1", "interrupted"),
         *("4. ", "$ handrail resume", "split, build[total] are done and not repeated"),
         *("✓ build[receipt]/test ", "✗ → fixed → ✓", "✓ build ", "2 of 2 items succeeded", "✓ combine"),
-        *("✓ review ", "review ended clean", "? ship ", "declined: rename total (callers would break)"),
+        *("✓ review ", "review ended after", "? ship ", "declined: rename total (callers would break)"),
         *("5. ", "$ handrail approve demo-1", "approved by you", "demo-1 succeeded"),
         *("6. ", "$ handrail merge demo-1", "Merged work/demo-1 into main", "$ git switch -q main", "  OK\n"),
         *("7. ", "$ git log --graph", "main", "Merge receipt", "Merge total", "A shop that adds up wrong"),

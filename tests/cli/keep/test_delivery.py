@@ -34,7 +34,7 @@ Undid the changes of two-1: 2 files restored in your checkout.
 """)
     assert team.git("status", "--short") == ""
     assert team.text("apply", "--undo", code=2) == snapshot("""\
-error: nothing of a run was applied to SHOP
+error: no run was applied to SHOP
 next: handrail apply RUN
 """)
 
@@ -97,7 +97,7 @@ def test_merge_names_the_files_that_do_not_fit(team: Team) -> None:
     team.git("commit", "-qam", "Moved on")
     team.git("switch", "-qc", "elsewhere")
     said = team.text("merge", "two-1", code=1)
-    assert "work/two-1 does not fit main: conflict in app.txt" in said
+    assert "work/two-1 conflicts with main in app.txt" in said
     assert "git switch main && git merge work/two-1" in said
 
 
@@ -150,7 +150,7 @@ def test_clean_leaves_the_tree_of_a_run_that_is_not_over(team: Team) -> None:
     assert team.text("clean") == "nothing to clean up\n"
     team.add("asks", ASKS)
     team.run("asks", code=3)
-    assert "of asks-1: the run is not over" in team.text("clean")
+    assert "of asks-1: the run has not ended" in team.text("clean")
     assert team.json("clean")["removed"] == []
 
 

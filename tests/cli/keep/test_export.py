@@ -96,12 +96,12 @@ def _no_events(bundle: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("damage", "said"),
     [
-        (_edit, "event 2 of parent-1 is not what was written"),
+        (_edit, "event 2 of parent-1 is damaged"),
         (_cut, "the end of parent-1.2 is missing, after event 3"),
         (_drop_blob, "is missing"),
-        (_change_blob, "is not what was written"),
-        (_newer, "its version is 2, this Handrail reads 1"),
-        (_stranger, "it does not hold the history of 'other-1'"),
+        (_change_blob, "is damaged"),
+        (_newer, "its version is 2, but this version of Handrail reads 1"),
+        (_stranger, "it does not contain the history of 'other-1'"),
         (_no_events, "event 1 of parent-1 cannot be read"),
     ],
 )
@@ -113,7 +113,7 @@ def test_a_corrupted_bundle_is_refused_by_name_and_nothing_comes_in(
     damage(bundle)
     file.write_text(json.dumps(bundle))
     refused = runs.text("import-run", str(file), code=2)
-    assert refused.startswith("error: the file is no sound bundle: ")
+    assert refused.startswith("error: the file is not a valid export: ")
     assert said in refused
     assert len(runs.json("status")["runs"]) == 1
 
@@ -123,7 +123,7 @@ def test_a_corrupted_bundle_is_refused_by_name_and_nothing_comes_in(
 )
 def test_a_file_that_is_no_bundle_is_refused(runs: Runs, text: str) -> None:
     file = runs.shop.write("x.json", text)
-    assert runs.text("import-run", str(file), code=2).startswith("error: the file is no sound bundle: ")
+    assert runs.text("import-run", str(file), code=2).startswith("error: the file is not a valid export: ")
 
 
 def test_doctor_says_what_is_there_and_that_nothing_is_damaged(runs: Runs) -> None:

@@ -68,7 +68,7 @@ def test_agents_steps_are_lines_with_agent_time_price_and_proof(team: Team) -> N
     team.add("proven", PROVEN, **PROVES)
     assert team.run("proven") == snapshot("""\
 run proven-1 · pinned 0000 · 2 to 3 agent calls, at most $5.00
-✓ work tree ready at WORKTREES/proven-1 on branch work/proven-1
+✓ worktree ready at WORKTREES/proven-1 on branch work/proven-1
 ▸ reproduce  scripted
 ✗ reproduce  0.0s  $0.10  not proven: changed: *.txt; not proven: test -f bug.txt passes
 ▸ reproduce  scripted  try 2
@@ -87,11 +87,11 @@ def test_checks_that_were_fixed_and_a_review_are_told_in_a_line(team: Team) -> N
         [
             "✗ checks  0.0s  ok: exit 1",
             "✓ checks  0.0s  ✗ → fixed → ✓",
-            "✓ review  0.0s  review ended repeated after 2 rounds: the last fix changed nothing, 1 open",
+            "✓ review  0.0s  review ended after 2 rounds: the last fix changed nothing; 1 open",
         ]
     )
     assert team.text("why", "reviewed-1", "review").splitlines()[-1] == snapshot(
-        "review             review ended repeated after 2 rounds: the last fix changed nothing, 1 open"
+        "review             review ended after 2 rounds: the last fix changed nothing; 1 open"
     )
 
 
@@ -102,7 +102,7 @@ def test_items_are_lines_of_their_own(team: Team) -> None:
         assert wanted in lines
     for start in ("▸ build[a]  started as fan-1.", "✓ build[a]/make  0.0s", "✓ build[b]  0.0s  on branch work/fan-1-b"):
         assert any(line.startswith(start) for line in lines), start
-    assert sum("work tree ready" in line for line in lines) == 1
+    assert sum("worktree ready" in line for line in lines) == 1
 
 
 def test_a_step_is_shown_with_its_proofs_and_whether_they_are_stale(team: Team) -> None:
@@ -189,7 +189,7 @@ def test_a_merge_that_left_something_out_and_a_budget_are_explained(team: Team) 
     team.add("fan", text, **{"build[a]/make": [same], "build[b]/make": [other]})
     team.run("fan", code=3)
     assert "left out b: conflict in app.txt" in team.text("why", "fan-1", "combine")
-    assert "needs somebody: " in team.text("why", "fan-1")
+    assert "needs a person: " in team.text("why", "fan-1")
     team.add("tight", PROVEN.replace("usd: 5", "agent_calls: 1"), **PROVES)
     team.run("tight", code=5)
     assert "the budget is used up: 1 agent calls of 1 agent calls" in team.text("why", "tight-1")

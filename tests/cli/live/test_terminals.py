@@ -60,7 +60,7 @@ def test_a_dumb_terminal_gets_lines_without_any_escape_sequence(team: Team) -> N
         assert b"\x1b" not in screen.raw
         assert told(team, screen) == snapshot("""\
 run fix-1 · pinned 0000 · 1 to 9 agent calls, at most $6.00, 90 min
-✓ work tree ready at WORKTREES/fix-1 on branch work/fix-1
+✓ worktree ready at WORKTREES/fix-1 on branch work/fix-1
 ▸ reproduce  scripted
 ✗ reproduce  0.0s  $0.05  not proven: cause.txt exists
 ▸ reproduce  scripted  try 2
@@ -157,7 +157,7 @@ def test_kill_9_leaves_a_usable_terminal_and_the_live_line_comes_back_on_resume(
     with watch(team, "resume") as screen:
         screen.until("Bash until")
         assert told(team, screen) == snapshot("""\
-fix-1: begins anew
+fix-1: starts over
 ▸ reproduce  scripted  try 2 of 2  0:00  $0.05 of $6.00  Bash until test -e ~/…
 """)
         gate.touch()

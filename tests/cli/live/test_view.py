@@ -106,7 +106,7 @@ next: handrail resume fix-1
         screen.ctrl("c")
         assert screen.wait() == 130
         assert told(team, screen) == snapshot("""\
-fix-1: begins anew
+fix-1: starts over
 ✓ reproduce  0.0s  $0.12  proof: cause.txt exists
 ? confirm    needs you
     Cause: session TTL is read in minutes, written in seconds (medium)

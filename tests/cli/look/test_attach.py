@@ -234,4 +234,4 @@ def test_a_window_needs_an_agent_at_work(team: Team) -> None:
     team.run("work")
     with attached(team) as screen:
         assert screen.wait() in (1, 2)
-        assert "no agent of work-1 is at work" in screen.text()
+        assert "no agent of work-1 is working" in screen.text()

@@ -77,8 +77,8 @@ def test_items_are_found_from_the_run_around_them(team: Team) -> None:
     assert team.json("show", "fan-1", "build[b]/test")["steps"][0]["status"] == "succeeded"
     assert [each["step"] for each in team.json("why", "fan-1", "build[b]/test")["reasons"]] == ["build[b]/test"] * 2
     assert "build[b]/make" in team.text("logs", "fan-1", "build[b]/make")
-    assert "work tree ready at" in team.text("logs", "fan-1", "build[b]")
-    assert "that is several steps: build[a]/make, build[b]/make" in team.text("diff", "fan-1", "make", code=2)
+    assert "worktree ready at" in team.text("logs", "fan-1", "build[b]")
+    assert "that matches several steps: build[a]/make, build[b]/make" in team.text("diff", "fan-1", "make", code=2)
 
 
 def test_a_run_in_a_plain_folder_keeps_no_changes(team: Team) -> None:
@@ -86,7 +86,7 @@ def test_a_run_in_a_plain_folder_keeps_no_changes(team: Team) -> None:
     (team.root.parent / "elsewhere").mkdir()
     team.text("run", "plain", "--in", "../elsewhere")
     said = team.text("diff", "plain-1", code=2)
-    assert "elsewhere as it is, so Handrail keeps no changes of it" in said
+    assert "elsewhere in place, so Handrail does not record its changes" in said
     assert "look there yourself: git -C" in said
 
 

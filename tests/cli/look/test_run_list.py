@@ -70,7 +70,7 @@ def test_a_list_is_filtered_by_repository_workflow_and_state(team: Team) -> None
     assert _named(runs, "--here") == ["fix-32", "fix-31", *(_named_by_number(range(30, 0, -2)))]
     assert _named(runs, "--workflow", "fix", "-n", "4") == ["fix-32", "fix-31", "fix-30", "fix-27"]
     assert _named(runs, "--status", "failed") == ["fix-31"]
-    assert _named(runs, "--status", "paused") == ["fix-32"], "nobody drives it"
+    assert _named(runs, "--status", "paused") == ["fix-32"], "no process is running it"
     assert _named(runs, "--status", "needs-you") == []
     assert _named(runs, "--status", "paused", "--status", "failed") == ["fix-32", "fix-31"]
     assert runs.text("status", "--status", "needs-you") == "no run matches; handrail status shows all\n"

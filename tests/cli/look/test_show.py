@@ -135,13 +135,13 @@ rounds      round 2 began
 rounds@2/t  ran because round 2 of 'rounds' began
 rounds@2/t  succeeded
 rounds      round 2 done
-rounds      ended: its condition decided; round >= 2 is true (round = 2)
-bad         ran because 'rounds' was over
+rounds      ended: its condition ended it; round >= 2 is true (round = 2)
+bad         ran because 'rounds' ended
 bad         failed: command: exit 4
 bad         try 2, ran because 'bad' failed
 bad         failed: command: exit 4
-bad         failed, and the run goes on without it
-ok          asked because 'bad' failed and is passed over
+bad         failed, and the run continues without it
+ok          asked because 'bad' failed and was passed over
 """)
     assert runs.text("why", "mixed", "skip") == snapshot(
         "skip  skipped; n > 3 and said == 'out' is false (n = 2, said = \"out\")\n"
@@ -157,7 +157,9 @@ ok          asked because 'bad' failed and is passed over
             "rounds@2/t  succeeded",
         ]
     )
-    assert runs.text("why", "mixed", "nope", code=2).startswith("error: nothing happened to a step 'nope' of mixed-1\n")
+    assert runs.text("why", "mixed", "nope", code=2).startswith(
+        "error: nothing was recorded for a step 'nope' of mixed-1\n"
+    )
 
 
 def test_show_gives_a_step_with_its_output_and_what_it_wrote(runs: Runs) -> None:
@@ -225,8 +227,8 @@ def test_a_run_is_found_by_a_unique_beginning_and_by_last(runs: Runs) -> None:
     assert runs.json("show", "@last")["run"] == "done-2"
     assert runs.json("show", "f")["run"] == "fails-1"
     assert runs.text("show", "done", code=2) == snapshot("""\
-error: 'done' begins the ids of 2 runs: done-1, done-2
-next: give more of it, such as done-1
+error: 'done' matches 2 runs: done-1, done-2
+next: type more of the id, such as done-1
 """)
     assert runs.text("show", "nope", code=2) == snapshot("""\
 error: there is no run 'nope'

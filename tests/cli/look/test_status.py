@@ -225,7 +225,7 @@ def test_a_run_that_was_killed_is_paused_and_a_driven_one_is_running(runs: Runs)
     process.kill()
     process.communicate()
     assert runs.text("status") == snapshot(
-        "PAUSED  slow-1  wait  interrupted: nobody drives it  handrail resume slow-1\n"
+        "PAUSED  slow-1  wait  interrupted: no process is running it  handrail resume slow-1\n"
     )
     assert runs.text("stop", "slow").splitlines()[-1] == snapshot("slow-1 stopped by ann")
 

@@ -22,7 +22,7 @@ def test_an_agents_question_is_answered_in_words(team: Team) -> None:
     team.add("asking", ASKING, **ASKS)
     assert team.run("asking", code=3) == snapshot("""\
 run asking-1 · pinned 0000 · 1 agent call
-✓ work tree ready at WORKTREES/asking-1 on branch work/asking-1
+✓ worktree ready at WORKTREES/asking-1 on branch work/asking-1
 ▸ work  scripted
 ? work  needs you: Which one, a or b?
 asking-1 needs you: Which one, a or b?
@@ -63,12 +63,12 @@ def test_what_is_said_to_a_run_is_told_to_its_next_agent(team: Team) -> None:
     text = "name: NAME\nsteps:\n  - {name: ok, type: approval, message: Go on?}\n  - {name: work, prompt: Do it now.}\n"
     team.add("told", text, work=[{"say": "Done."}])
     team.run("told", code=3)
-    assert team.text("tell", "told-1", "use tabs") == "told-1: the next agent is told, once the run goes on\n"
+    assert team.text("tell", "told-1", "use tabs") == "told-1: the next agent gets the message once the run continues\n"
     assert team.json("tell", "told-1", "be brief")["step"] == ""
     assert "ann says: use tabs" in team.text("approve", "told-1")
     prompt = team.text("show", "told-1", "work", "--prompt")
     assert prompt.index("use tabs") < prompt.index("be brief")
-    assert team.text("tell", "told-1", "too late", code=2).startswith("error: told-1 is over already (succeeded)")
+    assert team.text("tell", "told-1", "too late", code=2).startswith("error: told-1 has already ended (succeeded)")
 
 
 def test_the_log_tells_questions_items_and_work_trees_in_words(team: Team) -> None:
@@ -76,7 +76,7 @@ def test_the_log_tells_questions_items_and_work_trees_in_words(team: Team) -> No
     team.run("asking", code=3)
     team.text("answer", "asking-1", "take b")
     told = [" ".join(line.split()[2:]) for line in team.text("logs", "asking-1").splitlines()]
-    assert "workspace_ready work tree ready at WORKTREES/asking-1 on branch work/asking-1" in told
+    assert "workspace_ready worktree ready at WORKTREES/asking-1 on branch work/asking-1" in told
     assert "question_asked work asks: Which one, a or b?" in told
     assert "question_answered work answered by ann: take b" in told
 

@@ -137,7 +137,7 @@ def test_a_run_that_is_over_is_not_resumed(runs: Runs) -> None:
     asked(runs, PLAIN_ASK)
     runs.text("approve", "ask")
     assert runs.text("resume", "ask", code=2) == snapshot("""\
-error: ask-1 is over already (succeeded)
+error: ask-1 has already ended (succeeded)
 next: handrail rewind ask-1 ok, or handrail fork ask-1 ok
 """)
 
@@ -154,8 +154,8 @@ flaky-1 succeeded
 """)
     assert runs.trace() == ["one", "two", "three", "two", "three"]
     assert runs.text("rewind", "flaky", "nope", code=2) == snapshot("""\
-error: flaky-1 never began a step 'nope'
-next: steps it began: one, two, three
+error: flaky-1 never started a step 'nope'
+next: steps it started: one, two, three
 """)
 
 
@@ -178,7 +178,7 @@ def test_stop_is_for_good_and_a_stopped_run_can_be_forked(runs: Runs) -> None:
     runs.text("run", "parent", code=3)
     assert runs.text("stop", "parent-1") == snapshot("parent-1 stopped by ann\n")
     assert runs.json("status", "parent-1.2")["runs"][0]["status"] == "cancelled"
-    assert runs.text("stop", "parent-1", code=2) == snapshot("error: parent-1 is over already (cancelled)\n")
+    assert runs.text("stop", "parent-1", code=2) == snapshot("error: parent-1 has already ended (cancelled)\n")
     assert runs.text("rewind", "parent-1", "kid", code=2) == snapshot("""\
 error: parent-1 was stopped for good
 next: handrail fork parent-1 kid
@@ -213,7 +213,7 @@ ask-1 needs you: Is "draft" good?
 next: handrail approve ask-1, or revise, or reject
 """)
     assert runs.text("release", "ask", code=2) == snapshot("""\
-error: nobody holds ask-1
+error: ask-1 is not held by anyone
 next: handrail status ask-1
 """)
 

@@ -39,7 +39,7 @@ next: handrail resume flaky-2
             "2",
             "  1  flaky-2  failed: step 'one' failed: command: exit 1",
             "  2  flaky-1  failed: step 'one' failed: command: exit 1",
-            "Which one: flaky-1: begins anew",
+            "Which one: flaky-1: starts over",
         ]
     )
     assert runs.json("status", "flaky-1")["runs"][0]["status"] == "succeeded"
@@ -54,16 +54,16 @@ def test_going_back_inside_an_item_names_the_run_and_the_command(team: Team) -> 
     team.add("fan", FAN)
     team.run("fan", code=3)
     assert team.text("rewind", "fan", "build[auth]/test", code=2) == snapshot("""\
-error: 'build[auth]/test' belongs to fan-1.4, which fan-1 started and whose result it has taken
-next: handrail resume fan-1, which begins what failed anew
+error: 'build[auth]/test' belongs to fan-1.4, which fan-1 started and whose result it has already used
+next: handrail resume fan-1, which starts over what failed
 """)
     assert team.text("rewind", "fan", "build[web]/test", code=2) == snapshot("""\
-error: 'build[web]/test' belongs to fan-1.5, which fan-1 started and whose result it has taken
-next: handrail rewind fan-1 build, which begins all of it anew
+error: 'build[web]/test' belongs to fan-1.5, which fan-1 started and whose result it has already used
+next: handrail rewind fan-1 build, which starts all of it over
 """)
     assert team.text("rewind", "fan", "build[web]", code=2) == snapshot("""\
-error: 'build[web]' belongs to fan-1.5, which fan-1 started and whose result it has taken
-next: handrail rewind fan-1 build, which begins all of it anew
+error: 'build[web]' belongs to fan-1.5, which fan-1 started and whose result it has already used
+next: handrail rewind fan-1 build, which starts all of it over
 """)
     told = team.text("fork", "fan", "build[web]/test", code=2)
     assert told == snapshot("""\
@@ -98,7 +98,7 @@ def test_a_mistyped_step_gets_a_suggestion_everywhere(runs: Runs, command: str) 
 def test_a_task_without_a_workflow_lists_the_workflows(runs: Runs) -> None:
     runs.add("ask", ASKING)
     text = runs.text("run", "the login times out", code=2)
-    assert "'the login times out' is no workflow" in text
+    assert "'the login times out' is not a workflow" in text
     assert "ask" in text.partition("Known here:")[2]
 
 

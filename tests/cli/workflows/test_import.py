@@ -54,7 +54,7 @@ def test_what_is_there_stays_unless_forced(shop: Shop, source: Path) -> None:
     file.write_text("mine")
     result = shop.call("import", str(source))
     assert result.exit_code == 2
-    assert "already there: " in result.stderr
+    assert "already exists: " in result.stderr
     assert file.read_text() == "mine"
     assert shop.json("import", str(source), "--force")["ok"]
     assert file.read_text() != "mine"
@@ -88,7 +88,7 @@ def test_a_link_out_of_the_folder_is_refused(shop: Shop, source: Path) -> None:
     (source.parent / "passwd.md").symlink_to("/etc/passwd")
     result = shop.call("import", str(source.parent))
     assert result.exit_code == 2
-    assert "passwd.md leads out of what is imported" in result.stderr
+    assert "passwd.md leads outside what is imported" in result.stderr
 
 
 def test_a_target_that_leads_elsewhere_is_not_written_to(shop: Shop, source: Path, tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_too_many_files_are_refused(shop: Shop, source: Path) -> None:
         (source.parent / f"{number}.md").write_text("x")
     result = shop.call("import", str(source.parent))
     assert result.exit_code == 2
-    assert "holds more than 500 files" in result.stderr
+    assert "contains more than 500 files" in result.stderr
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"\xff", b"hello", b"x" * 1_100_000, b'{"steps": ['])

@@ -25,7 +25,7 @@ def test_a_workflow_that_is_there_is_not_touched(team: Team) -> None:
     team.text("new", "fix-typos")
     file = team.root / ".handrail/workflows/fix-typos/workflow.yaml"
     file.write_text("mine\n")
-    assert "there is a workflow fix-typos already" in team.text("new", "fix-typos", code=2)
+    assert "the workflow fix-typos already" in team.text("new", "fix-typos", code=2)
     assert file.read_text() == "mine\n"
 
 

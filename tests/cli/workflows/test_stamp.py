@@ -58,7 +58,7 @@ def test_python_is_refused_with_the_way_to_do_it(shop: Shop) -> None:
     result = shop.call("stamp", "py")
     assert result.exit_code == 2
     assert result.stderr == snapshot("""\
-error: .handrail/workflows/py/workflow.py is Python, which cannot be stamped from outside
+error: .handrail/workflows/py/workflow.py is a Python workflow, which this command cannot stamp
 next: set validated_against_spec in the workflow that resolve() returns
 """)
 

@@ -24,7 +24,7 @@ def test_a_failure_shows_both_ways_the_place_and_what_to_look_at(notes: Team) ->
     assert said(notes, code=1) == snapshot("""\
 notes   NOTES/workflow.yaml
   ✗ notes are written, looked at and published   0.0s   replaced: publish
-      NOTES/tests/first.yaml:9: the run took another path
+      NOTES/tests/first.yaml:9: the run took a different path
           changes
           write
         + look
@@ -44,7 +44,7 @@ def test_an_approval_that_nobody_answers_names_the_line_to_add(notes: Team) -> N
     assert said(notes, code=1) == snapshot("""\
 notes   NOTES/workflow.yaml
   ✗ notes are written, looked at and published   0.0s
-      NOTES/tests/first.yaml:1: 'look' asks for approval, and the test has no answer
+      NOTES/tests/first.yaml:1: 'look' asks for approval, but the test has no answer
         happened  Are the notes for 1.2 good?
         add:
           answers:
@@ -63,7 +63,7 @@ def test_an_agent_without_a_turn_names_the_lines_to_add(notes: Team) -> None:
     assert said(notes, code=1) == snapshot("""\
 notes   NOTES/workflow.yaml
   ✗ notes are written, looked at and published   0.0s
-      NOTES/tests/first.yaml:1: the agent of 'write' was called, and the test has no turn for it
+      NOTES/tests/first.yaml:1: the agent of 'write' was called, but the test has no turn for it
         add:
           turns:
             write:
@@ -83,12 +83,12 @@ NOTES/tests/first.yaml:2:1: error: there is no input 'versoin', did you mean 've
     2 | input: {versoin: "1.2"}
       | ^^^^^
       = inputs of this workflow: version
-NOTES/tests/first.yaml:4:3: error: 'wriet' is no step of notes, did you mean 'write'? [unknown-step]
+NOTES/tests/first.yaml:4:3: error: notes has no step 'wriet', did you mean 'write'? [unknown-step]
     4 |   wriet: {files: {NOTES.md: "# 1.2\\n"}, say: Written.}
       |   ^^^^^
       = its steps: changes, write, look, publish
 error: a test file cannot be used
-next: correct it; docs/testing-workflows.md has every key
+next: fix it; docs/testing-workflows.md lists every key
 """)
 
 
@@ -101,7 +101,7 @@ def test_an_invalid_workflow_is_refused_before_anything_is_played(notes: Team) -
 def test_without_tests_it_says_what_to_write(notes: Team) -> None:
     told = said(notes, code=2)
     assert "error: notes has no tests\nnext: write NOTES/tests/first.yaml with `name: it ends well`" in told
-    assert told.endswith("or let it be written: handrail test --init notes\n")
+    assert told.endswith("or have it written for you: handrail test --init notes\n")
 
 
 def test_a_first_test_is_drafted_and_passes_as_far_as_it_can_know(notes: Team) -> None:
@@ -121,12 +121,12 @@ answers:
 expect:
   status: succeeded
 """)
-    assert "exists already" in said(notes, "--init", "notes", code=2)
+    assert "already exists" in said(notes, "--init", "notes", code=2)
     assert said(notes, code=1) == snapshot("""\
 notes   NOTES/workflow.yaml
   ✗ notes goes the usual way   0.0s
-      NOTES/tests/first.yaml:5: the agent of 'write' was called 2 times, and the test has 1 turn for it
-        happened  the call before did not suffice: not proven: changed: NOTES.md
+      NOTES/tests/first.yaml:5: the agent of 'write' was called 2 times, but the test has 1 turn for it
+        happened  the previous call was not enough: not proven: changed: NOTES.md
         = add a turn to 'write', such as `- say: done`, or `- ...` at its end to repeat the last one
       walked:
         ✓ changes

@@ -24,7 +24,7 @@ def test_json_is_one_document(notes: Team) -> None:
     assert scenario["problems"] == snapshot(
         [
             {
-                "message": "the run took another path",
+                "message": "the run took a different path",
                 "file": ".handrail/workflows/notes/tests/first.yaml",
                 "line": 9,
                 "difference": ["+ changes", "  write", "+ look", "+ publish"],

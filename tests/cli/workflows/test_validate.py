@@ -118,7 +118,7 @@ def test_without_arguments_and_without_workflows_it_says_what_to_give(shop: Shop
     result = shop.call("validate")
     assert result.exit_code == 2
     assert result.stderr == snapshot("""\
-error: .handrail/workflows holds no workflow, so name what to check
+error: .handrail/workflows contains no workflow, so name what to check
 next: handrail validate NAME|PATH, or --library for the built-in workflows
 """)
 

@@ -63,7 +63,7 @@ def test_a_renamed_program_is_a_change_of_the_users_configuration(folders: Folde
     assert argv(agents, "claude", tmp_path)[0] == sys.executable
     assert agents.find("claude").name == "claude"
     (folders.config / "agents.toml").write_text("[agents.codex]\nprogram = '/no/such/codex'\n")
-    with pytest.raises(NotFound, match="the program of the agent 'codex' is not there: `/no/such/codex`"):
+    with pytest.raises(NotFound, match="the program of the agent 'codex' does not exist: `/no/such/codex`"):
         argv(agents, "codex", tmp_path)
 
 
@@ -115,7 +115,7 @@ def test_a_broken_definition_is_refused_only_when_it_is_asked_for(folders: Folde
     (folders.config / "agents.toml").write_text("[agents.mine]\ncommand = 'mine {prompt}'\n")
     agents = ConfiguredAgents(BuiltInCatalog(), folders)
     assert agents.find("scripted").name == "scripted"
-    with pytest.raises(UsageError, match=r"agents\.toml:2: agent 'mine': `command` is a list of texts"):
+    with pytest.raises(UsageError, match=r"agents\.toml:2: agent 'mine': `command` must be a list of texts"):
         agents.find("mine")
 
 
@@ -127,5 +127,5 @@ def test_a_file_that_is_no_toml_is_refused_whoever_is_asked_for(folders: Folders
 
 def test_program_is_for_agents_that_handrail_knows(folders: Folders) -> None:
     (folders.config / "agents.toml").write_text("[agents.claud]\nprogram = '/opt/claude'\n")
-    with pytest.raises(UsageError, match="'claud' is none of them, did you mean 'claude'"):
+    with pytest.raises(UsageError, match="'claud', did you mean 'claude'"):
         ConfiguredAgents(BuiltInCatalog(), folders).find("claud")

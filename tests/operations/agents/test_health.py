@@ -82,8 +82,8 @@ def test_what_an_agent_cannot_be_held_to_is_named() -> None:
     assert (access_words(can), list_unsupported(can)) == (
         "read, full",
         (
-            *("access edit", "tool lists", "single turn", "model", "conversations that go on", "tools of Handrail"),
-            "a start without the repository's files",
+            *("access edit", "tool lists", "single turn", "model", "continued conversations", "Handrail's tools"),
+            "start without the repository's files",
         ),
     )
 

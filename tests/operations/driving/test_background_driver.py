@@ -59,7 +59,7 @@ def test_one_that_dies_at_its_start_is_noticed_and_says_why(tmp_path: Path, monk
     with pytest.raises(EnvironmentFault) as raised:
         ensure(folders, LocalPrograms())
     said = raised.value.message
-    assert said.startswith("the background driver died at its start: ")
+    assert said.startswith("the background driver died at startup: ")
     assert "handrail.db" in said
     assert "earlier" not in said
     assert raised.value.next_step == f"see {folders.data / 'driver.log'}, or: handrail resume"
@@ -96,8 +96,8 @@ def test_a_run_that_nobody_handed_an_environment_over_for_has_the_plain_one_of_t
     assert running is not None
     assert list_environment_differences(running, LocalPrograms()) == ("GOPATH", "JAVA_HOME")
     said = CliRunner().invoke(cli, ["status"]).output
-    note = "runs whose environment it does not hold use the GOPATH, JAVA_HOME from where it was started"
-    assert f"background driver: process {running.pid}; its own environment: no login by variable; {note}\n" in said
+    note = "runs whose environment it does not hold see the GOPATH, JAVA_HOME of where it was started"
+    assert f"background driver: process {running.pid}; its own environment: no login variable; {note}\n" in said
     lock = (home.folders.data / "driver.lock").read_text()
     assert "hunter2" not in lock
     assert "/first" not in lock
@@ -108,7 +108,7 @@ def test_status_says_nothing_of_an_environment_that_is_the_same(home: Home) -> N
     run = home.start("  - {name: hi, command: 'echo hi'}\n")
     ensure(home.folders, LocalPrograms())
     home.reaches(run, "succeeded")
-    said = f"background driver: process {home.driver()}; its own environment: no login by variable\n"
+    said = f"background driver: process {home.driver()}; its own environment: no login variable\n"
     assert CliRunner().invoke(cli, ["status"]).output.endswith(said)
 
 

@@ -51,8 +51,11 @@ def test_a_binding_that_changed_is_told_on_return_and_the_run_keeps_its_own(pull
     )
     assert told["message"].split("; ") == snapshot(
         [
-            "slot 'review': this run was pinned to 'routine-ideation', and the project binds it to 'routine-depth' now",
-            "the run keeps what it has",
+            (
+                "slot 'review': this run was pinned to 'routine-ideation', "
+                "and since then the project has bound it to 'routine-depth'"
+            ),
+            "the run keeps its binding",
         ]
     )
     assert "Use routine-ideation." in again.text

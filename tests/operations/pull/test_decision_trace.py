@@ -37,7 +37,7 @@ def test_a_loop_is_entered_and_left_with_the_reason(pull: Pull) -> None:
         ]
     )
     assert trace(pull.advance(said, artifacts=[control("stop")])) == snapshot(
-        ["exited_loop: left lap: a step said stop", "selected_next_step: next is end"]
+        ["exited_loop: left lap: a step stopped it", "selected_next_step: next is end"]
     )
 
 
@@ -47,7 +47,7 @@ def test_a_condition_that_ends_a_loop_is_told(pull: Pull) -> None:
     assert trace(pull.advance(said, context={"open": False})) == snapshot(
         [
             "evaluated_condition: SKIP: open=false (open not_equals false)",
-            "exited_loop: left lap: its condition does not hold any more",
+            "exited_loop: left lap: its condition no longer holds",
             "selected_next_step: next is end",
         ]
     )
@@ -59,7 +59,7 @@ def test_a_loop_that_goes_on_until_something_holds_ends_because_it_holds(pull: P
     assert trace(pull.advance(said, context={"done": True})) == snapshot(
         [
             "evaluated_condition: SKIP: done=true (until done equals true)",
-            "exited_loop: left lap: what ends it holds now",
+            "exited_loop: left lap: its end condition holds",
             "selected_next_step: next is end",
         ]
     )
@@ -69,7 +69,7 @@ def test_a_native_loop_that_goes_on_until_something_holds_ends_because_it_holds(
     ended = LoopEnded(address="lap", reason="condition", at=0.0, why=Why("tests == 0", {"tests": 0}, result=True))
     assert [each.summary for each in trace_of([ended])] == [
         "PASS: tests=0 (tests == 0)",
-        "left lap: what ends it holds now",
+        "left lap: its end condition holds",
     ]
 
 

@@ -95,7 +95,7 @@ def test_a_user_sets_them_for_a_run_and_the_gaps_are_told_at_the_end(pull: Pull)
     assert run_document(pull.log, at.run)["preferences"] == {"autonomy": NEVER, "risk": "conservative"}
     told = [each.what for each in explain(pull.log, at.run)]
     assert "ann prefers autonomy full_auto_never_stop, risk conservative" in told
-    assert "goes on although (critical): the step needs notes" in told
+    assert "continues with a gap (critical): the step needs notes" in told
     pull.assert_sound()
 
 

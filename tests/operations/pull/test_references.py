@@ -78,7 +78,7 @@ def test_a_reference_that_is_not_there_is_a_warning_and_never_in_the_way(pull: P
     assert told["message"].split("; ") == snapshot(
         [
             "the reference 'The lost' could not be resolved (docs/lost.md): it does not exist",
-            "go on without it, and say so",
+            "continue without it, and say so",
         ]
     )
     assert "# Good to know" in said.text

@@ -49,11 +49,11 @@ def test_one_that_is_told_once_on_return_is_not_told_at_the_start() -> None:
 
 
 def test_one_that_could_never_be_told_cannot_be_made() -> None:
-    with pytest.raises(ValueError, match="told on start, which is not among its lifecycles"):
+    with pytest.raises(ValueError, match="sent on start, which is not one of its lifecycles"):
         Supplement(kind="x", order=1, text="a", lifecycles=("rehydrate",), delivery="once_per_session", emit_on="start")
     with pytest.raises(ValueError, match="emit_on belongs to once_per_session"):
         Supplement(kind="x", order=1, text="a", emit_on="start")
     with pytest.raises(ValueError, match="emit_on belongs to once_per_session"):
         Supplement(kind="x", order=1, text="a", delivery="once_per_session")
-    with pytest.raises(ValueError, match="next step alone"):
+    with pytest.raises(ValueError, match="gets only its next step"):
         Supplement(kind="x", order=1, text="a", lifecycles=("advance",))

@@ -99,7 +99,7 @@ def test_a_token_from_before_the_step_was_known_shows_the_step_and_completes_not
     assert (early.over, early.step) == (False, "")
     waits = call(shop, continueToken=early.continue_token, intent="rehydrate")
     assert (waits.data["code"], waits.data["retry"]["kind"]) == ("HELD_BY_ANOTHER", "retryable_after_ms")
-    assert waits.texts[0].endswith("Next: wait a few seconds, then make this very call again, until it is answered")
+    assert waits.texts[0].endswith("Next: wait a few seconds, then repeat this call until it is answered")
     shop.drive()
     said = call(shop, continueToken=early.continue_token, intent="advance", output={"notesMarkdown": "too early"})
     assert (said.data["kind"], said.data["pending"]["address"]) == ("ok", "rounds@1/work")

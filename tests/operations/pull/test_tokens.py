@@ -59,7 +59,7 @@ def test_a_warning_that_a_token_was_used_names_the_newest_one(pull: Pull) -> Non
     assert pull.advance(third).complete
     over = pull.advance(first, "Other words.")
     assert "newestToken" not in over.data["warnings"][0]
-    assert "the run is over" in over.text
+    assert "the run has ended" in over.text
 
 
 @pytest.mark.parametrize("context", [{}, {"x": 1}, {"big": "x" * 300_000}])

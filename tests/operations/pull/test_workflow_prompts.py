@@ -72,7 +72,7 @@ def test_inputs_are_arguments_with_the_goal_first_and_what_is_needed_before_the_
     assert [(each.name, each.description, each.choices) for each in found.arguments] == snapshot(
         [
             ("goal", "What you want to achieve", ()),
-            ("size", "small | large, needed", ("small", "large")),
+            ("size", "small | large, required", ("small", "large")),
             ("base", "string, optional: The base branch", ()),
         ]
     )
@@ -152,7 +152,7 @@ def test_what_was_not_given_is_asked_for_and_not_made_up(pull: Pull) -> None:
         """\
 - `goal`: take it from this conversation if it is clear there; otherwise ask your user first.
 - `workspacePath`: if you work in another repository, the absolute path of the repository that you work in.
-- `context.size` is needed (small | large, needed): ask your user, do not guess.\
+- `context.size` is required (small | large, required): ask your user, do not guess.\
 """
     )
 
@@ -168,7 +168,7 @@ def test_an_input_called_goal_is_given_once_and_reaches_both(pull: Pull) -> None
 
 def test_an_argument_or_a_workflow_that_does_not_exist_is_refused(pull: Pull) -> None:
     pull.add(NATIVE, "build")
-    with pytest.raises(NotFound, match="takes no 'speed'"):
+    with pytest.raises(NotFound, match="has no argument 'speed'"):
         text_for(pull, "build", {"speed": "fast"})
     with pytest.raises(NotFound, match="did you mean 'build'"):
         text_for(pull, "biuld")

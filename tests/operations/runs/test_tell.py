@@ -76,7 +76,7 @@ def test_a_message_while_no_agent_works_is_told_to_the_next_one_once(shop: Steps
     )
     state = shop.run(text, {"default": {**MORE, "repeat": True}})
     said = tell(shop.writer, state.run, "use tabs", "ann", CATALOG)
-    assert (said.step, said.words) == ("", "the next agent is told, once the run goes on")
+    assert (said.step, said.words) == ("", "the next agent gets the message once the run continues")
     state = shop.answer(state.run, "approve")
     assert state.status == "succeeded"
     assert ["use tabs" in shop.prompts(state.run, name)[0] for name in ("one", "two")] == [True, False]
@@ -119,7 +119,7 @@ def test_a_message_outlives_whoever_drives(shop: StepsRoom) -> None:
     os.kill(driver.pid, signal.SIGKILL)
     driver.wait()
     said = tell(shop.writer, run, "use tabs", "ann", CATALOG)
-    assert (said.step, said.words) == ("one", "the agent of 'one' is told when it has ended its answer")
+    assert (said.step, said.words) == ("one", "the agent of 'one' gets the message when it has finished its answer")
     there(shop)[0].with_name("go.log").touch()
     shop.drive()
     assert shop.state(run).names["said"] == "second"
@@ -147,13 +147,13 @@ def test_a_rewind_tells_it_again_and_a_copy_hears_it_once(shop: StepsRoom) -> No
 
 def test_what_cannot_be_told_is_refused_with_what_helps(shop: StepsRoom) -> None:
     state = shop.run(ONE, {"one": {"ask": "Tabs or spaces?"}})
-    with pytest.raises(UsageError, match="asks a question") as refused:
+    with pytest.raises(UsageError, match="is waiting for an answer") as refused:
         tell(shop.writer, state.run, "tabs", "ann", CATALOG)
     assert refused.value.next_step == f'handrail answer {state.run} "..."'
     runs.stop(shop.writer, state.run, "ann")
     shop.drive()
     for text, why in (
-        ("too late", "is over already"),
+        ("too late", "has already ended"),
         (" ", "the message is empty"),
         ("x" * 20_001, "more than 20000"),
     ):

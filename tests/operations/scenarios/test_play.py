@@ -120,20 +120,20 @@ def test_every_expectation_that_does_not_hold_is_told_at_its_line(plays: Plays) 
     (outcome,) = plays(ASKING, HAPPY + expect)
     found = problems(outcome)
     assert [(line, what) for line, what, _, _ in found] == [
-        (12, "the run ended another way"),
-        (13, "the run's message does not hold this"),
-        (14, "the run took another path"),
-        (15, "'agree' ran, and should not have"),
-        (16, "'plan' began another number of times"),
-        (17, "the prompt of 'plan' does not hold this in any of 2 calls"),
-        (18, "'agree' ended another way"),
-        (19, "plan.parts is another value"),
-        (19, "plan.size is another value"),
+        (12, "the run ended differently"),
+        (13, "the run's message does not contain this"),
+        (14, "the run took a different path"),
+        (15, "'agree' ran but should not have"),
+        (16, "'plan' started a different number of times"),
+        (17, "the prompt of 'plan' does not contain this in any of 2 calls"),
+        (18, "'agree' ended differently"),
+        (19, "plan.parts has a different value"),
+        (19, "plan.size has a different value"),
         (19, "there is no output 'other'"),
-        (20, "the file green holds something else"),
-        (20, "the file gone.txt is not there"),
-        (21, "the agents cost another sum"),
-        (22, "agents were called another number of times"),
+        (20, "the file green has different content"),
+        (20, "the file gone.txt does not exist"),
+        (21, "the agents cost a different amount"),
+        (22, "agents were called a different number of times"),
     ]
     assert found[5][2:] == ("Plan that", "Plan it, please.")
 
@@ -144,7 +144,7 @@ def test_what_is_left_over_is_a_failure(plays: Plays) -> None:
     (outcome,) = plays(ASKING, tests.replace("expect:", "commands: {}\nexpect:"))
     assert [what for _, what, _, _ in problems(outcome)] == [
         "turn 2 of 'test/fix' was never played",
-        "the answer for 'agree' was never asked for",
+        "the answer for 'agree' was never used",
     ]
 
 
@@ -217,8 +217,8 @@ WRONG: dict[str, tuple[str, int, str]] = {
     "an unknown key": ("name: x\nexpct: {}\n", 2, "did you mean 'expect'?"),
     "no expectation": ("name: x\n", 1, "a scenario needs 'expect'"),
     "an unknown step in a path": ("name: x\nexpect:\n  path: [do, shp]\n", 3, "did you mean 'ship'?"),
-    "an unknown step with turns": ("name: x\nturns: {doo: {}}\nexpect: {}\n", 2, "'doo' is no step of build-it"),
-    "a part of a step without parts": ("name: x\nexpect: {not_run: do/fix}\n", 2, "'do/fix' is no step of build-it"),
+    "an unknown step with turns": ("name: x\nturns: {doo: {}}\nexpect: {}\n", 2, "build-it has no step 'doo'"),
+    "a part of a step without parts": ("name: x\nexpect: {not_run: do/fix}\n", 2, "build-it has no step 'do/fix'"),
     "an unknown input": ("name: x\ninput: {a: 1}\nexpect: {}\n", 2, "there is no input 'a'"),
     "a bad turn": ("name: x\nturns: {do: {sayy: hi}}\nexpect: {}\n", 2, "did you mean 'say'?"),
     "a bad status": ("name: x\nexpect: {status: ok}\n", 2, "'ok' is not allowed here"),

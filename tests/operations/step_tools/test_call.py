@@ -47,8 +47,10 @@ def test_every_call_is_recorded_and_the_step_goes_on_with_a_persons_answer(tools
                         expect="started work-1.",
                         wait=True,
                     ),
-                    tool("give_feedback", run="{child.run}", message="hurry up", expect="is over already (succeeded)"),
-                    tool("give_feedback", run="small-9", message="hurry up", expect="has started no run 'small-9'"),
+                    tool(
+                        "give_feedback", run="{child.run}", message="hurry up", expect="has already ended (succeeded)"
+                    ),
+                    tool("give_feedback", run="small-9", message="hurry up", expect="has not started a run 'small-9'"),
                     tool("create_child_run", workflow="smal", goal="x", expect="there is no workflow 'smal'"),
                     tool("mcp__handrail__list_runs", expect='succeeded, result {"made": "tiny thing"}'),
                     tool("ask_person", question="Red or blue?", expect="end your turn now"),
@@ -136,7 +138,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("create_child_run", {"workflow": "../evil/workflow.yaml", "goal": "x"}, "'../evil/workflow.yaml' is a file"),
     ("create_child_run", {"workflow": "evil", "goal": "x"}, "needs your trust before it runs"),
     ("create_child_run", {"workflow": "small", "goal": "x", "inputs": {"tusk": 1}}, "tusk"),
-    ("give_feedback", {"run": "work-1", "message": "x"}, "work-1 has started no run 'work-1'"),
+    ("give_feedback", {"run": "work-1", "message": "x"}, "work-1 has not started a run 'work-1'"),
 ]
 
 
@@ -158,7 +160,7 @@ def test_what_cannot_be_done_is_a_failed_call_and_never_a_silent_one(at_work: To
     old = at_work.token()
     (at_work.root / "go").touch()
     at_work.until(lambda: at_work.state().is_over)
-    assert at_work.call("report_progress", token=old, message="late").text.startswith("step 'do' is over")
+    assert at_work.call("report_progress", token=old, message="late").text.startswith("step 'do' has ended")
 
 
 def _require_bounds(state: RunState) -> None:

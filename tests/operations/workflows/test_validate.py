@@ -65,7 +65,7 @@ def test_what_names_nothing_is_not_found(tmp_path: Path, target: str) -> None:
 
 
 def test_without_a_repository_nothing_can_be_meant(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no repository here"):
+    with pytest.raises(UsageError, match="not in a repository"):
         validate(Place(here(tmp_path, {"HANDRAIL_HOME": str(tmp_path)}).folders, None, tmp_path), [])
 
 

@@ -180,7 +180,7 @@ def test_what_goes_wrong_in_a_flow_fails_the_run_with_its_line(flows: Flows) -> 
     assert said == snapshot(
         {
             "raises": "3: ValueError: boom",
-            "awaits": "3: run() awaits something that is no step: await only what ctx offers, such as ctx.run_ste",
+            "awaits": "3: run() awaits something that is not a step: await only what ctx offers, such as ctx.run_",
             "agent": "3: FlowError: unknown variable 'nobody': known here: current_step, env, input, issue, prev",
             "end": "3: FlowError: step 'over' ends a workflow: return from run() instead",
             "file": "2: FlowError: there is no prompt 'prompts/none.md' beside the workflow, only none",

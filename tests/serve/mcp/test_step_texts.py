@@ -87,8 +87,8 @@ Mind the team.
 
 # Good to know
 
-- you work in your user's own folder, FOLDER: Handrail makes no worktree for a run that a connected agent
-starts, and what you change there is changed at once. Say so to your user; if that is not wanted, make a
+- you work in your user's own folder, FOLDER: Handrail does not create a worktree for a run that a connected
+agent starts, so every change takes effect there at once. Say so to your user; if that is not wanted, create a
 worktree first and start the workflow there.
 
 ---

@@ -103,7 +103,7 @@ def test_a_renamed_program_and_an_agent_of_the_protocol_are_read(tmp_path: Path)
             "command = 'mine --message {prompt}'",
             snapshot(
                 (
-                    "agent 'mine': `command` is a list of texts, one for each word: no shell reads it",
+                    "agent 'mine': `command` must be a list of texts, one for each word: no shell splits it",
                     4,
                     'write command = ["my-agent", "--message={prompt}"]',
                 )
@@ -117,21 +117,21 @@ def test_a_renamed_program_and_an_agent_of_the_protocol_are_read(tmp_path: Path)
             "command = ['mine', '{promt}']",
             snapshot(
                 (
-                    "agent 'mine': `command` knows no {promt}, did you mean 'prompt'?",
+                    "agent 'mine': `command` does not support {promt}, did you mean 'prompt'?",
                     4,
-                    "known here are {prompt}, {prompt_file}, {workspace}, {folder}, {options}",
+                    "supported here: {prompt}, {prompt_file}, {workspace}, {folder}, {options}",
                 )
             ),
         ),
         (
             "command = ['mine', '--x={options}']",
             snapshot(
-                ("agent 'mine': `{options}` is a word of its own", 4, 'write command = ["my-agent", "{options}"]')
+                ("agent 'mine': `{options}` must be a separate word", 4, 'write command = ["my-agent", "{options}"]')
             ),
         ),
         (
             "command = ['{prompt}']",
-            snapshot(("agent 'mine': the program cannot be made of `{...}`", 4, "name the program in the first word")),
+            snapshot(("agent 'mine': the program cannot contain `{...}`", 4, "name the program in the first word")),
         ),
         (
             "command = ['mine']\noutput = 'jsonlines'",
@@ -147,7 +147,7 @@ def test_a_renamed_program_and_an_agent_of_the_protocol_are_read(tmp_path: Path)
             "command = ['mine']\noutput = 'json'",
             snapshot(
                 (
-                    "agent 'mine': `answer` does not say where the text stands",
+                    "agent 'mine': `answer` does not say where the text is",
                     3,
                     'write text = "$.result", or text = {path = "$.part.text", where = {"$.type" = "text"}}',
                 )
@@ -157,7 +157,7 @@ def test_a_renamed_program_and_an_agent_of_the_protocol_are_read(tmp_path: Path)
             "command = ['mine']\noutput = 'json'\nanswer = {text = 'result'}",
             snapshot(
                 (
-                    "agent 'mine': `text` is a path that begins with $",
+                    "agent 'mine': `text` must be a path that begins with $",
                     6,
                     'write text = "$.result", or text = {path = "$.part.text", where = {"$.type" = "text"}}',
                 )
@@ -167,9 +167,9 @@ def test_a_renamed_program_and_an_agent_of_the_protocol_are_read(tmp_path: Path)
             "command = ['mine']\noutput = 'json'\nanswer = {text = '$.a', texts = '$.b'}",
             snapshot(
                 (
-                    "agent 'mine': `answer` knows no 'texts', did you mean 'text'?",
+                    "agent 'mine': `answer` has no key 'texts', did you mean 'text'?",
                     6,
-                    "known are text, output, session, cost, input_tokens, output_tokens, cached_tokens, error",
+                    "known keys: text, output, session, cost, input_tokens, output_tokens, cached_tokens, error",
                 )
             ),
         ),
@@ -177,7 +177,7 @@ def test_a_renamed_program_and_an_agent_of_the_protocol_are_read(tmp_path: Path)
             "command = ['mine']\nanswer = {text = '$.a'}",
             snapshot(
                 (
-                    "agent 'mine': `answer` says where things stand in JSON",
+                    "agent 'mine': `answer` needs JSON output",
                     5,
                     'write output = "json" or output = "jsonl"',
                 )
@@ -193,7 +193,7 @@ def test_a_renamed_program_and_an_agent_of_the_protocol_are_read(tmp_path: Path)
             "command = ['mine']\naccess = ['write']",
             snapshot(
                 (
-                    "agent 'mine': there is no access 'write'",
+                    "agent 'mine': there is no access level 'write'",
                     5,
                     'write access = ["full"], or access = {read = ["--read-only"], full = []}',
                 )
@@ -214,8 +214,8 @@ def test_a_renamed_program_and_an_agent_of_the_protocol_are_read(tmp_path: Path)
             snapshot(
                 (
                     (
-                        "agent 'mine': `exit_codes` gives one of api_error, auth, cancelled, crashed, denied, limit, "
-                        "network, no_output, ok, overloaded, quota, rate_limited, timeout for an exit code, "
+                        "agent 'mine': `exit_codes` must map exit codes to one of api_error, auth, cancelled, crashed, "
+                        "denied, limit, network, no_output, ok, overloaded, quota, rate_limited, timeout, "
                         "did you mean 'rate_limited'?"
                     ),
                     5,
@@ -225,7 +225,7 @@ def test_a_renamed_program_and_an_agent_of_the_protocol_are_read(tmp_path: Path)
         ),
         (
             "command = ['mine']\nenv = {A = 1}",
-            snapshot(("agent 'mine': `env` is a table of texts", 5, 'write env = {MY_AGENT_QUIET = "1"}')),
+            snapshot(("agent 'mine': `env` must be a table of texts", 5, 'write env = {MY_AGENT_QUIET = "1"}')),
         ),
         (
             "command = ['mine']\nprotocol = 'acpp'",
@@ -241,9 +241,9 @@ def test_a_renamed_program_and_an_agent_of_the_protocol_are_read(tmp_path: Path)
             "command = ['mine']\nprogram = '/opt/mine'",
             snapshot(
                 (
-                    "agent 'mine': `program` and `command` exclude each other",
+                    "agent 'mine': `program` and `command` cannot be used together",
                     4,
-                    "write `program` and `env` for an agent that Handrail knows, `command` for one of your own",
+                    "write `program` and `env` for an agent that Handrail knows, or `command` for one of your own",
                 )
             ),
         ),

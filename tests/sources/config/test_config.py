@@ -37,7 +37,7 @@ def test_folders_and_checks_are_read_in_order(work: Workplace) -> None:
 
 def test_routing_is_refused_since_nothing_chooses_workflows(work: Workplace) -> None:
     _, found = read(work, '[agent]\ndefault = "claude"\n[routing]\nbug = "fix-bug"\n')
-    message = "[routing] is not supported: nothing chooses workflows yet"
+    message = "[routing] is not supported: Handrail does not choose workflows automatically"
     assert told(found) == [("config-key", message, 3, 2)]
     assert found[0].is_error
 
@@ -48,9 +48,9 @@ def test_a_budget_is_read_and_a_limit_that_cannot_be_understood_allows_nothing(w
     config, found = read(work, '[budget]\nusd = "3"\ntokens = 1.5\nat_limit = "never"\ncost = 3\n')
     assert config.budget == Budget(usd=0, tokens=0)
     assert [each.message for each in found] == [
-        "'usd' of [budget] is a number from 0",
-        "'tokens' of [budget] is a number from 0",
-        '\'at_limit\' of [budget] is "ask" or "finish" or "stop"',
+        "'usd' of [budget] must be a number, at least 0",
+        "'tokens' of [budget] must be a number, at least 0",
+        '\'at_limit\' of [budget] must be "ask" or "finish" or "stop"',
         "unknown key 'cost' in [budget]",
     ]
 
@@ -91,7 +91,7 @@ def test_a_missing_folder_is_a_warning(work: Workplace) -> None:
 @pytest.mark.parametrize("value", ['"one"', "3", '["a", 3]', "{a = 1}"])
 def test_folders_must_be_a_list_of_texts(work: Workplace, value: str) -> None:
     _, found = read(work, f"[workflows]\nfolders = {value}\n")
-    assert ("config-value", "'folders' is a list of texts", 2, 1) in told(found)
+    assert ("config-value", "'folders' must be a list of texts", 2, 1) in told(found)
 
 
 def test_a_check_must_be_a_command(work: Workplace) -> None:
@@ -105,7 +105,7 @@ def test_a_check_must_be_a_command(work: Workplace) -> None:
 
 def test_a_value_in_the_place_of_a_table_is_reported(work: Workplace) -> None:
     _, found = read(work, 'checks = "make"\n')
-    assert told(found) == [("config-value", "'checks' is a table", 1, 1)]
+    assert told(found) == [("config-value", "'checks' must be a table", 1, 1)]
 
 
 def test_an_unknown_key_is_a_warning_at_its_place(work: Workplace) -> None:
@@ -180,7 +180,7 @@ def test_the_silence_of_agents_is_a_number_of_seconds(work: Workplace) -> None:
     assert (config.idle_timeout, found) == (900, [])
     config, found = read(work, '[agent]\nidle_timeout = "15m"\n')
     assert config.idle_timeout == 600
-    assert told(found) == [("config-value", "'idle_timeout' is a number of seconds", 2, 1)]
+    assert told(found) == [("config-value", "'idle_timeout' must be a number of seconds", 2, 1)]
 
 
 def test_how_many_runs_may_run_at_once_is_read_from_both_files(work: Workplace) -> None:
@@ -196,7 +196,7 @@ def test_how_many_runs_may_run_at_once_is_read_from_both_files(work: Workplace) 
 def test_a_number_of_runs_that_cannot_be_meant_is_reported_and_lets_one_run(work: Workplace, value: str) -> None:
     config, found = read(work, f"[resources]\nmax_concurrent_instances = {value}\n")
     assert config.max_instances == 1
-    assert told(found) == [("config-value", "'max_concurrent_instances' is a number of runs, at least 1", 2, 1)]
+    assert told(found) == [("config-value", "'max_concurrent_instances' must be a number of runs, at least 1", 2, 1)]
 
 
 def test_a_misspelt_resource_is_reported(work: Workplace) -> None:

@@ -52,16 +52,16 @@ def test_a_check_of_files_alone_makes_a_project(work: Workplace) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[project]\nsources = 3\n", "2: 'sources' is a list of globs inside the repository"),
-        ('[project]\nsources = ["../x"]\n', "2: 'sources' is a list of globs inside the repository"),
-        ('[project]\nsources = ["!x"]\n', "2: 'sources' holds exceptions only, so that it stands for nothing"),
+        ("[project]\nsources = 3\n", "2: 'sources' must be a list of globs inside the repository"),
+        ('[project]\nsources = ["../x"]\n', "2: 'sources' must be a list of globs inside the repository"),
+        ('[project]\nsources = ["!x"]\n', "2: 'sources' contains only exclusions, so it matches nothing"),
         ("[project]\nbranch = 1\n", "2: unknown key 'branch' in [project]"),
-        ("[project]\noutdated = []\n", "2: 'outdated' is a text"),
+        ("[project]\noutdated = []\n", "2: 'outdated' must be a text"),
         ("[checks.test_one]\nfailed = [1]\n", "1: [checks.test_one] has no command"),
-        ('[checks.one]\ncommand = "x"\nfailed = 1.5\n', "3: 'failed' is a list of exit codes from 1 to 255"),
-        ('[checks.one]\ncommand = "x"\nfailed = [0]\n', "3: 'failed' is a list of exit codes from 1 to 255"),
-        ('[checks.one]\ncommand = "x"\nfailed = [true]\n', "3: 'failed' is a list of exit codes from 1 to 255"),
-        ('[checks.one]\ncommand = "x"\nreport = "/tmp/r"\n', "3: 'report' is a path inside the repository"),
+        ('[checks.one]\ncommand = "x"\nfailed = 1.5\n', "3: 'failed' must be a list of exit codes from 1 to 255"),
+        ('[checks.one]\ncommand = "x"\nfailed = [0]\n', "3: 'failed' must be a list of exit codes from 1 to 255"),
+        ('[checks.one]\ncommand = "x"\nfailed = [true]\n', "3: 'failed' must be a list of exit codes from 1 to 255"),
+        ('[checks.one]\ncommand = "x"\nreport = "/tmp/r"\n', "3: 'report' must be a path inside the repository"),
         (
             '[checks.one]\ncommand = "x"\nfaild = [1]\n',
             "3: unknown key 'faild' in [checks.one], did you mean 'failed'?",
@@ -77,7 +77,7 @@ def test_what_is_wrong_is_said_at_its_place(work: Workplace, text: str, message:
 def test_a_pattern_that_is_none_is_refused(work: Workplace, pattern: str) -> None:
     config, found = read(work, f'[checks.one]\ncommand = "x"\nfailed_when = "{pattern}"\n')
     assert len(found) == 1
-    assert "'failed_when' is no pattern that can be used" in found[0]
+    assert "'failed_when' is not a valid pattern" in found[0]
     assert config.project.file_checks == (FileCheck("one", "x"),)
 
 

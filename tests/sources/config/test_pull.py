@@ -28,12 +28,12 @@ def test_what_is_no_preference_is_told_and_says_nothing(tmp_path: Path) -> None:
     assert found == NO_PULL
     assert told == snapshot(
         [
-            "unknown key 'mode' in [pull]; known are autonomy, risk",
+            "unknown key 'mode' in [pull]; known keys: autonomy, risk",
             (
-                "'autonomy' is none of guided, full_auto_stop_on_user_deps, full_auto_never_stop,"
+                "'autonomy' must be one of guided, full_auto_stop_on_user_deps, full_auto_never_stop,"
                 " did you mean 'guided'?;"
                 ' write autonomy = "guided"'
             ),
-            "'risk' is none of conservative, balanced, aggressive; write risk = \"conservative\"",
+            "'risk' must be one of conservative, balanced, aggressive; write risk = \"conservative\"",
         ]
     )

@@ -32,5 +32,5 @@ def test_it_is_a_word_or_a_table(tmp_path: Path, text: str, meant: tuple[str, bo
 
 @pytest.mark.parametrize("text", ['"docker"', "true", "{network = false}", '{kind = "bwrap", net = false}'])
 def test_what_cannot_be_read_is_told_at_its_line_and_never_opens_anything(tmp_path: Path, text: str) -> None:
-    wrong = "'sandbox' is none of none, bwrap, nor a table of kind and network"
+    wrong = "'sandbox' must be none, bwrap, or a table of kind and network"
     assert read(tmp_path, text) == (("bwrap", False), [(2, wrong)])

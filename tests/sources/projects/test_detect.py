@@ -83,7 +83,7 @@ def test_the_placeholder_of_npm_is_no_test(tmp_path: Path) -> None:
 def test_a_test_script_that_watches_is_left_out_with_a_note(tmp_path: Path) -> None:
     found = project(tmp_path, {"package.json": {"scripts": {"test": "jest --watch"}}})
     assert found.checks == ()
-    assert found.notes == ("the script test of package.json watches files and never ends",)
+    assert found.notes == ("the test script of package.json watches files and never ends",)
 
 
 def test_a_test_script_that_watches_outside_of_pipelines_is_told_that_it_is_in_one(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_typescript_without_a_script_of_its_own_is_checked_with_the_compiler(tmp
 
 def test_a_broken_package_json_is_said_and_nothing_is_taken_from_it(tmp_path: Path) -> None:
     found = project(tmp_path, {"package.json": "{oops"})
-    assert (found.checks, found.notes) == ((), ("package.json is not valid JSON, so nothing was taken from it",))
+    assert (found.checks, found.notes) == ((), ("package.json is not valid JSON, so it was ignored",))
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def test_packages_below_a_root_without_checks_are_combined(tmp_path: Path) -> No
 def test_a_root_with_checks_is_taken_and_the_packages_below_are_named(tmp_path: Path) -> None:
     found = project(tmp_path, {"Makefile": "test:\n\ttrue\n", "web/package.json": PACKAGE, "api/go.mod": "module a\n"})
     assert checks(found) == {"test": "make test"}
-    assert found.notes == ("the checks of the root are taken; it has packages too in api, web",)
+    assert found.notes == ("the checks of the root are used; there are also packages in api, web",)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_scripts_of_a_node_workspace_run_in_every_package(
 def test_many_packages_are_bounded_and_the_rest_is_named(tmp_path: Path) -> None:
     found = project(tmp_path, {f"p{number:02}/go.mod": "module a\n" for number in range(10)})
     assert len(found.checks) == 16
-    assert "left out, add them if you want them: p08, p09" in found.notes
+    assert "left out; add them if you need them: p08, p09" in found.notes
 
 
 @pytest.mark.parametrize("name", ["a b", "it's", '"quoted"', "$(touch hacked)", "-rf", "ünï", "semi;colon"])

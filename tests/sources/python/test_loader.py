@@ -139,12 +139,12 @@ def test_an_interrupt_by_the_user_goes_through() -> None:
 
 def test_a_file_without_resolve_says_what_to_write() -> None:
     found = fault("x = 1\n")
-    assert found.message == "there is no function resolve"
+    assert found.message == "the function `resolve` is missing"
     assert found.hint == "write `def resolve(context)` that returns the workflow"
 
 
 def test_a_dynamic_flow_is_not_supported_yet() -> None:
-    assert fault("def run(ctx):\n    ...\n").message == "`run` is no coroutine"
+    assert fault("def run(ctx):\n    ...\n").message == "`run` is not a coroutine"
 
 
 def test_a_coding_comment_cannot_hide_code() -> None:

@@ -59,5 +59,5 @@ def test_a_kept_content_that_is_gone_or_forged_is_said(store: TrustStore, main: 
     assert store.status_of(take(main).contents).is_granted
     main.write_text("new\n")
     shown = difference(store, main)
-    assert shown.startswith("the content that was trusted is no longer kept\n")
+    assert shown.startswith("the content that was trusted is no longer stored\n")
     assert "+new" in shown

@@ -80,7 +80,7 @@ def test_what_may_hold_secrets_is_neither_kept_nor_shown(store: TrustStore, work
     assert all(b"abc" not in blob.read_bytes() for blob in (work.folders.data / "trust").iterdir())
     secret.write_text("TOKEN=other\n")
     shown = store.difference_of(store.status_of(take(secret).contents).missing)
-    assert "not shown as it may hold secrets" in shown
+    assert "not shown because it may contain secrets" in shown
     assert "other" not in shown
 
 

@@ -57,9 +57,9 @@ def test_the_error_about_an_edited_event_says_what_to_do(tmp_path: Path) -> None
     tamper(tmp_path, "UPDATE events SET payload = x'00' WHERE seq = 2")
     with pytest.raises(StorageDamaged) as found:
         log.read("a")
-    assert found.value.message == snapshot("stream a is damaged after event 1: what is stored is not what was written")
+    assert found.value.message == snapshot("stream a is damaged after event 1: the stored data is not what was written")
     assert found.value.next_step == snapshot(
-        "run `handrail doctor --repair`: it keeps a copy of the file and every event that is intact"
+        "run `handrail doctor --repair`: it keeps a copy of the file and recovers every intact event"
     )
     log.close()
 

@@ -36,7 +36,7 @@ def test_a_full_disk_is_named_and_the_run_continues_once_there_is_room(tiny_disk
     with pytest.raises(StorageFull) as refused:
         record(log, lease, "x" * 200_000)
     assert refused.value.next_step == snapshot(
-        "free space on that disk, then resume; everything recorded so far is safe"
+        "free up space on that disk, then resume; everything recorded so far is safe"
     )
     assert [event.payload for event in log.read("a")] == [b"1"]
     ballast.unlink()
@@ -70,7 +70,7 @@ def test_a_disk_that_became_read_only_is_named(tiny_disk: Path) -> None:
 def test_a_file_that_may_not_grow_is_a_full_disk_too(tmp_path: Path) -> None:
     *seqs, code, next_step, resumed = end(start("fill", tmp_path, "a"))
     assert (code, next_step) == snapshot(
-        ("storage-full", "free space on that disk, then resume; everything recorded so far is safe")
+        ("storage-full", "free up space on that disk, then resume; everything recorded so far is safe")
     )
     assert int(resumed) == int(seqs[-1]) + 1
     log = open_log(tmp_path)
@@ -134,7 +134,7 @@ def test_a_database_that_is_locked_for_too_long_says_so(tmp_path: Path) -> None:
     with pytest.raises(StorageBusy) as refused:
         log.send("a", "k", b"x")
     assert refused.value.retryable
-    assert refused.value.next_step == snapshot("wait for the other process or end it, then try again")
+    assert refused.value.next_step == snapshot("wait for the other process or stop it, then try again")
     other.execute("ROLLBACK")
     assert log.send("a", "k", b"x")
     other.raw.close()
@@ -148,7 +148,9 @@ def test_a_database_newer_than_the_code_is_refused_and_left_alone(tmp_path: Path
     newer.raw.close()
     with pytest.raises(StorageTooNew) as refused:
         open_log(tmp_path)
-    assert refused.value.message.endswith(f"has format 99, and this Handrail knows formats up to {len(migrations())}")
+    assert refused.value.message.endswith(
+        f"has format 99, but this Handrail supports only formats up to {len(migrations())}"
+    )
     assert refused.value.next_step == snapshot("install the newest Handrail: pip install --upgrade handrail")
 
 

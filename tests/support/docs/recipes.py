@@ -67,7 +67,7 @@ def _as_shown(command: Command, printed: str, *, any_order: bool) -> bool:
     shown, came = _squeezed(command.expected), _squeezed(printed)
     if any_order:
         rows = [line for line in shown.splitlines() if line != "..."]
-        return sorted(rows) == sorted(line for line in came.splitlines() if "work tree ready" not in line)
+        return sorted(rows) == sorted(line for line in came.splitlines() if "worktree ready" not in line)
     return bool(shown.strip()) == bool(came.strip()) and fits(shown, came)
 
 
@@ -77,8 +77,8 @@ def _squeezed(text: str) -> str:
 
 
 def _update(page: str, command: Command, printed: str) -> None:
-    """Write what a command printed into the page; where a work tree is says nothing, and is left out."""
+    """Write what a command printed into the page; where a worktree is says nothing, and is left out."""
     path = ROOT / page
-    shown = "".join("...\n" if "work tree ready" in line else f"{line}\n" for line in printed.splitlines())
+    shown = "".join("...\n" if "worktree ready" in line else f"{line}\n" for line in printed.splitlines())
     before = f"$ {command.line}\n{command.expected}"
     path.write_text(path.read_text("utf-8").replace(before, f"$ {command.line}\n{shown}", 1), "utf-8")

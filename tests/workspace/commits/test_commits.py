@@ -83,7 +83,7 @@ def test_work_on_a_branch_that_lost_the_runs_commits_is_refused(shop: GitRoom) -
 def test_a_conflict_that_nobody_resolved_is_not_committed(shop: GitRoom) -> None:
     tree, path, other = _disagreement(shop)
     shop.spaces.merge(tree, other, "Merge", markers=True)
-    with pytest.raises(WorkspaceFault, match=r"conflicts that nobody resolved: README\.md"):
+    with pytest.raises(WorkspaceFault, match=r"unresolved conflicts: README\.md"):
         shop.spaces.commit(tree, "no")
     assert (path / "README.md").exists()
 
@@ -139,7 +139,7 @@ def test_a_work_tree_with_changes_is_not_merged_into(shop: GitRoom) -> None:
     tree, path = shop.prepare()
     other = commit(shop.repo, t_txt="t")
     fill(path, {"left.txt": "l"})
-    with pytest.raises(WorkspaceFault, match=r"changes that are not committed.*left\.txt"):
+    with pytest.raises(WorkspaceFault, match=r"uncommitted changes.*left\.txt"):
         shop.spaces.merge(tree, other, "Merge")
 
 
@@ -149,7 +149,7 @@ def test_an_ignored_file_is_not_overwritten_by_a_merge(shop: GitRoom) -> None:
     git(shop.repo, "add", "-f", "forced.log")
     git(shop.repo, "commit", "-qm", "log")
     fill(path, {"forced.log": "mine"})
-    with pytest.raises(WorkspaceFault, match=r"stand where the merge brings others: forced\.log"):
+    with pytest.raises(WorkspaceFault, match=r"are in the way of the merge: forced\.log"):
         shop.spaces.merge(tree, "main", "Merge")
     assert (path / "forced.log").read_text() == "mine"
 

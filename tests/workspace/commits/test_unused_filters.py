@@ -106,7 +106,7 @@ def test_it_is_said_when_a_run_is_set_up(locked: GitRoom) -> None:
     tree, _ = locked.prepare()
     locked.spaces.record_settings(tree)
     (said,) = locked.spaces.list_unused_filters(tree)
-    assert said.startswith("the filter 'crypt' (*.key) is configured in the repository alone")
+    assert said.startswith("the filter 'crypt' (*.key) is configured only in the repository")
 
 
 def test_a_filter_of_the_persons_own_runs_and_nothing_is_refused(locked: GitRoom) -> None:

@@ -151,9 +151,11 @@ def test_another_run_is_not_applied_over_one_that_was_cut_off(shop_root: GitRoom
     fill(path, {"second.txt": "2"})
     cut_off(shop, tree)
     for call in (apply_to_checkout, undo_apply):
-        with pytest.raises(WorkspaceFault, match=r"applying the changes of r1 to .* was cut off") as caught:
+        with pytest.raises(
+            WorkspaceFault, match=r"an interrupted apply of r1 to .* must be finished or undone first"
+        ) as caught:
             call(shop.spaces.places, other, "r2")
-        assert caught.value.next_step == "handrail apply r1 finishes it, handrail apply r1 --undo takes it back"
+        assert caught.value.next_step == "handrail apply r1 finishes it, handrail apply r1 --undo reverts it"
     (unfinished,) = shop.spaces.list_unfinished_applies()
     assert (unfinished.run, unfinished.checkout, unfinished.undo) == ("r1", str(shop.repo), False)
     assert shop.spaces.find_last_applied(shop.repo, ["r1", "r2"]) == "r1"
@@ -167,7 +169,7 @@ def test_a_link_in_the_checkout_is_not_written_through(shop_root: GitRoom) -> No
     tree, path = shop.prepare()
     fill(path, {"out.log/file.txt": "written"})
     git(path, "add", "-f", "out.log/file.txt")
-    with pytest.raises(WorkspaceFault, match=r"stand where the run has files of its own: out\.log/file\.txt"):
+    with pytest.raises(WorkspaceFault, match=r"are in the way of files of the run: out\.log/file\.txt"):
         apply_to_checkout(shop.spaces.places, tree, "r1")
     assert list(outside.iterdir()) == []
     assert shop.spaces.list_unfinished_applies() == ()
@@ -180,6 +182,6 @@ def test_a_folder_with_ignored_files_is_not_replaced_by_a_file(shop_root: GitRoo
     shutil.rmtree(path / "folder")
     fill(path, {"folder": "a file now"})
     before = listing(shop.repo)
-    with pytest.raises(WorkspaceFault, match="stand where the run has files of its own: folder"):
+    with pytest.raises(WorkspaceFault, match="are in the way of files of the run: folder"):
         apply_to_checkout(shop.spaces.places, tree, "r1")
     assert listing(shop.repo) == before

@@ -92,7 +92,7 @@ def test_a_conflict_with_newer_commits_is_refused_and_nothing_is_applied(shop: G
     fill(path, {"README.md": "better\n", "a.txt": "a"})
     commit(shop.repo, README_md="newer\n")
     before = everything(shop.repo)
-    with pytest.raises(WorkspaceFault, match=r"does not fit the run's changes: README\.md"):
+    with pytest.raises(WorkspaceFault, match=r"conflicts with the run's changes: README\.md"):
         apply_to_checkout(shop.spaces.places, tree, "r1")
     assert everything(shop.repo) == before
 
@@ -102,7 +102,7 @@ def test_an_ignored_file_of_the_user_is_not_overwritten(shop: GitRoom) -> None:
     fill(path, {"x.log": "theirs"})
     git(path, "add", "-f", "x.log")
     fill(shop.repo, {"x.log": "mine"})
-    with pytest.raises(WorkspaceFault, match=r"stand where the run has files of its own: x\.log"):
+    with pytest.raises(WorkspaceFault, match=r"are in the way of files of the run: x\.log"):
         apply_to_checkout(shop.spaces.places, tree, "r1")
     assert (shop.repo / "x.log").read_text() == "mine"
 
@@ -268,10 +268,10 @@ def test_the_janitor_says_what_may_go_and_why_the_rest_stays(shop: GitRoom) -> N
     assert reasons == {
         "merged": (),
         "squashed": (),
-        "dirty": ("changes that are not committed",),
+        "dirty": ("uncommitted changes",),
         "ahead": ("work/ahead has commits that main does not have",),
-        "alive": ("the run is not over",),
-        "strange": ("no such run is known here",),
+        "alive": ("the run has not ended",),
+        "strange": ("there is no such run",),
         "busy": (f"in use by sleep ({sleeper.pid})",),
     }
     assert all(one.size > 0 for one in found if one.kind == "worktree")
@@ -289,7 +289,7 @@ def test_the_janitor_leaves_a_branch_that_no_record_says_was_made_for_a_run(shop
     path.with_name("one.json").unlink()
     found = survey(shop.spaces.places, lambda _: "over", [str(shop.repo)], KEEP)
     branches = {one.name: one.reasons for one in found if one.kind == "branch"}
-    assert branches == {"work/one": ("no record here says for which run it was made",)}
+    assert branches == {"work/one": ("no record says which run it was created for",)}
     clean(shop.spaces.places, found)
     assert git(shop.repo, "branch", "--list", "--format=%(refname:short)", "work/*") == "work/one"
 

@@ -39,7 +39,7 @@ def test_a_repository_inside_a_work_tree_is_refused(shop: GitRoom) -> None:
     tree, path = shop.prepare()
     git(path, "init", "-q", "nested")
     fill(path, {"nested/only-here.txt": "mine"})
-    refuse(shop, tree, "r1", "cannot be kept under a ref: nested")
+    refuse(shop, tree, "r1", "that a backup ref cannot hold: nested")
     assert (path / "nested/only-here.txt").exists()
 
 
@@ -48,7 +48,7 @@ def test_a_work_tree_that_became_a_repository_of_its_own_is_not_removed(shop: Gi
     (path / ".git").unlink()
     git(path, "init", "-q")
     commit(path, "Only here")
-    refuse(shop, tree, "r1", "holds a repository of its own")
+    refuse(shop, tree, "r1", "contains a separate repository")
     assert git(path, "log", "--format=%s") == "Only here"
 
 
@@ -58,7 +58,7 @@ def test_a_link_in_the_place_of_a_work_tree_is_not_followed(shop: GitRoom) -> No
     victim = shop.root / "victim"
     fill(victim, {"mine.txt": "mine"})
     path.symlink_to(victim)
-    refuse(shop, tree, "r1", "no work tree that was made for a run")
+    refuse(shop, tree, "r1", "not a worktree that was created for a run")
     assert listing(victim) == {b"mine.txt": ("file", b"mine")}
 
 
@@ -67,7 +67,7 @@ def test_a_link_on_the_way_to_a_work_tree_is_not_followed(shop: GitRoom) -> None
     elsewhere = shop.root / "elsewhere"
     path.parent.rename(elsewhere)
     path.parent.symlink_to(elsewhere)
-    refuse(shop, tree, "r1", "no work tree that was made for a run")
+    refuse(shop, tree, "r1", "not a worktree that was created for a run")
     assert (elsewhere / "r1/README.md").exists()
 
 
@@ -89,7 +89,7 @@ def test_a_path_that_is_not_the_runs_own_work_tree_is_left_as_it_is(shop: GitRoo
     }
     before = listing(shop.root)
     for tried in (replace(tree, path=str(paths[victim])), replace(tree, path=str(paths[victim]), branch="main")):
-        refuse(shop, tried, "r1", "is no work tree that was made|is the work tree of r2")
+        refuse(shop, tried, "r1", "is not a worktree that was created|is the worktree of r2")
         with pytest.raises(WorkspaceFault):
             set_files_aside(shop.spaces.places, tried, "r1")
         if victim != "other":
@@ -106,7 +106,7 @@ def test_a_path_that_is_not_the_runs_own_work_tree_is_left_as_it_is(shop: GitRoo
 
 def test_a_called_workflow_does_not_discard_the_tree_of_its_caller(shop: GitRoom) -> None:
     tree, path = shop.prepare("r1")
-    refuse(shop, tree, "r1.3", "is the work tree of r1, not of r1.3")
+    refuse(shop, tree, "r1.3", "is the worktree of r1, not of r1.3")
     assert path.is_dir()
 
 
@@ -122,7 +122,7 @@ def test_the_files_stay_in_a_folder_where_the_repository_is_gone(shop: GitRoom) 
     tree, path = shop.prepare()
     fill(path, {"work.txt": "w"})
     shutil.rmtree(shop.repo)
-    refuse(shop, tree, "r1", "is not there any more")
+    refuse(shop, tree, "r1", "no longer exists")
     aside = Path(set_files_aside(shop.spaces.places, tree, "r1"))
     assert (aside / "work.txt").read_text() == "w"
     assert not path.exists()

@@ -59,6 +59,6 @@ def test_what_was_edited_after_the_cut_is_not_overwritten(ready: tuple[GitRoom, 
     tree = shop.prepare()[0]
     begun(shop, old, new)
     fill(shop.repo, {"a.txt": "all of a\n", "README.md": "my own words\n"})
-    with pytest.raises(WorkspaceFault, match=r"was cut off, and these files were edited since: README\.md"):
+    with pytest.raises(WorkspaceFault, match=r"was interrupted, and these files were edited since: README\.md"):
         merge_into_base(shop.spaces.places, tree, "Merge")
     assert (shop.repo / "README.md").read_text() == "my own words\n"

@@ -166,7 +166,7 @@ def test_a_nested_repository_is_looked_into_and_starts_nothing(shop: GitRoom, lo
     _cleared(loot)
     taken = shop.spaces.snapshot(tree, "r1", first.id)
     assert taken.omitted == ("sub: changes inside a submodule",)
-    with pytest.raises(WorkspaceFault, match="holds what cannot be kept"):
+    with pytest.raises(WorkspaceFault, match="a backup ref cannot hold"):
         discard(shop.spaces.places, tree, "r1")
     assert traces(loot) == []
 

@@ -148,7 +148,7 @@ def test_a_folder_that_cannot_be_read_is_refused(shop: GitRoom) -> None:
 )
 def test_too_much_is_refused(shop: GitRoom, monkeypatch: pytest.MonkeyPatch, limit: str, most: int, what: str) -> None:
     monkeypatch.setattr(recorded_files, limit, most)
-    with pytest.raises(WorkspaceFault, match=f"more than {what} would have to be looked at"):
+    with pytest.raises(WorkspaceFault, match=f"more than {what} would have to be read"):
         Step(shop)
 
 
@@ -163,7 +163,7 @@ def test_a_record_that_is_known_is_kept_whatever_stands_there_now(shop: GitRoom)
 def test_a_record_that_is_gone_proves_nothing(shop: GitRoom) -> None:
     step = Step(shop)
     step.record = "0" * 64
-    with pytest.raises(WorkspaceFault, match=r"nothing was recorded"):
+    with pytest.raises(WorkspaceFault, match=r"no files were recorded"):
         step.differing()
     assert shop.spaces.record_files(step.tree, step.chosen, step.record) != step.record
 
@@ -172,7 +172,7 @@ def test_a_torn_record_proves_nothing(shop: GitRoom) -> None:
     step = Step(shop)
     path = shop.spaces.places.private_folder(Path(step.tree.path)) / "recorded" / f"{step.record}.json"
     path.write_text(path.read_text()[:-5])
-    with pytest.raises(WorkspaceFault, match=r"nothing was recorded"):
+    with pytest.raises(WorkspaceFault, match=r"no files were recorded"):
         step.differing()
 
 
@@ -192,5 +192,5 @@ def test_a_work_tree_that_is_made_again_has_no_records(shop: GitRoom) -> None:
     git(shop.repo, "worktree", "remove", "--force", str(step.where))
     again, _ = shop.prepare()
     assert isinstance(again, Tree)
-    with pytest.raises(WorkspaceFault, match=r"nothing was recorded"):
+    with pytest.raises(WorkspaceFault, match=r"no files were recorded"):
         step.differing()

@@ -135,7 +135,7 @@ def test_a_lock_that_is_held_is_respected(shop: GitRoom) -> None:
         with pytest.raises(WorkspaceFault) as caught:
             shop.spaces.commit(tree, "work", ("a.txt",))
         assert (folder / "index.lock").exists()
-    assert "another git works here" in str(caught.value.next_step)
+    assert "another git is running here" in str(caught.value.next_step)
 
 
 def test_an_orphan_branch_of_the_agent_comes_back(shop: GitRoom) -> None:
@@ -153,5 +153,5 @@ def test_an_orphan_branch_of_the_agent_comes_back(shop: GitRoom) -> None:
 
 def test_a_snapshot_of_another_repository_is_refused(shop: GitRoom) -> None:
     tree, _ = shop.prepare()
-    with pytest.raises(WorkspaceFault, match="is no snapshot"):
+    with pytest.raises(WorkspaceFault, match="is not a snapshot"):
         shop.spaces.restore(tree, "r1", tree.commit)

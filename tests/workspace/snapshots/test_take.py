@@ -177,7 +177,7 @@ def test_nested_repositories_and_empty_folders_are_named_and_left_alone(shop: Gi
     shop.spaces.restore(tree, "r1", taken.id)
     assert (path / "vendor/lib/x.txt").exists()
     assert (path / "fresh/.git").is_dir()
-    with pytest.raises(WorkspaceFault, match="holds what cannot be kept"):
+    with pytest.raises(WorkspaceFault, match="a backup ref cannot hold"):
         discard(shop.spaces.places, tree, "r1")
 
 

@@ -78,7 +78,7 @@ def test_a_branch_that_is_the_folder_of_the_wished_one_is_no_obstacle(shop: GitR
 
 
 def test_a_name_that_cannot_be_a_branch_is_refused(shop: GitRoom) -> None:
-    with pytest.raises(WorkspaceFault, match=r"`a\.\.b` cannot be the name of a branch"):
+    with pytest.raises(WorkspaceFault, match=r"`a\.\.b` is not a valid branch name"):
         shop.spaces.prepare(shop.source(branch="a..b"))
 
 
@@ -256,7 +256,7 @@ def test_what_is_no_repository_is_refused_with_what_to_do(tmp_path: Path, git_ho
     git(tmp_path, "init", "-q", "empty")
     with pytest.raises(WorkspaceFault, match="has no commit yet") as caught:
         head(GitRoom(tmp_path).spaces.places.git(tmp_path / "empty"))
-    assert caught.value.next_step == 'make one: git add -A && git commit -m "Start"'
+    assert caught.value.next_step == 'create one: git add -A && git commit -m "Start"'
 
 
 def test_the_default_branch_is_the_remotes_else_main(shop: GitRoom) -> None:

@@ -84,5 +84,5 @@ def test_the_commit_of_one_that_is_gone_is_told_by_its_branch(shop: GitRoom) -> 
     files, newest = (git(path, "rev-parse", name).strip() for name in ("HEAD^{tree}", "HEAD"))
     shop.spaces.release(tree, RUN)
     assert shop.spaces.released_commit(tree, files) == newest
-    with pytest.raises(WorkspaceFault, match="does not hold its files"):
+    with pytest.raises(WorkspaceFault, match="does not contain its files"):
         shop.spaces.released_commit(tree, git(shop.repo, "rev-parse", f"{newest}^^{{tree}}").strip())

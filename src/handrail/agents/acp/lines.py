@@ -10,9 +10,9 @@ AUTHENTICATE = -32000
 """The code of the error that asks for a login."""
 _STOPS: dict[str, tuple[OutcomeStatus, str]] = {
     "end_turn": ("ok", ""),
-    "max_tokens": ("limit", "its answer grew longer than the model can write"),
-    "max_turn_requests": ("limit", "it used all turns that it gives itself"),
-    "refusal": ("api_error", "the model refused to go on"),
+    "max_tokens": ("limit", "its answer exceeded the model's maximum output length"),
+    "max_turn_requests": ("limit", "it reached its own limit of turns"),
+    "refusal": ("api_error", "the model refused to continue"),
     "cancelled": ("cancelled", "it was interrupted"),
 }
 
@@ -101,9 +101,7 @@ class AcpLines:
             error = part(final, "error")
             return _kind(error), f"{text(final, 'during')}: {_message(error)}"
         stop = text(final, "stopReason")
-        status, message = _STOPS.get(
-            stop, ("api_error", f"it stopped for a reason that is not known: {stop or 'none'}")
-        )
+        status, message = _STOPS.get(stop, ("api_error", f"it stopped for an unknown reason: {stop or 'none'}"))
         denied = f"denied: {', '.join(self._denials)}" if self._denials else ""
         return status, message or denied
 
@@ -132,7 +130,7 @@ def _kind(error: Line) -> OutcomeStatus:
 
 def _message(error: Line) -> str:
     details = text(part(error, "data"), "details") or text(error, "data")
-    return ": ".join(each for each in (text(error, "message"), details) if each) or "the agent gave no reason"
+    return ": ".join(each for each in (text(error, "message"), details) if each) or "the agent did not give a reason"
 
 
 def _usage(told: Line) -> Usage:

@@ -18,11 +18,11 @@ def refusal(access: str, workspace: str, call: Message) -> str:
     if access == "full":
         return ""
     if kind in NEVER:
-        return "the mode of the agent is not its to choose"
+        return "the agent may not change its own mode"
     if kind in READING:
         return ""
     if access == "read":
-        return f"this step may only read (`access: read`), and this is of the kind '{kind}'"
+        return f"this step may only read (`access: read`), but this call is of kind '{kind}'"
     return _explain_outside(workspace, call) if kind in CHANGING else ""
 
 
@@ -45,7 +45,7 @@ def _explain_outside(workspace: str, call: Message) -> str:
         str(each["path"]) for each in _maps(call.get("content")) if each.get("type") == "diff" and "path" in each
     ]
     if not places:
-        return "the agent does not say which file it changes"
+        return "the agent did not say which file it wants to change"
     return next((why for place in places if (why := explain_outside(place, workspace, workspace))), "")
 
 

@@ -83,7 +83,7 @@ class Bridge:
         elif able.get("loadSession"):
             self._ask("session/load", sessionId=self._session, **where)
         else:
-            raise _Failed("session/load", {"message": "this agent cannot go on with an earlier conversation"})
+            raise _Failed("session/load", {"message": "this agent cannot continue an earlier conversation"})
 
     def _ask(self, method: str, **params: Any) -> Message:
         self._count += 1
@@ -116,7 +116,7 @@ class Bridge:
         elif "id" in said and said["method"] == "session/request_permission":
             self._send({"id": said["id"], "result": self._permit(params)})
         elif "id" in said:
-            error = {"code": UNKNOWN_METHOD, "message": f"{said['method']} is not offered here"}
+            error = {"code": UNKNOWN_METHOD, "message": f"{said['method']} is not supported"}
             self._send({"id": said["id"], "error": error})
 
     def _handle_update(self, update: Message) -> None:

@@ -59,7 +59,7 @@ def verdict(rules: Given, asked: Given) -> tuple[str, str]:
     if tool in SKILLS:
         nested = conflicting_skill(str(given.get("skill") or given.get("command") or ""), rules["workspace"])
         if nested:
-            return "deny", f"{nested} lies in a folder below, where nobody has trusted it"
+            return "deny", f"{nested} is in a subfolder and has not been trusted"
     refusal = _refusal(rules, tool, given, str(asked.get("cwd") or rules["workspace"]))
     if refusal:
         return "deny", refusal
@@ -83,14 +83,14 @@ def _refusal(rules: Given, tool: str, given: Given, cwd: str) -> str:
     if rules["access"] == "full" or tool in rules.get("own", ()):
         return ""
     if given.get("isolation"):
-        return "a sub-agent of this step works in the same work tree: leave `isolation` out"
+        return "a sub-agent of this step works in the same worktree: omit `isolation`"
     if rules["access"] == "edit":
         return explain_outside(_target(given), cwd, rules["workspace"]) if _is_write(tool, given) else ""
     if tool == "Bash":
         return explain_not_read_only(str(given.get("command", "")))
     if tool in READING or (tool.startswith("mcp__") and tool in (rules["allowed"] or ())):
         return ""
-    return f"this step may only read (`access: read`), and {tool} can do more"
+    return f"this step may only read (`access: read`), but {tool} can do more than read"
 
 
 def conflicting_skill(wanted: str, workspace: str) -> str:
@@ -143,12 +143,12 @@ def _target(given: Given) -> str:
 def explain_outside(path: str, cwd: str, workspace: str) -> str:
     """Return why a file may not be written: it is outside the worktree, or belongs to git; empty where it may."""
     if not path or "\0" in path:
-        return "no path of a file was given"
+        return "no file path was given"
     named = os.path.join(cwd, os.path.expanduser(path))  # noqa: PTH111, PTH118 - pathlib takes twice as long to load
     real, root = os.path.realpath(named), os.path.realpath(workspace)
     inner = _parts(os.path.relpath(real, root))
     if inner == ["."] or inner[0] == "..":
-        return f"{path} lies outside the work tree {workspace}, and this step may write only inside it"
+        return f"{path} is outside the worktree {workspace}; this step may only write inside it"
     parts = {*inner, *_parts(os.path.relpath(named, workspace))}
     if any(_IGNORED.sub("", each).casefold().rstrip(". ") == ".git" for each in parts):
         return f"{path} belongs to git itself: use git commands"
@@ -164,7 +164,7 @@ def explain_not_read_only(command: str) -> str:
     hint = f"this step may only read (`access: read`): use one of {', '.join(COMMANDS)}"
     words = _words(command)
     if words is None:
-        return f"{hint}, as one plain command without operators, redirections, substitutions and unquoted patterns"
+        return f"{hint}, as one plain command without operators, redirections, substitutions or unquoted patterns"
     name = " ".join(words[:2]) if words[:1] == ["git"] else "".join(words[:1])
     if name not in COMMANDS:
         return hint

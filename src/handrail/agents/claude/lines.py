@@ -17,7 +17,7 @@ SHOWN = ("command", "file_path", "notebook_path", "path", "pattern", "query", "u
 """The most informative keys of a tool's input, the best first."""
 MOST_DENIALS = 5
 INTERRUPTED = "[Request interrupted by user"
-STOPPED = "it was stopped in the middle of its work"
+STOPPED = "it was stopped while it was working"
 _LOGIN = re.compile(r"not logged in|/login\b|api key|authenticat|oauth", re.IGNORECASE)
 _TOO_LONG = re.compile(r"too long|\bcontext\b", re.IGNORECASE)
 _STATUSES: dict[int, OutcomeStatus] = {401: "auth", 403: "auth", 402: "auth", 429: "rate_limited", 529: "overloaded"}
@@ -168,13 +168,13 @@ class ClaudeLines:
             case "error_max_turns":
                 # A limit is only set for a single turn: then the answer of that turn is the result.
                 single = errors.endswith("(1)")
-                return ("ok", _denials(result)) if single else ("limit", errors or "it used all turns it may take")
+                return ("ok", _denials(result)) if single else ("limit", errors or "it reached its limit of turns")
             case "error_max_budget_usd":
-                return "limit", errors or "it used all the money it may spend"
+                return "limit", errors or "it reached its spending limit"
             case _ if text(result, "terminal_reason").startswith("aborted"):
                 return "cancelled", STOPPED
             case _ if _is_unknown_session(result):
-                return "api_error", f"{errors}: Claude Code does not know this conversation here, begin a new one"
+                return "api_error", f"{errors}: Claude Code has no such conversation here; start a new one"
             case subtype:
                 return "api_error", errors or f"Claude Code ended with {subtype or 'no reason'}"
 
@@ -252,7 +252,7 @@ def _denials(result: Line) -> str:
 def _wordless(result: Line) -> str:
     code = number(result.get("api_error_status"))
     kind = text(result, "api_error_type") or ("an error" if code is None else f"status {code:.0f}")
-    return f"the service answered with {kind}, without a word"
+    return f"the service answered with {kind} and no message"
 
 
 def _is_unknown_session(result: Line) -> bool:

@@ -26,7 +26,7 @@ def _said(said: Line) -> Iterator[Part]:
     for each in blocks(said):
         match each.get("type"):
             case "text":
-                # What the service refuses is told in the agent's voice.
+                # A refusal by the service comes as if the agent had said it.
                 yield Part("notice" if text(said, "error") else "said", text(each, "text"))
             case "thinking":
                 yield Part("thought", text(each, "thinking"))

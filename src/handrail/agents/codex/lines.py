@@ -16,8 +16,8 @@ from handrail.ports.agents import AgentOutcome, SoFar, Usage
 from handrail.ports.processes import Ended, Gone
 
 _NO_SANDBOX = (
-    "Codex's sandbox does not work on this machine, so its commands cannot run; `codex sandbox -- true` shows why; "
-    "mend that (often: install bubblewrap), or give the step `access: full`, which needs no sandbox"
+    "Codex's sandbox does not work on this machine, so its commands cannot run; `codex sandbox -- true` shows why. "
+    "Fix that (often: install bubblewrap), or give the step `access: full`, which needs no sandbox"
 )
 _SHELL = re.compile(r"\S+ -l?c '([^']*)'")
 _AGAIN = "Reconnecting..."
@@ -96,7 +96,9 @@ class CodexLines:
         if not self._confined and not self._ran:
             return replace(base, status="denied", message=_NO_SANDBOX)
         if not self._worked:
-            return replace(base, status="no_output", message="the agent ended without a word and without work")
+            return replace(
+                base, status="no_output", message="the agent ended without an answer and without using a tool"
+            )
         return base
 
     def _failure_outcome(self, message: str) -> AgentOutcome:

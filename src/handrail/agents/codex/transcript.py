@@ -6,7 +6,7 @@ from handrail.ports.agents import Part
 
 
 class CodexTranscript:
-    """The reader of one call; an item is called when it starts, or when it is done where no start was told."""
+    """The reader of one call; an item is called when it starts, or when it is done if its start was not reported."""
 
     def __init__(self) -> None:
         self._called: set[str] = set()

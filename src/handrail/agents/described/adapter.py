@@ -121,7 +121,7 @@ def _require_short(given: AgentDefinition, argv: Words) -> None:
     longest = max(len(word.encode(errors="replace")) for word in argv)
     if longest > LONGEST:
         message = (
-            f"the agent '{given.name}' takes its prompt as an argument, and this one has {longest} bytes: too many"
+            f"the agent '{given.name}' takes its prompt as an argument, and this prompt is too long: {longest} bytes"
         )
         hint = "let it read the prompt from its input (leave {prompt} out of `command`), or from {prompt_file}"
         raise UsageError(message, next_step=hint)

@@ -70,9 +70,9 @@ class CommandLines:
         if code != 0 or not self._complete:
             return "crashed", explain_no_result(ended)
         if self._definition.output == "text":
-            return ("ok", "") if self._text() else ("no_output", "the agent ended well, but printed nothing")
+            return ("ok", "") if self._text() else ("no_output", "the agent ended without an error but printed nothing")
         if not {"text", "output"} & self._found.keys():
-            return "no_output", "the agent ended well, but what it printed does not hold the answer that is looked for"
+            return "no_output", "the agent ended without an error, but its output has nothing at the paths of `answer`"
         return "ok", ""
 
 
@@ -132,7 +132,7 @@ def _trouble(value: JsonValue) -> str:
     if isinstance(value, dict):
         return _plain(value.get("message")) or str(value)
     if value is True:
-        return "the agent says that it failed"
+        return "the agent reported a failure"
     return _plain(value)
 
 

@@ -103,8 +103,8 @@ class GeminiAgent:
         if not rules:
             return None
         if any((self._system / "policies").glob("*.toml")):
-            message = f"gemini: the policies in {self._system / 'policies'} switch off those of a single call"
-            raise UsageError(message, next_step="give the step `access: edit` and no lists of tools, or another agent")
+            message = f"gemini: the policies in {self._system / 'policies'} override those of a single call"
+            raise UsageError(message, next_step="give the step `access: edit` and no tool lists, or use another agent")
         return _write_file(folder / "policy.toml", "\n".join(rules))
 
     def _defaults(self, folder: Path) -> tuple[tuple[str, str], ...]:

@@ -24,9 +24,9 @@ _OUTSIDE = "Path not in workspace"
 """How it reports that a tool was to write where it may not; that has no error type of its own."""
 _EXITS: dict[int, tuple[OutcomeStatus, str]] = {
     41: ("auth", "Gemini CLI is not logged in; run `gemini` once, or set GEMINI_API_KEY"),
-    42: ("api_error", "Gemini CLI did not take the call: it does not know the conversation that was to go on"),
-    52: ("auth", "Gemini CLI cannot use its settings; run `gemini` once and see"),
-    53: ("limit", "it used all turns that its settings give it"),
+    42: ("api_error", "Gemini CLI rejected the call: it does not know the conversation to continue"),
+    52: ("auth", "Gemini CLI cannot use its settings; run `gemini` once to see why"),
+    53: ("limit", "it reached the limit of turns in its settings"),
     55: ("denied", "Gemini CLI does not trust the folder"),
     130: ("cancelled", "it was interrupted"),
 }
@@ -103,7 +103,7 @@ class GeminiLines:
             return _EXITS.get(code, ("crashed", self._trouble or explain_no_result(ended)))
         if self._result.get("status") == "success":
             return self._success_status()
-        told = text(part(self._result, "error"), "message") or self._trouble or "Gemini CLI gave no reason"
+        told = text(part(self._result, "error"), "message") or self._trouble or "Gemini CLI did not give a reason"
         message = told.partition(_ADVICE)[0]
         number = _CODE.search(message)
         left = _NUMBERS.get(ended.code) if isinstance(ended, Ended) else None
@@ -114,7 +114,7 @@ class GeminiLines:
         if self._stopped:
             return "limit", self._stopped
         if not any(self._words) and not self._tools:
-            return "no_output", "the agent ended without a word and without work"
+            return "no_output", "the agent ended without an answer and without using a tool"
         return "ok", f"denied: {', '.join(self._denials)}" if self._denials else ""
 
 

@@ -21,8 +21,8 @@ _NAMES: dict[str, OutcomeStatus] = {
     "ContextOverflowError": "limit",
 }
 _REASONS: dict[str, tuple[OutcomeStatus, str]] = {
-    "length": ("limit", "its answer grew longer than the model can write"),
-    "content-filter": ("api_error", "the service held the answer back"),
+    "length": ("limit", "its answer exceeded the model's maximum output length"),
+    "content-filter": ("api_error", "the service withheld the answer"),
 }
 
 
@@ -99,13 +99,13 @@ class OpencodeLines:
     def _status(self, ended: Ended | Gone) -> tuple[OutcomeStatus, str]:
         if self._error is not None:
             words = text(part(self._error, "data"), "message") or text(self._error, "name")
-            return _kind(self._error), words or "it told an error without words"
+            return _kind(self._error), words or "it reported an error without a message"
         code = ended.code if isinstance(ended, Ended) else None
         if code != 0 or self._reason in ("", "tool-calls"):
             return "crashed", explain_no_result(ended)
         if self._reason == "stop":
             return "ok", f"denied: {', '.join(self._denials)}" if self._denials else ""
-        return _REASONS.get(self._reason, ("network", f"the answer of the model broke off ({self._reason})"))
+        return _REASONS.get(self._reason, ("network", f"the model's answer was cut off ({self._reason})"))
 
 
 def describe_line(line: bytes) -> str | None:

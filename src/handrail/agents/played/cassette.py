@@ -72,7 +72,7 @@ class CassetteLines:
         if self._strict:
             return AgentOutcome(status="api_error", message=self._drift, drift=self._drift)
         if self._reader is None:
-            return AgentOutcome(status="crashed", message="the recorded call could not be played; see its stderr")
+            return AgentOutcome(status="crashed", message="the recorded call could not be replayed; see its stderr")
         return replace(self._reader.outcome(ended), drift=self._drift)
 
     def read_progress(self) -> SoFar:

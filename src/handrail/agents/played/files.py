@@ -29,7 +29,7 @@ def read_script(path: str) -> Script:
         with Path(path).open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):
-        raise NotFound(f"the script {path} does not exist", next_step="give the path of a script file") from None
+        raise NotFound(f"the script {path} does not exist", next_step="pass the path of a script file") from None
     except OSError as error:
         raise EnvironmentFault(f"the script {path} cannot be read: {error.strerror}") from None
     return require_script(path, data)
@@ -40,9 +40,9 @@ def read_cassette(path: str) -> "cassette.Cassette":
     try:
         data = Path(path).read_bytes()
     except FileNotFoundError as error:
-        raise NotFound(f"there is no cassette {path}", next_step=cassette.RECORD) from error
+        raise NotFound(f"the cassette {path} does not exist", next_step=cassette.RECORD) from error
     except OSError as error:
-        raise EnvironmentFault(f"cannot read the cassette {path}: {error.strerror}") from error
+        raise EnvironmentFault(f"the cassette {path} cannot be read: {error.strerror}") from error
     return cassette.require_cassette(path, data)
 
 

@@ -115,7 +115,7 @@ def _check_prompt(parts: list[str]) -> None:
     prompt = sys.stdin.buffer.read().decode(errors="replace") if parts else ""
     missing = [part for part in parts if part not in prompt]
     if missing:
-        raise _Over("api_error", "the prompt does not hold " + " and ".join(f"'{part}'" for part in missing))
+        raise _Over("api_error", "the prompt does not contain " + " and ".join(f"'{part}'" for part in missing))
 
 
 def _refuse_unless_allowed(task: "Task", name: str) -> None:
@@ -171,13 +171,13 @@ def _call(client: "ToolClient", call: "ToolCall", known: "dict[str, dict[str, Js
     _tell("tool", name=call["name"], input=given, output=words, exit_code=0 if good else 1)
     missing = [part for part in call.get("expect", []) if part not in words]
     if missing:
-        raise _Over("api_error", f"{call['name']} answered '{words}', which does not hold '{missing[0]}'")
+        raise _Over("api_error", f"{call['name']} answered '{words}', which does not contain '{missing[0]}'")
 
 
 def _put(path: Path, form: "FileForm | None") -> None:
     """Write a file as the script says, whatever was there; a link is replaced and never followed."""
     if not path.parent.resolve().is_relative_to(Path.cwd().resolve()):
-        raise _Over("denied", f"{path} leads out of the workspace")
+        raise _Over("denied", f"{path} leads outside the workspace")
     if form is None:
         _delete(path)
         return

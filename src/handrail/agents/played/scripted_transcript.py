@@ -6,7 +6,7 @@ from handrail.ports.agents import Part
 
 
 class ScriptedTranscript:
-    """The reader of one call; a command is told when it begins, and what it printed when it is over."""
+    """The reader of one call; a command is reported when it begins, and its output when it has ended."""
 
     def __init__(self) -> None:
         self._runs = False

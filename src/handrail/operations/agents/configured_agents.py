@@ -108,7 +108,7 @@ def _read_users_agents(folders: Folders) -> tuple[Defined, ...]:
     found = agents_file.read_user_agents(folders, report)
     wrong = next((each for each in report if each.code in ("config-syntax", "file-unreadable")), None)
     if wrong is not None:
-        raise UsageError(f"{wrong.file}:{wrong.line}: {wrong.message}", next_step="correct your agents.toml")
+        raise UsageError(f"{wrong.file}:{wrong.line}: {wrong.message}", next_step="fix your agents.toml")
     return found
 
 
@@ -116,8 +116,8 @@ def override_of(agent: str, model: str, names: AgentNames) -> str:
     """Combine `--agent` and `--model`: `AGENT/MODEL`, or `/MODEL` for a model alone."""
     said = names.read(agent)
     if model and said.model and said.model != model:
-        message = f"--agent {agent} names the model '{said.model}', --model names '{model}'"
-        raise UsageError(message, next_step="say it once: --agent NAME/MODEL")
+        message = f"--agent {agent} names the model '{said.model}', but --model names '{model}'"
+        raise UsageError(message, next_step="name the model once: --agent NAME/MODEL")
     return names.read(agent, model or None).text
 
 

@@ -17,11 +17,11 @@ KEPT: tuple[tuple[str, str], ...] = (
     ("schema", "shape of the result"),
     ("system_prompt", "system prompt"),
     ("model", "model"),
-    ("resume", "conversations that go on"),
+    ("resume", "continued conversations"),
     ("cost", "its cost"),
-    ("mcp", "tools of Handrail"),
-    ("follow_up", "words in the middle of a call"),
-    ("without_project_files", "a start without the repository's files"),
+    ("mcp", "Handrail's tools"),
+    ("follow_up", "messages during a call"),
+    ("without_project_files", "start without the repository's files"),
 )
 """The fields of the abilities, with their names for people."""
 REFUSED = ("tools", "single_turn", "model", "resume", "mcp", "without_project_files")

@@ -103,7 +103,7 @@ def require_wrappings(machine: Machine, plans: tuple[Plan, ...], policy: AgentPo
         tmux_view.require_tmux(machine.windows)
     confined = [address for address, task in tasks if task.handrail_tools and confinement(task, policy)[0] == "bwrap"]
     if confined:
-        hint = "leave out `sandbox: bwrap` or `handrail_tools` there"
+        hint = "remove `sandbox: bwrap` or `handrail_tools` there"
         raise UsageError(f"step '{confined[0]}': {CONFINED}", next_step=hint)
     asked = {confinement(task, policy): address for address, task in reversed(tasks)}
     for (sandbox, network), address in asked.items():

@@ -23,8 +23,8 @@ def find_client(clients: Sequence[ConnectedClient], name: str) -> ConnectedClien
     """Find a client by its name."""
     known = {each.name: each for each in clients}
     if name not in known:
-        message = f"no agent called '{name}' can be connected{did_you_mean(name, known)}"
-        raise NotFound(message, next_step=f"there are {', '.join(known)}")
+        message = f"'{name}' is not an agent that can be connected{did_you_mean(name, known)}"
+        raise NotFound(message, next_step=f"agents that can be connected: {', '.join(known)}")
     return known[name]
 
 
@@ -32,7 +32,7 @@ def config_target(client: ConnectedClient, place: Place, environ: Mapping[str, s
     """Describe what a client's configuration should hold, the user's or a repository's."""
     if project:
         if not client.project:
-            raise UsageError(f"{client.title} reads no servers from a repository", next_step="leave --project out")
+            raise UsageError(f"{client.title} does not read servers from a repository", next_step="omit --project")
         # Others have the program in another place, and another home folder.
         entry = _entry(client, (PROGRAM, "mcp"), {})
         path = path_in_project(_root(place), client.project)
@@ -52,7 +52,7 @@ def skill_target(folder: Path) -> Target:
 def skill_folder(client: ConnectedClient, place: Place, environ: Mapping[str, str], *, project: bool) -> Path:
     """Return the folder in which a client's agent looks for skills."""
     if client.skills is None:
-        hint = f"handrail connect --skill DIR, with the folder in which {client.title} looks for them"
+        hint = f"handrail connect --skill DIR, with the folder where {client.title} looks for them"
         raise UsageError(f"where {client.title} looks for skills is not known", next_step=hint)
     if project:
         return path_in_project(_root(place), client.project_skills)
@@ -80,5 +80,5 @@ def _entry(client: ConnectedClient, words: tuple[str, ...], variables: Mapping[s
 
 def _root(place: Place) -> Path:
     if place.repository is None:
-        raise UsageError("there is no repository here", next_step="leave --project out, or go to a repository")
+        raise UsageError("there is no repository here", next_step="omit --project, or go to a repository")
     return place.repository

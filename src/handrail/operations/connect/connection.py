@@ -64,7 +64,9 @@ def look_at(target: Target, receipts: Receipts) -> Standing:
             return Standing("absent", text)
         same = text == target.whole if target.form is None else _entry(target, text) == target.entry
         ours = receipts.find(target.path) is not None
-        problem = "" if same or ours else f"it holds {'another text' if target.form is None else _OTHER}, {_NOT_OURS}"
+        problem = (
+            "" if same or ours else f"it contains {'another text' if target.form is None else _OTHER}, {_NOT_OURS}"
+        )
         return Standing("present" if same else "different", text, problem)
     except UnfitText as error:
         return Standing("unreadable", None, str(error))
@@ -98,7 +100,7 @@ def take_back(target: Target, receipts: Receipts) -> bool:
     receipt, text = receipts.find(target.path), _read_or_refuse(target)
     if receipt is None:
         if look_at(target, receipts).state in ("present", "different"):
-            raise _refusal(target, "what it holds was not written by this command")
+            raise _refusal(target, "its content was not written by this command")
         return False
     left = _remove_insertion(target, text or "", receipt)
     if text is not None and receipt.file and _is_empty(target, left):
@@ -119,7 +121,7 @@ def _remove_insertion(target: Target, text: str, receipt: Receipt) -> str:
     if target.form is None:
         if not text:
             return text
-        raise _refusal(target, "it was changed since it was written", remove=True)
+        raise _refusal(target, "it has been changed since it was written", remove=True)
     try:
         if _entry(target, text) is None:
             return text
@@ -148,7 +150,7 @@ def _entry(target: Target, text: str) -> Data | None:
 def _find_insertion(target: Target, text: str) -> tuple[int, str]:
     mark = len(text) - len(text.removeprefix(_BOM))
     if target.form is None:
-        raise UnfitText("it is no configuration")
+        raise UnfitText("it is not a configuration")
     at, words = insertion(target.form, text[mark:], target.table, target.entry)
     return at + mark, words
 
@@ -174,9 +176,11 @@ def _read_or_refuse(target: Target) -> str | None:
 def _refusal(target: Target, why: str, *, remove: bool = False) -> UsageError:
     shown = printable(str(target.path))
     if target.form is None:
-        return UsageError(f"{shown} is left as it is: {why}", next_step="look at it, and remove it yourself if you may")
-    verb = "remove from it" if remove else "put into it"
-    return UsageError(f"{shown} is left as it is: {why}", next_step=f"{verb} by hand:\n\n{target.lines}")
+        return UsageError(
+            f"{shown} was not changed: {why}", next_step="check it, and remove it yourself if it is not needed"
+        )
+    verb = "remove from it" if remove else "add to it"
+    return UsageError(f"{shown} was not changed: {why}", next_step=f"{verb} by hand:\n\n{target.lines}")
 
 
 def _make_folders(folder: Path) -> tuple[str, ...]:
@@ -184,7 +188,7 @@ def _make_folders(folder: Path) -> tuple[str, ...]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"{printable(str(folder))} cannot be made: {reason(error)}") from error
+        raise UsageError(f"{printable(str(folder))} cannot be created: {reason(error)}") from error
     return tuple(str(each) for each in reversed(missing))
 
 

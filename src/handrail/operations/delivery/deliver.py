@@ -95,7 +95,7 @@ def merge(log: Log, workspaces: Delivery, run: str, *, accept_git_changes: bool 
             names = ", ".join(found.files) or found.message
             step = f"git switch {tree.base} && git merge {tree.branch}, and resolve it there"
             raise WorkspaceFault(
-                f"{tree.branch} does not fit {tree.base}: conflict in {names}", next_step=step, files=found.files
+                f"{tree.branch} conflicts with {tree.base} in {names}", next_step=step, files=found.files
             )
 
 
@@ -146,7 +146,9 @@ def _discard_worktree(workspaces: Delivery, repositories: Repositories, state: R
 def _require_own_worktree(state: RunState) -> Tree:
     tree = tree_of(state)
     if not tree.owned:
-        raise UsageError(f"{state.run} works in your own checkout, {tree.path}", next_step="its changes are there")
+        raise UsageError(
+            f"{state.run} works in your own checkout, {tree.path}", next_step="its changes are already there"
+        )
     return tree
 
 
@@ -165,7 +167,7 @@ def _require_known_settings(log: Log, workspaces: Delivery, state: RunState, cal
             "settings of the repository that make git start programs have changed since the run was set up: "
             f"{'; '.join(changes[:_SHOWN])}{more}"
         )
-        step = f"look at them in {tree.repository}, undo them, or: handrail {call} {state.run} --accept-git-changes"
+        step = f"check them in {tree.repository} and undo them, or: handrail {call} {state.run} --accept-git-changes"
         raise GitSettingsChanged(message, next_step=step, changes=changes)
 
 
@@ -188,15 +190,15 @@ def _record_acceptance(log: Log, run: str) -> None:
 def _refuse_moving(log: Log, state: RunState) -> None:
     holder = holder_of(log, state.run)
     if holder is not None:
-        message = f"{state.run} is driven by {holder_words(holder)}, and its files may change any moment"
+        message = f"{state.run} is driven by {holder_words(holder)}, so its files may change at any moment"
         raise UsageError(message, next_step=f"wait for it, or: handrail stop {state.run}")
     if state.status in ("running", "queued"):
-        message = f"{state.run} was interrupted in the middle of a step"
+        message = f"{state.run} was interrupted during a step"
         raise UsageError(message, next_step=f"handrail resume {state.run}, or handrail stop {state.run}")
 
 
 def _find_last_applied(log: Log, workspaces: Delivery, root: Path) -> str:
     found = workspaces.find_last_applied(root, [row.key for row in log.summaries(Filter())])
     if found is None:
-        raise NotFound(f"nothing of a run was applied to {root}", next_step="handrail apply RUN")
+        raise NotFound(f"no run was applied to {root}", next_step="handrail apply RUN")
     return found

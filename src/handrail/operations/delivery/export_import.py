@@ -95,10 +95,10 @@ def import_run(log: Log, data: bytes, arrival: Arrival) -> Imported:
     streams = list(_streams(bundle))
     histories = {each: _history(each, stream) for each, stream in streams}
     if len(histories) < len(streams):
-        _refuse("it holds two histories of the same run")
+        _refuse("it contains two histories of the same run")
     root = str(bundle["run"])
     if not is_run(root):
-        _refuse(f"{root!r} cannot be the id of a run")
+        _refuse(f"{root!r} is not a valid run id")
     parents = _require_family(root, histories)
     states = {name: _fold_or_refuse(name, events, blobs) for name, events in histories.items()}
     taken_over = _find_continued_runs(root, states)
@@ -127,20 +127,20 @@ def import_run(log: Log, data: bytes, arrival: Arrival) -> Imported:
 def _require_family(root: str, histories: Mapping[str, list[Event]]) -> dict[str, str]:
     """Refuse histories that belong to other runs than they claim; return the parent of each run."""
     if root not in histories:
-        _refuse(f"it does not hold the history of {root!r}")
+        _refuse(f"it does not contain the history of {root!r}")
     parents = {name: _parent(events[0]) for name, events in histories.items()}
     known = set(histories)
     for name, events in histories.items():
         first = events[0]
         if not isinstance(first, RunStarted | RunForked) or first.run != name:
-            _refuse(f"the history of {name} is not its own")
+            _refuse(f"the history of {name} belongs to another run")
         if name != root and root not in _list_ancestors(root, name, parents):
-            _refuse(f"{name} does not come from a run of the file")
+            _refuse(f"{name} was not started by a run in the file")
         children = [child for event in events if (child := _child(event))]
         known.update(children)
         strangers = [child for child in children if not _is_own(name, child, parents)]
         if strangers:
-            _refuse(f"{name} names a run that is not its own, {strangers[0]!r}")
+            _refuse(f"{name} refers to a run that it did not start, {strangers[0]!r}")
     _require_names(root, known)
     return parents
 
@@ -150,7 +150,7 @@ def _require_names(root: str, known: set[str]) -> None:
     here = {name: _make_local_run_id(name, root, "run") for name in known}
     bad = [name for name, id_here in here.items() if not _NAME.fullmatch(id_here) or not _INNER.fullmatch(id_here)]
     if bad:
-        _refuse(f"{bad[0]!r} cannot be the id of a run")
+        _refuse(f"{bad[0]!r} is not a valid run id")
     if len(set(here.values())) < len(here):
         _refuse("two of its runs would have the same id here")
 
@@ -196,7 +196,7 @@ def _arrival(
     imported = RunImported(original=name, by=arrival.by, at=arrival.at)
     if name in taken_over or states[name].status in ("succeeded", "failed", "cancelled"):
         return (imported,)
-    message = "it was under way where its run came from"
+    message = "it was in progress where its run was exported"
     return (imported, RunEnded(status="cancelled", by=arrival.by, message=message, at=arrival.at))
 
 
@@ -246,7 +246,7 @@ def _find_named_blobs(log: Log, stored: tuple[StoredEvent, ...]) -> Iterator[str
 
 
 def _refuse(why: str) -> NoReturn:
-    raise UsageError(f"the file is no sound bundle: {why}", next_step="export the run again: handrail export RUN")
+    raise UsageError(f"the file is not a valid export: {why}", next_step="export the run again: handrail export RUN")
 
 
 def _bundle(data: bytes) -> dict[str, Any]:
@@ -258,7 +258,7 @@ def _bundle(data: bytes) -> dict[str, Any]:
     if shape.get("format") != FORMAT:
         _refuse("it was not written by handrail export")
     if shape.get("version") != VERSION:
-        _refuse(f"its version is {shape.get('version')!r}, this Handrail reads {VERSION}")
+        _refuse(f"its version is {shape.get('version')!r}, but this version of Handrail reads {VERSION}")
     return shape
 
 
@@ -268,7 +268,7 @@ def _blobs(bundle: Mapping[str, Any]) -> dict[str, bytes]:
         for digest, text in bundle["blobs"].items():
             blobs[digest] = base64.b64decode(text, validate=True)
             if digest_of(blobs[digest]) != digest:
-                _refuse(f"blob {digest[:12]} is not what was written")
+                _refuse(f"blob {digest[:12]} is damaged")
     except (BadBase64, KeyError, AttributeError, TypeError, ValueError) as error:
         _refuse(f"its blobs cannot be read ({error})")
     return blobs
@@ -301,7 +301,7 @@ def _history(name: str, stream: Mapping[str, Any]) -> list[Event]:
 def _verify_link(name: str, head: Head, stored: StoredEvent) -> Head:
     after = link(name, head, stored)
     if (after.seq, after.hash) != (stored.seq, stored.hash):
-        _refuse(f"event {after.seq} of {name} is not what was written")
+        _refuse(f"event {after.seq} of {name} is damaged")
     return after
 
 
@@ -309,10 +309,10 @@ def _fold_or_refuse(name: str, events: Iterable[Event], blobs: Mapping[str, byte
     try:
         return _state(events, blobs)
     except HandrailError as error:
-        _refuse(f"the history of {name} does not hold together: {error.message}")
+        _refuse(f"the history of {name} is inconsistent: {error.message}")
     except (AttributeError, IndexError, KeyError, TypeError, ValueError, RecursionError) as error:
         # Each event can be decoded on its own; what they say of one another, or a state in a blob, may be impossible.
-        _refuse(f"the history of {name} does not hold together ({type(error).__name__}: {error})")
+        _refuse(f"the history of {name} is inconsistent ({type(error).__name__}: {error})")
 
 
 def _state(events: Iterable[Event], blobs: Mapping[str, bytes]) -> RunState:

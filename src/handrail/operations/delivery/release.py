@@ -55,9 +55,11 @@ def examine_release(log: Log, machine: Machine, place: Place, run: str) -> Relea
     """Find out what an imported run would execute, and where; raise what is missing if it cannot continue."""
     state = state_of(log, run)
     if state.parent is not None:
-        raise UsageError(f"{run} goes on with its caller", next_step=f"handrail release {root_of(log, run)}")
+        raise UsageError(
+            f"{run} continues together with the run that started it", next_step=f"handrail release {root_of(log, run)}"
+        )
     if state.is_over:
-        raise UsageError(f"{run} is over already ({state.status})", next_step=suggest_copy(state))
+        raise UsageError(f"{run} has already ended ({state.status})", next_step=suggest_copy(state))
     original, configured = _original(log, state), read_configured(place)
     known = ConfiguredAgents(machine.agents, place.folders, place.repository)
     ground = ground_of(machine.repositories, place, configured, None)
@@ -129,7 +131,7 @@ def _source(repositories: Repositories, ground: Ground | None, state: RunState, 
     """Return what the run's own worktree is created from; the repository is the one in which the person is."""
     described = state.pinned
     if ground is None and described is not None:
-        message = f"{state.run} worked in a git repository, and the current folder is in none"
+        message = f"{state.run} worked in a git repository, but the current folder is not in one"
         raise WorkspaceFault(message, next_step=f"go to a checkout of it, then: handrail release {state.run}")
     if ground is None:
         return None
@@ -144,14 +146,14 @@ def _source(repositories: Repositories, ground: Ground | None, state: RunState, 
 
 def _require_objects(repositories: Repositories, root: Path, described: TreeSource, original: str) -> None:
     if not described.commit:
-        message = "the file does not say from which commit the run's work tree was made"
-        raise WorkspaceFault(message, next_step="export the run again, after its work tree was made")
-    named = {"the commit that it began from": described.commit, "the snapshot of its files": described.changes}
+        message = "the file does not say which commit the run's worktree was created from"
+        raise WorkspaceFault(message, next_step="export the run again after its worktree has been created")
+    named = {"the commit that it started from": described.commit, "the snapshot of its files": described.changes}
     wanted = [(what, commit) for what, commit in named.items() if commit]
     missing = [f"{what}, {commit[:12]}" for what, commit in wanted if not _has_commit(repositories, root, commit)]
     if missing:
-        message = f"{root} does not have what the run goes on from: {'; '.join(missing)}"
-        step = f"fetch it from the repository of the original: git fetch REPOSITORY refs/handrail/{original}"
+        message = f"{root} lacks what the run continues from: {'; '.join(missing)}"
+        step = f"fetch it from the original repository: git fetch REPOSITORY refs/handrail/{original}"
         raise WorkspaceFault(message, next_step=step)
 
 

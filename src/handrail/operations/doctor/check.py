@@ -119,7 +119,7 @@ def _probe_sandbox(sandbox: Sandbox, tool: Tool) -> Tool:
 def _git(found: Installed | None) -> Tool:
     if found is None:
         return Tool("git", None, "not found; install git and put it on the PATH", installed=False)
-    problem = "" if found.version else "does not say its version; try: git --version"
+    problem = "" if found.version else "does not print its version; try: git --version"
     return Tool("git", found.version, problem)
 
 

@@ -12,7 +12,7 @@ from handrail.runtime.history import plan_of, state_of
 from handrail.runtime.run_summary import summary_of, timers_of
 
 OVER = ("succeeded", "cancelled")
-_GONE = "is gone; starting the same workflow again, unchanged, brings it back"
+_GONE = "is missing; start the same workflow again, unchanged, to restore it"
 
 
 def examine_runs(log: Log) -> tuple[Finding, ...]:
@@ -26,7 +26,7 @@ def examine_runs(log: Log) -> tuple[Finding, ...]:
             continue
         line = lines.get(run)
         if line is None or line.get(UNREADABLE):
-            found.append(Finding("run", run, str((line or {}).get("message") or "it is missing in lists")))
+            found.append(Finding("run", run, str((line or {}).get("message") or "it is missing from lists")))
         wrong = "" if state.status in OVER else _plan_problem(log, state.plan)
         if wrong:
             plans.setdefault((state.plan, wrong), []).append(run)

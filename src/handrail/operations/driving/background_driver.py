@@ -74,7 +74,7 @@ def _wait_until_driving(folders: Folders, started: Detached) -> Started | Alread
             return Started(running.pid)
         if started.has_ended(_LOOK_EVERY):
             return _resolve_early_exit(folders, started, next_step)
-    raise EnvironmentFault("the background driver does not start", next_step=next_step)
+    raise EnvironmentFault("the background driver did not start", next_step=next_step)
 
 
 def _resolve_early_exit(folders: Folders, started: Detached, next_step: str) -> Started | AlreadyRunning:
@@ -84,8 +84,8 @@ def _resolve_early_exit(folders: Folders, started: Detached, next_step: str) -> 
         return AlreadyRunning(other.pid, other.since)
     if pid is not None:
         return Started(pid)
-    said = started.last_words() or "it said nothing"
-    raise EnvironmentFault(f"the background driver died at its start: {said}", next_step=next_step)
+    said = started.last_words() or "it printed nothing"
+    raise EnvironmentFault(f"the background driver died at startup: {said}", next_step=next_step)
 
 
 def list_environment_differences(driver: DriverInfo, programs: Programs) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ class HeldLogins:
     @property
     def words(self) -> str:
         """Describe the logins for a person: `claude by ANTHROPIC_API_KEY`."""
-        return ", ".join(f"{agent} by {variable}" for agent, variable in self.logins) or "no login by variable"
+        return ", ".join(f"{agent} by {variable}" for agent, variable in self.logins) or "no login variable"
 
 
 def find_running_driver(folder: Path) -> DriverInfo | None:
@@ -46,7 +46,7 @@ def list_logins(
 def describe_environments(held: tuple[HeldLogins, ...] | None) -> str:
     """Describe for a person which environments a driver holds, its own first."""
     if held is None:
-        return "of an older version: it holds no environments of runs"
+        return "from an older version, which does not hold environments of runs"
     own = next((f"its own environment: {each.words}" for each in held if not each.run), "")
     runs = ", ".join(f"{each.run} ({each.words})" for each in held if each.run)
     return "; ".join(part for part in (own, f"holds those of {runs}" if runs else "") if part)

@@ -91,13 +91,13 @@ class GoesOn:
         """What a person has to know; empty if all is well."""
         if self.handed == "older":
             return (
-                f"the background driver (process {self.pid}) is of an older version and cannot be handed your "
-                f"environment: agents get the one it was started in; to change that: kill {self.pid}, then resume"
+                f"the background driver (process {self.pid}) is from an older version and cannot take your "
+                f"environment: agents get the one it was started with; to change that: kill {self.pid}, then resume"
             )
         if self.handed == "gone":
             return (
-                "the background driver took no environment: agents get the one it was started in, without the logins "
-                "in your variables; to give the run yours: "
+                "the background driver did not take your environment: agents get its own, without the logins "
+                "in your variables; to pass yours to the run: "
                 f"handrail resume {self.run}"
             )
         return ""

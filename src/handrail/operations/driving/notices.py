@@ -55,7 +55,7 @@ class Notices:
 
     async def _tell(self, target: Target | None, to: str, seq: int, notice: Notice) -> None:
         if target is None or target.is_empty:
-            problems: tuple[str, ...] = (f"your configuration has no way to reach '{to}'",)
+            problems: tuple[str, ...] = (f"your configuration does not say how to reach '{to}'",)
         else:
             problems = await asyncio.to_thread(self.send, target, self._redact_notice(notice))
         if problems:
@@ -75,7 +75,7 @@ class Notices:
 
 
 def find_need(log: Log, state: RunState) -> tuple[int, Need] | None:
-    """Find the event by which a run needs a person now, with its number; None if it needs nobody."""
+    """Find the event by which a run needs a person now, with its number; None if it does not need one."""
     asks = state.status == "waiting" and state.pending is not None and state.pending.kind in ("approval", "question")
     if state.status != "blocked" and not asks:
         return None

@@ -77,7 +77,7 @@ def describe_progress(log: Log, run: str) -> str:
     inner = [address for address, step in state.steps.items() if _is_done(step) and "/" not in address]
     done = [*sorted(inner, key=lambda address: state.steps[address].began), *_items_done(log, run, inner)]
     if not done:
-        return f"{run}: begins anew"
+        return f"{run}: starts over"
     shown = ", ".join(done[-6:])
     more = f"{len(done) - 6} more and " if len(done) > 6 else ""
     return f"{run}: {more}{shown} {'is' if len(done) == 1 else 'are'} done and not repeated"

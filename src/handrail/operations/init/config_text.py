@@ -12,15 +12,15 @@ from handrail.model.workflow.settings import NO_PROJECT, FileCheck, Project
 
 MARK = "# left out by handrail init"
 HEAD = """\
-# How Handrail works in this repository. Written by `handrail init`, yours to change.
+# How Handrail works in this repository. Written by `handrail init`; edit it as you like.
 # After a change: handrail trust .handrail/config.toml
 """
 ABOUT = {
-    "project": "# Where the product's code is, where work goes, and how packages are listed and updated.",
-    "agent": "# The agent of steps that name none. Its own settings choose the model, unless one follows: NAME/MODEL.",
+    "project": "# Where the product's code is, which branch work goes to, and how packages are listed and updated.",
+    "agent": "# The agent for steps that do not name one. NAME uses the agent's own model; NAME/MODEL chooses one.",
     "checks": "# Commands that must pass; `checks: project` in a workflow runs them all.",
-    "checks.test_one": "# Runs the tests of $FILE. What follows tells a failing test from one that does not compile.",
-    "worktrees": "# Runs work in fresh worktrees: what makes one ready, and ignored files to copy there.",
+    "checks.test_one": "# Runs the tests of $FILE. The other keys tell a failing test from one that does not compile.",
+    "worktrees": "# Runs work in fresh worktrees: commands that set one up, and ignored files to copy there.",
 }
 """Each table with the comment that it starts with."""
 EMPTY = {
@@ -169,7 +169,7 @@ def _verify(before: str, after: str, settings: Settings) -> None:
         same = False
     if not same:
         lines = [f"[{table}] {assignment(*each)}" for table, new in settings.tables().items() for each in new.items()]
-        message = "config.toml is written in a way that init does not add to; it is unchanged"
+        message = "config.toml is written in a way that init cannot add to; it was not changed"
         raise UsageError(message, next_step=f"add by hand: {'; '.join(lines)}")
 
 

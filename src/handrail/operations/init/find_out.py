@@ -168,16 +168,16 @@ def _merge_project_settings(present: Fixed, fresh: Fixed) -> Fixed:
 def _root(repositories: Repositories, place: Place) -> Path:
     root = repositories.find_root(place.cwd or Path.cwd())
     if not repositories.is_repository(root):
-        raise WorkspaceFault(f"{root} is no git repository", next_step="run `git init` there, and commit")
+        raise WorkspaceFault(f"{root} is not a git repository", next_step="run `git init` there, and commit")
     if root.is_relative_to(real(place.folders.data)):
-        message = f"{root} is the work tree of a run, which ends with it"
+        message = f"{root} is the worktree of a run, and is removed with it"
         raise UsageError(message, next_step="go to your own checkout of the repository")
     if place.repository is not None and real(place.repository) != root:
-        message = f"{place.repository} has a .handrail folder of its own inside the repository {root}"
+        message = f"{place.repository} has its own .handrail folder inside the repository {root}"
         raise UsageError(message, next_step="remove that folder, or move it to the root of the repository")
     if not is_inside(root / CONFIG, root):
         message = f"{CONFIG} leads outside the repository"
-        raise UsageError(message, next_step="replace the link by a folder and a file of its own")
+        raise UsageError(message, next_step="replace the link with a real folder and file")
     return root
 
 
@@ -203,8 +203,8 @@ def _present(place: Place, root: Path) -> tuple[RepositoryConfig, str | None, st
     text = data if isinstance(data, Refusal) else decode(data)
     config = config_in(parse_toml(data, place.display_path(path), report), root, report)
     if content is None or any(each.is_error for each in report) or isinstance(text, Refusal):
-        message = f"{place.display_path(path)} is there already and cannot be used"
-        raise InvalidWorkflow(message, tuple(report), next_step="mend it, then: handrail init")
+        message = f"{place.display_path(path)} already exists but cannot be used"
+        raise InvalidWorkflow(message, tuple(report), next_step="fix it, then: handrail init")
     trust = TrustStore(place.folders).status_of([content])
     return config, text, "" if trust.is_granted else trust.reason
 

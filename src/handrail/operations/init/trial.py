@@ -81,7 +81,7 @@ class Trial:
             remove_trial(folder)
 
     async def _run_in_worktree(self, found: Survey, settings: Settings, run: str, folder: Path) -> tuple[Tried, ...]:
-        self.progress("making a worktree")
+        self.progress("creating a worktree")
         began = time.monotonic()
         source = Source(
             run=run,

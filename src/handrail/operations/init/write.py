@@ -31,7 +31,9 @@ def write_config(place: Place, found: Survey, text: str) -> Wrote:
     path = found.root / CONFIG
     before = read_content(path, found.root) if found.text is not None else None
     if before is not None and before.data != (found.text or "").encode():
-        raise UsageError(f"{CONFIG} was changed meanwhile; it is unchanged by us", next_step="handrail init")
+        raise UsageError(
+            f"{CONFIG} was changed in the meantime; Handrail did not write to it", next_step="handrail init"
+        )
     _make_folder(path.parent, found.root)
     replace_file(path, text.encode())
     if not found.distrust:
@@ -74,9 +76,9 @@ def _copy(files: dict[str, bytes], target: Path) -> None:
 def _make_folder(folder: Path, root: Path) -> None:
     if not is_inside(folder, root):
         message = f"{printable(str(folder))} leads outside the repository"
-        raise UsageError(message, next_step="replace the link by a folder of its own")
+        raise UsageError(message, next_step="replace the link with a real folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        message = f"{printable(str(folder))} cannot be made: {reason(error)}"
+        message = f"{printable(str(folder))} cannot be created: {reason(error)}"
         raise EnvironmentFault(message, next_step=f"check the permissions of {printable(str(root))}") from error

@@ -36,9 +36,9 @@ def _caution_about_checkout(state: RunState) -> tuple[Caution, ...]:
         return ()
     folder = state.workspace or ("" if state.tree is None else state.tree.path)
     message = (
-        f"you work in your user's own folder, {folder}: Handrail makes no worktree for a run that a connected agent"
-        " starts, and what you change there is changed at once. Say so to your user; if that is not wanted, make a"
-        " worktree first and start the workflow there"
+        f"you work in your user's own folder, {folder}: Handrail does not create a worktree for a run that a connected"
+        " agent starts, so every change takes effect there at once. Say so to your user; if that is not wanted, create"
+        " a worktree first and start the workflow there"
     )
     return (Caution(code="WORKS_IN_PLACE", message=message, data={"workspacePath": folder}),)
 
@@ -75,7 +75,10 @@ def _find_drifts(slots: tuple[Slot, ...], now: dict[str, str]) -> Iterator[Cauti
 
 
 def _caution(slot: Slot, current: str | None) -> Caution:
-    became = "the override was removed" if current is None else f"the project binds it to '{current}' now"
-    message = f"slot '{slot.id}': this run was pinned to '{slot.bound_to}', and {became}; the run keeps what it has"
+    became = "the override was removed" if current is None else f"the project has bound it to '{current}'"
+    message = (
+        f"slot '{slot.id}': this run was pinned to '{slot.bound_to}', and since then {became};"
+        " the run keeps its binding"
+    )
     data: dict[str, JsonValue] = {"slotId": slot.id, "pinnedValue": slot.bound_to, "currentValue": current}
     return Caution(code="BINDING_DRIFT", message=message, data=data)

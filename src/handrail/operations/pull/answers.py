@@ -43,7 +43,7 @@ CODES: dict[ShortfallCode, str] = {
     "not_proven": "NOT_PROVEN",
 }
 _OVER = ("succeeded", "failed", "cancelled")
-_FIX_CHECK = "repair what it names, then make this call: Handrail looks at it again, and goes on if it holds"
+_FIX_CHECK = "fix what it names, then make this call: Handrail checks it again, and continues if it passes"
 
 
 @frozen(kw_only=True)
@@ -194,7 +194,7 @@ def _add_refusal(answer: Answer, pending: Pending, happened: Sequence[Event]) ->
             if lacks:
                 told = tuple(blocker_of(each) for each in lacks[:MOST_SHORTFALLS])
                 return replace(answer, shortfalls=lacks, blockers=told, retryable=True)
-            fix = str(event.details.get("feedback") or "repair the cause, then complete the step again")
+            fix = str(event.details.get("feedback") or "fix the cause, then complete the step again")
             blocker = _cut_blocker("NOT_PROVEN", event.error, event.address, fix)
             return replace(answer, blockers=(blocker,), retryable=True)
     return answer
@@ -239,7 +239,7 @@ def _make_retry_blocker(desk: Desk, state: RunState) -> Blocker:
     """Describe what keeps a step of the agent from being done, which it may hand in again."""
     if state.failure is None:
         return _make_standstill_blocker(desk, state)
-    fix = state.failure.feedback or "repair the cause, then hand in the step again"
+    fix = state.failure.feedback or "fix the cause, then hand in the step again"
     return _cut_blocker("NOT_PROVEN", state.failure.error, state.failure.address, fix)
 
 
@@ -249,10 +249,10 @@ def _make_standstill_blocker(desk: Desk, state: RunState) -> Blocker:
         fix = f"{_FIX_CHECK} (a person does the same with: handrail resume {state.run})"
         return _cut_blocker("RUN_BLOCKED", state.message, state.blocked_at, fix)
     if state.reason in ("timer", "quota"):
-        fix = "wait until then, and rehydrate: the run goes on by itself"
-        return _cut_blocker("RUN_WAITS", state.message or "the next try of a step has its time", "", fix)
+        fix = "wait until then, and rehydrate: the run continues automatically"
+        return _cut_blocker("RUN_WAITS", state.message or "the next try of a step is scheduled", "", fix)
     if state.status == "queued":
-        fix = "wait a while, and rehydrate: the run begins when its turn comes"
+        fix = "wait a while, and rehydrate: the run starts when its turn comes"
         return _cut_blocker("RUN_WAITS", state.message, "", fix)
     if state.status == "waiting" and state.reason == "approval":
         fix = f"ask your user for: handrail approve {state.run} (or revise, reject); then rehydrate"

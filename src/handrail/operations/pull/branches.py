@@ -49,7 +49,7 @@ def _first_events(desk: Desk, token: Token, run: str) -> tuple[Event, ...]:
 
 
 def _decide_after_fork(desk: Desk, forked: RunForked, source: RunState, holder: str) -> tuple[Event, ...]:
-    """Return the first events of a branch; a person's preferences hold there too: going back is no way around them."""
+    """Return the first events of a branch; a person's preferences hold there too, so going back does not evade them."""
     blobs, plan = desk.log.get_blob, plan_of(desk.log, source.plan)
     state = apply(None, forked, 1, blobs)
     taken = RunTaken(by=holder_name(holder), hands="agents", at=forked.at)

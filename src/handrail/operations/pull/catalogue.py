@@ -59,7 +59,7 @@ class Seen:
         try:
             return self.winner(words) or find_one_workflow(self.place, words)
         except NotFound as error:
-            raise NotFound(error.message, next_step="call list_workflows to see what there is") from error
+            raise NotFound(error.message, next_step="call list_workflows to see all workflows") from error
 
     def check_workflow(self, found: Found) -> Checked:
         """Return a workflow with the result of compiling it."""

@@ -137,8 +137,8 @@ def _is_still_blocked(stood: RunState, state: RunState, since: int) -> bool:
 
 def _make_reuse_caution(desk: Desk, state: RunState) -> Caution:
     newest = answer_at(desk, state, "rehydrate").continue_token
-    where = "the run is over" if newest is None else f"the newest token is {newest}"
-    message = f"this token was used before, with another output: what you sent now was not taken, and {where}"
+    where = "the run has ended" if newest is None else f"the newest token is {newest}"
+    message = f"this token was used before, with another output: what you sent now was ignored, and {where}"
     return Caution(code="TOKEN_ALREADY_USED", message=message, data={} if newest is None else {"newestToken": newest})
 
 
@@ -182,7 +182,7 @@ def answer_again(desk: Desk, token: Token, state: RunState) -> Answer:
             desk.wake(token.run)
             return _answer_working(desk, state)
         if not stands_for_step or token.seq == (state.seq if state.pending is None else state.pending.seq):
-            # The run waits for somebody else there, and says so again.
+            # The run waits for another party there, and says so again.
             answer = answer_at(desk, state, "advance")
             if answer.working:
                 desk.wake(token.run)
@@ -207,11 +207,11 @@ def require_holder(desk: Desk, state: RunState, token: Token) -> None:
         return
     if _is_handover_pending(desk, token):
         desk.wake(token.run)
-        message = f"{state.run} is handed to you as soon as the step that is under way is done"
-        hint = "wait a few seconds, then make this very call again, until it is answered"
+        message = f"{state.run} is handed to you as soon as the current step is done"
+        hint = "wait a few seconds, then repeat this call until it is answered"
         raise PullRefused("HELD_BY_ANOTHER", message, next_step=hint, again=True)
     who = actor_words(state.held_by) if state.held_by else "Handrail itself"
-    hint = f"ask your user for: handrail take {state.run}, which gives a token; or leave the run to {who}"
+    hint = f"ask your user for: handrail take {state.run}, which prints a token; or leave the run to {who}"
     raise PullRefused("HELD_BY_ANOTHER", f"{state.run} is held by {who} now", next_step=hint)
 
 
@@ -224,8 +224,8 @@ def _is_handover_pending(desk: Desk, token: Token) -> bool:
 
 
 def _make_stale_error(state: RunState) -> PullRefused:
-    what = f"the step of this token is not pending in {state.run} any more, and no call completed it"
-    hint = "call resume_session with this runId, rehydrate with the token it gives, and go on from there"
+    what = f"the step of this token is no longer pending in {state.run}, and no call completed it"
+    hint = "call resume_session with this runId, rehydrate with the token it returns, and continue from there"
     return PullRefused("TOKEN_STALE", what, next_step=hint)
 
 
@@ -280,8 +280,10 @@ def _require_somebody_to_ask(desk: Desk, state: RunState) -> None:
     """Refuse to complete what a person must confirm, if the agent works inside a step: it has nobody to ask."""
     if desk.caller.kind == "connected" or answer_at(desk, state, "advance").intent != "await_user_confirmation":
         return
-    message = f"a person is to confirm this step, and {desk.caller.words} has nobody to ask"
-    hint = f"a person lets an agent of Handrail do the step, and is then asked: handrail release {state.run}"
+    message = f"a person must confirm this step, and {desk.caller.words} has no person to ask"
+    hint = (
+        f"a person can let an agent of Handrail do the step, and is then asked to confirm: handrail release {state.run}"
+    )
     raise PullRefused("USER_ONLY_DEPENDENCY", message, next_step=hint)
 
 

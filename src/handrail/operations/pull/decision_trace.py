@@ -33,9 +33,9 @@ TraceKind: TypeAlias = Literal[
 ]
 _ENDS = {
     "done": "every pass is done",
-    "condition": "its condition does not hold any more",
+    "condition": "its condition no longer holds",
     "max": "it reached its limit of passes",
-    "exit": "a step said stop",
+    "exit": "a step stopped it",
 }
 
 
@@ -75,7 +75,7 @@ def newest_trace(desk: Desk, state: RunState) -> tuple[TraceEntry, ...]:
 
 def make_non_tip_entry(source: str, branch: str) -> TraceEntry:
     """Return the decision to continue in a fork, since a token was made before the newest step."""
-    summary = f"the token was made away from the newest step of {source}: going on in the branch {branch}"
+    summary = f"the token was not made at the newest step of {source}: continuing in the branch {branch}"
     return TraceEntry("detected_non_tip_advance", summary, (("run_id", branch),))
 
 
@@ -115,7 +115,7 @@ def _loop_end_reason(event: LoopEnded) -> str:
     """Describe why a loop ended: one with an `until` ends because its condition holds."""
     why = event.why if event.reason == "condition" else None
     is_until = why is not None and (why.result is True or why.condition.startswith("until "))
-    return "what ends it holds now" if is_until else _ENDS[event.reason]
+    return "its end condition holds" if is_until else _ENDS[event.reason]
 
 
 def _trace_passed_condition(why: Why | None, *refs: tuple[str, JsonValue]) -> Iterator[TraceEntry]:

@@ -85,7 +85,7 @@ class Desk:
             there = False
         if not there:
             message = f"workspacePath '{workspace}' is not the absolute path of a folder that exists"
-            raise PullRefused("VALIDATION_ERROR", message, next_step="give the root of the repository that you work in")
+            raise PullRefused("VALIDATION_ERROR", message, next_step="pass the root of the repository that you work in")
         return self.place(folder)
 
     def record_first_call(self, token: Token, seq: int) -> int:
@@ -111,7 +111,7 @@ class Desk:
             token = read_token(text.strip(), self.keys)
         find = "call resume_session to find your run and get a new token"
         if isinstance(token, Misread):
-            raise PullRefused(_FAULTS[token.fault], f"{token.message}: copy it exactly", next_step=find)
+            raise PullRefused(_FAULTS[token.fault], f"{token.message}; copy it exactly", next_step=find)
         if token.kind not in kinds:
             raise PullRefused("TOKEN_SCOPE_MISMATCH", _mismatch(token.kind), next_step=_INSTEAD[token.kind])
         return token

@@ -154,7 +154,7 @@ def tags_of(about: Listed, plan: Plan | None) -> tuple[str, ...]:
 def _distrust(seen: Seen, checked: Checked) -> str:
     """Explain why a workflow may not be started yet: something of a repository that it is made from is not trusted."""
     if any(each.code == Untrusted.code for each in checked.diagnostics):
-        return "it is Python that has not been trusted"
+        return "it is a Python workflow that has not been trusted"
     built_in = checked.found.tier is Tier.BUILT_IN and seen.catalog.bindings is None
     if built_in or checked.opened.snapshot is None or not checked.ok:
         return ""

@@ -1,4 +1,4 @@
-"""The step that waits for a connected agent, with everything that the agent is told."""
+"""The step that waits for a connected agent, with everything that the agent is given."""
 
 from collections.abc import Sequence
 from dataclasses import field
@@ -89,7 +89,7 @@ def step_at(desk: Desk, state: RunState, pending: Pending, rules: Sequence[str] 
     prompt = step_text(spec, notes_known=bool(state.previous), rules=rules) if guided else agent_text(spec, rules)
     told = state.steps[pending.address].feedback if guided else ""
     if told:
-        prompt = f"{prompt}\n\n# Sent back\n\nA person sent your work on this step back, and says:\n\n{told}"
+        prompt = f"{prompt}\n\n# Sent back\n\nA person sent your work on this step back with this comment:\n\n{told}"
     return PulledStep(
         id=name,
         address=pending.address,

@@ -29,7 +29,7 @@ def read_reference(plan: Plan, place: Place, wanted: str) -> str:
     text = next((each for each in read if not isinstance(each, Refusal)), read[0] if read else Refusal(NOT_THERE))
     if isinstance(text, Refusal):
         raise NotFound(
-            f"the reference '{reference.id}' cannot be read: {text}", next_step="go on without it, and say so"
+            f"the reference '{reference.id}' cannot be read: {text}", next_step="continue without it, and say so"
         )
     return text
 
@@ -97,4 +97,4 @@ def reference_cautions(found: Iterable[Resolved]) -> tuple[Caution, ...]:
 def _caution(each: Resolved) -> Caution:
     message = f"the reference '{each.reference.title}' could not be resolved ({each.path}): {each.problem}"
     data: dict[str, JsonValue] = {"referenceId": each.reference.id}
-    return Caution(code="REFERENCE_UNRESOLVED", message=f"{message}; go on without it, and say so", data=data)
+    return Caution(code="REFERENCE_UNRESOLVED", message=f"{message}; continue without it, and say so", data=data)

@@ -61,7 +61,7 @@ def _answer_earlier_point(desk: Desk, token: Token) -> Answer:
 
 
 def _make_tip_caution(run: str) -> Caution:
-    message = f"{run} went on since this point: going on from here begins a branch of its own"
+    message = f"{run} has continued since this point: continuing from here starts a separate branch"
     return Caution(code="NON_TIP_POINT", message=message)
 
 

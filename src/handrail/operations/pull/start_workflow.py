@@ -73,8 +73,8 @@ def _start_once(desk: Desk, request: Request, begins: "_Beginning", claim: RunCl
     except VersionConflict:
         run = idempotent_run_id(request)
         if desk.known.fold_run(desk.log, run).state.task != request.task:
-            hint = "make up another requestId for another start; repeat it only together with the same goal"
-            message = f"this requestId started {run}, with another goal"
+            hint = "use a new requestId for a new start; repeat one only with the same goal"
+            message = f"this requestId already started {run} with another goal"
             raise PullRefused("VALIDATION_ERROR", message, next_step=hint) from None
         return run
 
@@ -89,7 +89,7 @@ def _request(desk: Desk, place: Place, wanted: StartWanted) -> Request:
         return prepare(desk.machine, place, asked, look_up).request
     problem = context_problem({"goal": wanted.goal}, wanted.context)
     if problem:
-        hint = "leave out what the workflow does not read, or keep it in a file and name the file"
+        hint = "omit what the workflow does not read, or put it into a file and name the file"
         raise PullRefused("CONTEXT_BUDGET_EXCEEDED", problem, next_step=hint)
     secrecy = Secrecy(desk.machine.redactor())
     secrecy.require_none_in(pinned.plan, pinned.written)

@@ -22,21 +22,21 @@ GOAL = "goal"
 MOST_DESCRIPTION = 300
 """The number of characters of a description in a list of commands."""
 _TYPED = """\
-- Some programs cut what a person types after a command at its spaces. Where you can see all of that text, it counts in
-  place of the values above: as a whole it is the `goal`, except for what plainly is the value of another argument."""
+- Some programs split what a person types after a command at its spaces. Where you can see the whole text, use it in
+  place of the values above: as a whole it is the `goal`, except for what is clearly the value of another argument."""
 _HERE = "the absolute path of the repository that you work in"
 
 WALK = """\
-Then go on until an answer says that the workflow is complete:
+Then continue until an answer says that the workflow is complete:
 
 1. Do what the pending step says, with your own tools, and nothing of the steps after it.
 2. Hand it in: call `continue_workflow` with the `continueToken` of the last answer, intent `advance`, and the output
-   that the step asks for. Report what is so, failures too; Handrail checks it.
+   that the step asks for. Report what actually happened, including failures; Handrail checks it.
 3. `blocked` means that the step is not done. The answer says what is missing and what it must look like: do that,
    then hand in the same step again. Do not skip it, and do not claim what was not done.
 4. What your user has to decide (an approval, a question, a confirmation) is for your user alone: say what is asked,
    and wait. Never answer for them, and never call `handrail approve`, `answer`, `trust` or the like yourself.
-5. While Handrail runs a check or a script of its own, look again with intent `rehydrate`. If you lose the token, find
+5. While Handrail runs a check or a script itself, check again with intent `rehydrate`. If you lose the token, find
    the run with `resume_session`.
 
 If the start is refused, tell your user the reason and the command that the answer names, and stop there: do not do
@@ -92,7 +92,9 @@ def find_startable(desk: Desk, workspace: Path | None, name: str) -> Offered:
         message = (
             f"there is no workflow '{first_line(clean(name), 80)}' that can be started here{did_you_mean(name, known)}"
         )
-        raise NotFound(message, next_step="list_workflows shows what there is, and what is wrong with the others")
+        raise NotFound(
+            message, next_step="list_workflows shows all workflows, and what is wrong with those that cannot be started"
+        )
     if about.distrust:
         # Nothing of its text: the name is the one that was asked for.
         message = f"the workflow '{first_line(clean(name), 80)}' needs your trust before it can be started"
@@ -116,7 +118,7 @@ def _arguments(each: Offered) -> tuple[PromptArgument, ...]:
 
 
 def _argument(each: OfferedInput) -> PromptArgument:
-    words = f"{each.type}, {'needed' if each.required else 'optional'}"
+    words = f"{each.type}, {'required' if each.required else 'optional'}"
     about = f"{words}: {each.description}" if each.description else words
     return PromptArgument(each.name, clean(about), each.required, each.choices)
 
@@ -130,7 +132,7 @@ def prompt_text(desk: Desk, workspace: Path | None, name: str, given: Mapping[st
     if unknown:
         hint = f"arguments of this workflow: {', '.join(sorted(known))}"
         raise NotFound(
-            f"the workflow '{about.about.name}' takes no '{first_line(clean(unknown[0]), 80)}'", next_step=hint
+            f"the workflow '{about.about.name}' has no argument '{first_line(clean(unknown[0]), 80)}'", next_step=hint
         )
     said = {key: text for key, text in given.items() if text.strip()}
     call = _call(about, workspace, said)
@@ -146,7 +148,7 @@ def prompt_text(desk: Desk, workspace: Path | None, name: str, given: Mapping[st
 def _heading(about: Offered) -> str:
     described = first_line(about.about.description, MOST_DESCRIPTION)
     words = f": {described}" if described else ""
-    return f"Your user wants you to walk the Handrail workflow {code(about.about.name)}{words}"
+    return f"Your user wants you to carry out the Handrail workflow {code(about.about.name)}{words}"
 
 
 def _call(about: Offered, workspace: Path | None, said: Mapping[str, str]) -> str:
@@ -174,6 +176,6 @@ def _preparation_lines(
         lines.append(f"- `workspacePath`: if you work in another repository, {_HERE}.")
     lacking = [each for each in arguments if each.needed and each.name not in said and each.name != GOAL]
     lines += [
-        f"- `context.{each.name}` is needed ({each.description}): ask your user, do not guess." for each in lacking
+        f"- `context.{each.name}` is required ({each.description}): ask your user, do not guess." for each in lacking
     ]
     return ["\n".join(lines)]

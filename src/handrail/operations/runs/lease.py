@@ -16,7 +16,8 @@ def acquire_lease(log: Log, run: str, by: str) -> Lease:
     while isinstance(lease := log.acquire(run, by), Holder):
         if time.monotonic() > until:
             raise LogConflict(
-                f"{run} is driven by {lease.name} (process {lease.pid})", next_step=f"handrail take {run}, then again"
+                f"{run} is driven by {lease.name} (process {lease.pid})",
+                next_step=f"handrail take {run}, then try again",
             )
         time.sleep(_LOOK_EVERY)
     return lease

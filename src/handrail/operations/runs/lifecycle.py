@@ -187,8 +187,8 @@ def find(log: Log, words: str) -> str:
     if len(found) == 1:
         return found[0]
     if found:
-        next_step = f"give more of it, such as {min(found)}"
-        message = f"'{words}' begins the ids of {len(found)} runs: {', '.join(sorted(found)[:5])}"
+        next_step = f"type more of the id, such as {min(found)}"
+        message = f"'{words}' matches {len(found)} runs: {', '.join(sorted(found)[:5])}"
         raise UsageError(message, next_step=next_step)
     near = did_you_mean(words, log.keys(Filter(top=True, order="started", limit=MOST_NEAR)))
     raise NotFound(f"there is no run '{words}'{near}", next_step="handrail status")
@@ -197,8 +197,8 @@ def find(log: Log, words: str) -> str:
 def _require_person(run: str, by: str) -> None:
     """Refuse the decision of an agent where a person is asked."""
     if is_agents(by):
-        hint = f"ask the person to look at it: handrail status {run}"
-        raise PersonOnly(f"{run} asks a person, and {actor_words(by)} is none", next_step=hint)
+        hint = f"ask a person to look at it: handrail status {run}"
+        raise PersonOnly(f"{run} is waiting for a person, and {actor_words(by)} is not one", next_step=hint)
 
 
 def answer(writer: RunWriter, run: str, decision: Decision, by: str, feedback: str = "") -> None:
@@ -208,7 +208,7 @@ def answer(writer: RunWriter, run: str, decision: Decision, by: str, feedback: s
     state = state_of(log, run)
     pending = state.pending
     if pending is None or pending.kind != "approval":
-        raise UsageError(f"{run} asks nobody for approval", next_step=f"handrail status {run}")
+        raise UsageError(f"{run} is not waiting for approval", next_step=f"handrail status {run}")
     for what, given in (("the answer", decision), ("what is said about it", feedback)):
         require_recordable(what, given)
     # An answer that is not possible is refused here: once sent, it would use up the question.
@@ -218,7 +218,9 @@ def answer(writer: RunWriter, run: str, decision: Decision, by: str, feedback: s
     key = f"answer:{event_key(log, run, pending.seq)}"
     if not writer.send(run, key, "answer", decision=decision, by=by, feedback=feedback, asked=pending.seq):
         way = "resume" if log.inbox(run, limit=1) else "status"
-        raise UsageError(f"the question of '{pending.address}' was answered already", next_step=f"handrail {way} {run}")
+        raise UsageError(
+            f"the question of '{pending.address}' has already been answered", next_step=f"handrail {way} {run}"
+        )
 
 
 def answer_in_words(writer: RunWriter, run: str, text: str, by: str) -> None:
@@ -226,14 +228,14 @@ def answer_in_words(writer: RunWriter, run: str, text: str, by: str) -> None:
     _require_person(run, by)
     pending = state_of(writer.log, run).pending
     if pending is None or pending.kind != "question":
-        raise UsageError(f"{run} asks no question", next_step=f"handrail status {run}")
+        raise UsageError(f"{run} has not asked a question", next_step=f"handrail status {run}")
     if not text.strip():
         raise UsageError("the answer is empty", next_step=f'handrail answer {run} "what you want to say"')
     if not writer.send(
         run, f"say:{event_key(writer.log, run, pending.seq)}", "say", asked=pending.seq, answer=text, by=by
     ):
         raise UsageError(
-            f"the question of '{pending.address}' was answered already", next_step=f"handrail resume {run}"
+            f"the question of '{pending.address}' has already been answered", next_step=f"handrail resume {run}"
         )
 
 
@@ -241,7 +243,7 @@ def stop(writer: RunWriter, run: str, by: str, why: str = "") -> None:
     """Stop a run for good, and end what it started."""
     state = state_of(writer.log, run)
     if state.status in ("succeeded", "cancelled"):
-        raise UsageError(f"{run} is over already ({state.status})")
+        raise UsageError(f"{run} has already ended ({state.status})")
     writer.send(run, f"stop:{event_key(writer.log, run, state.seq)}", "stop", by=by, why=why)
 
 
@@ -249,7 +251,7 @@ def resume(writer: RunWriter, run: str, by: str) -> RunState:
     """Let a blocked, failed or paused run continue; what is done is not repeated."""
     state = state_of(writer.log, run)
     if state.is_over:
-        raise UsageError(f"{run} is over already ({state.status})", next_step=inner_steps.suggest_way_back(state))
+        raise UsageError(f"{run} has already ended ({state.status})", next_step=inner_steps.suggest_way_back(state))
     writer.send(run, f"resume:{event_key(writer.log, run, state.seq)}", "resume", by=by)
     return state
 
@@ -334,8 +336,8 @@ def find_step_start(log: Log, run: str, step: str) -> int:
     if named and nth and 1 <= int(nth) <= len(named):
         return named[int(nth) - 1]
     known = tuple(dict.fromkeys(address for _, address in begun))
-    message = f"{run} never began a step '{step}'{did_you_mean(step, known)}"
-    raise NotFound(message, next_step=f"steps it began: {', '.join(known) or 'none'}")
+    message = f"{run} never started a step '{step}'{did_you_mean(step, known)}"
+    raise NotFound(message, next_step=f"steps it started: {', '.join(known) or 'none'}")
 
 
 def take(writer: RunWriter, run: str, by: str, asked_by: str = "") -> None:
@@ -348,7 +350,7 @@ def take(writer: RunWriter, run: str, by: str, asked_by: str = "") -> None:
     if state.held_by and not taken_over:
         raise UsageError(f"{run} is held by {actor_words(state.held_by)}", next_step=f"handrail release {run}")
     if state.is_over:
-        raise UsageError(f"{run} is over already ({state.status})", next_step=inner_steps.suggest_way_back(state))
+        raise UsageError(f"{run} has already ended ({state.status})", next_step=inner_steps.suggest_way_back(state))
     writer.send(
         run, f"take:{event_key(writer.log, run, state.seq)}", "take", by=by, hands="agents", held_by=state.held_by
     )
@@ -358,9 +360,11 @@ def release(writer: RunWriter, run: str, by: str) -> None:
     """Give a run back to the engine."""
     state = state_of(writer.log, run)
     if not state.held_by:
-        raise UsageError(f"nobody holds {run}", next_step=f"handrail status {run}")
+        raise UsageError(f"{run} is not held by anyone", next_step=f"handrail status {run}")
     if state.foreign:
-        raise UsageError(f"{run} was imported, and has no place to work in yet", next_step=f"handrail release {run}")
+        raise UsageError(
+            f"{run} was imported and does not have a folder to work in yet", next_step=f"handrail release {run}"
+        )
     writer.send(run, f"release:{event_key(writer.log, run, state.seq)}", "release", by=by)
 
 

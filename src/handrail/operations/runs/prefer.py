@@ -56,9 +56,9 @@ def prefer(writer: RunWriter, run: str, wish: Wish) -> Preferred:
         require_recordable("the preference", given)
     if not wish.autonomy and not wish.risk:
         hint = f"handrail prefer {run} --autonomy full_auto_stop_on_user_deps"
-        raise UsageError("say what you prefer", next_step=hint)
+        raise UsageError("no preference was given", next_step=hint)
     if state.is_over:
-        raise UsageError(f"{run} is over already ({state.status})", next_step=suggest_way_back(state))
+        raise UsageError(f"{run} has already ended ({state.status})", next_step=suggest_way_back(state))
     if decide_preferences(plan_of(writer.log, state.plan), state, wish, 0.0):
         key = f"prefer:{uuid.uuid4().hex}"
         writer.send(run, key, "prefer", autonomy=wish.autonomy, risk=wish.risk, by=wish.by)

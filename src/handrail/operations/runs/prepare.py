@@ -49,8 +49,8 @@ else:
     workflow_list = late_import("handrail.operations.workflows.list")
     trust = late_import("handrail.operations.workflows.trust")
 
-_NO_WORKTREE = "a run gets a worktree of its own there; here it would change your files in place"
-_NAME_THE_FOLDER = "start in a repository (git init, and a first commit); to work on this folder as it is: --in ."
+_NO_WORKTREE = "a run in a repository gets its own worktree; here it would change your files in place"
+_NAME_THE_FOLDER = "start in a repository (git init, and a first commit), or work on this folder in place: --in ."
 
 LookUp: TypeAlias = Callable[[Place, str], tuple[Checked, Catalog]]
 """Returns a workflow by name or path with the result of compiling it, and the catalog that it may use."""
@@ -143,9 +143,9 @@ def prepare(machine: Machine, place: Place, wanted: Wanted, look_up: LookUp = lo
     )
     request = _add_start_values(machine, place, configured, request, called)
     if wanted.with_changes and ground is None:
-        where = f"--in {wanted.folder} works on the folder as it is"
-        raise UsageError(f"--with-changes has nothing to take along: {where}", next_step="leave it out")
-    refused = ("[notify] in .handrail/config.toml is not used: it counts in your own config.toml only",)
+        where = f"--in {wanted.folder} works on the folder in place"
+        raise UsageError(f"--with-changes has no effect: {where}", next_step="omit it")
+    refused = ("[notify] in .handrail/config.toml is not used: it has an effect only in your own config.toml",)
     repository_notes = () if configured is None or not configured.config.has_notify else refused
     prepares = (*repository_notes, *_preparations((pinned.plan, *called)))
     if pinned.plan.guided is not None and pinned.plan.guided.references:
@@ -237,7 +237,7 @@ def project_checks(configured: Configured | None, *, needed: bool) -> dict[str, 
     """Return the checks of the repository's configuration; if they are needed, they must exist and be trusted."""
     if configured is None or not configured.config.checks:
         if needed:
-            message = f"this workflow runs the project's checks, and {CONFIG} has none; nothing was started"
+            message = f"this workflow runs the project's checks, but {CONFIG} has none; nothing was started"
             hint = f"handrail init finds them for most projects; or write into {CONFIG}:"
             raise NotConfigured(message, ("[checks]", 'test = "COMMAND"'), next_step=hint)
         return {}
@@ -272,7 +272,7 @@ def make_unknown_workflow_error(place: Place, words: str) -> UsageError:
     """Build the error for a task without a workflow, with what can be run."""
     names = [name for name in workflow_list.workflow_names(place) if "routine-" not in name]
     known = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
-    message = f"'{words}' is no workflow; which one shall do it?" if words else "which workflow?"
+    message = f"'{words}' is not a workflow; which one should do it?" if words else "which workflow?"
     likely = "fix-bug" if "fix-bug" in names else names[0] if names else "WORKFLOW"
     line = f"handrail run {likely} {shlex.quote(words or 'what to do')}"
     return UsageError(f"{message} Known here: {known or 'none'}", next_step=f"for example: {line}")
@@ -313,7 +313,7 @@ def _folder(place: Place, given: str | None) -> Path:
         return base
     folder = base / given
     if not folder.is_dir():
-        raise UsageError(f"--in {given}: there is no such folder", next_step="name a folder that exists")
+        raise UsageError(f"--in {given}: the folder does not exist", next_step="name a folder that exists")
     return folder.resolve()
 
 

@@ -70,7 +70,7 @@ def _settings_read_by(step: object) -> Iterable[str]:
 def project_for(needs: Needs, configured: Configured | None, branch: Callable[[], str]) -> Project:
     """Return the configured project; if something needed is missing, refuse with the lines to add."""
     if configured is not None and _has_needed_setting(needs, configured.config.project):
-        configured.require("what it says of the project", "needs")
+        configured.require("the [project] table", "needs")
     usable = configured is not None and not configured.distrust
     project = configured.config.project if configured is not None and usable else Project()
     require_project(needs, project)
@@ -90,7 +90,7 @@ def require_project(needs: Needs, project: Project) -> None:
     if not missing and not checks:
         return
     what = [f"[project] {name}" for name in missing] + [f"[checks.{name}]" for name in checks]
-    message = f"this workflow needs {' and '.join(what)} of {CONFIG}; nothing was started"
+    message = f"this workflow needs {' and '.join(what)} in {CONFIG}; nothing was started"
     lines = ["[project]", *(EXAMPLES[name] for name in missing)] if missing else []
     lines += [line for name in checks for line in (f"[checks.{name}]", *FILE_CHECK)]
     hint = f"handrail init finds it for most projects; or write into {CONFIG}:"
@@ -101,8 +101,10 @@ def _require_pattern(check: FileCheck) -> None:
     try:
         pattern_of(check.failed_when)
     except BadPattern as error:
-        message = f"failed_when of [checks.{check.name}] in {CONFIG} cannot be used: {error}; nothing was started"
-        raise UsageError(message, next_step="write a pattern without look-arounds and back references") from error
+        message = (
+            f"failed_when of [checks.{check.name}] in {CONFIG} is not a valid pattern: {error}; nothing was started"
+        )
+        raise UsageError(message, next_step="write a pattern without lookarounds and backreferences") from error
 
 
 def _has_needed_setting(needs: Needs, project: Project) -> bool:

@@ -11,7 +11,7 @@ from handrail.sources.foreign_files import NOT_A_FILE, NOT_THERE, real
 from handrail.sources.library import library_root
 from handrail.sources.tiers import Place
 
-OUTSIDE = "it leads out of its folder"
+OUTSIDE = "it leads outside its folder"
 
 
 @frozen
@@ -64,7 +64,9 @@ def warn_of_missing(plan: Plan, found: dict[str, JsonValue]) -> tuple[str, ...]:
         seen = found.get(each.id)
         problem = seen.get("problem") if isinstance(seen, dict) else None
         if problem:
-            told.append(f"the reference '{each.title}' ({each.source}) was not found: {problem}; agents are told so")
+            told.append(
+                f"the reference '{each.title}' ({each.source}) was not found: {problem}; agents are informed of this"
+            )
     return tuple(told)
 
 

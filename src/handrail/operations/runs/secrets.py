@@ -16,7 +16,7 @@ from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import JsonValue
 from handrail.runtime.event_records import redact_value
 
-_INSTEAD = "leave it in the variable; commands and agents see it once pass_env in .handrail/config.toml names it"
+_INSTEAD = "keep it in the variable only; commands and agents see it once pass_env in .handrail/config.toml names it"
 
 
 @frozen
@@ -30,8 +30,10 @@ class Secrecy:
         found = self.redactor.find(written or rfc8785.dumps(encode(plan)))
         if found:
             kinds = ", ".join(dict.fromkeys(each.kind for each in found))
-            message = f"the workflow '{plan.name}' holds a secret ({kinds}), and a run keeps its workflow for good"
-            raise UsageError(message, next_step="take it out of the workflow and its prompts, and make it invalid")
+            message = (
+                f"the workflow '{plan.name}' contains a secret ({kinds}), and a run stores its workflow permanently"
+            )
+            raise UsageError(message, next_step="remove it from the workflow and its prompts, and revoke it")
 
     def inputs(self, given: dict[str, JsonValue]) -> dict[str, JsonValue]:
         """Return the inputs with secrets masked; the value of a secret variable is refused."""
@@ -53,5 +55,7 @@ class Secrecy:
             value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         )
         if named:
-            message = f"{what} holds the value of {named[0]}, which is a secret, and a run keeps its inputs for good"
+            message = (
+                f"{what} contains the value of {named[0]}, which is a secret, and a run stores its inputs permanently"
+            )
             raise UsageError(message, next_step=_INSTEAD)

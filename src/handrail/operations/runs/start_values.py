@@ -30,12 +30,12 @@ def add_environment(
     seen, found = environment(named), dict[str, str]()
     for name in sorted({name for plan in plans for name in _variables(plan, seen)}):
         if name not in seen and name in environment((*named, name)):
-            message = f"this workflow reads env.{name}, and runs do not see that variable; nothing was started"
-            hint = f'name it in {CONFIG}, and trust the file: [agent] pass_env = ["{name}"]'
+            message = f"this workflow reads env.{name}, but runs do not get that variable; nothing was started"
+            hint = f'add it to {CONFIG}, and trust the file: [agent] pass_env = ["{name}"]'
             raise UsageError(message, next_step=hint)
         if name in seen and secret.text(seen[name]) != seen[name]:
-            message = f"this workflow reads env.{name}, which is a secret, and a run keeps what it reads for good"
-            raise UsageError(message, next_step=f"read it as ${name} in a command: there it is never kept")
+            message = f"this workflow reads env.{name}, which is a secret, and a run stores what it reads permanently"
+            raise UsageError(message, next_step=f"read it as ${name} in a command, where it is never stored")
         if name in seen:
             found[name] = seen[name]
     return replace(request, env=found)
@@ -52,10 +52,8 @@ def require_issue(plans: tuple[Plan, ...], task: str) -> None:
     """Refuse a start without a task if a workflow reads an issue that nobody passes to it."""
     for plan in plans:
         if not task and not any(each.type == ISSUE for each in plan.inputs) and _needs_issue(plan):
-            message = (
-                f"the workflow '{plan.name}' reads the issue that it is for, and there is none; nothing was started"
-            )
-            raise UsageError(message, next_step=f'say what it is for: handrail run {plan.name} "WHAT TO DO"')
+            message = f"the workflow '{plan.name}' reads its issue, but none was given; nothing was started"
+            raise UsageError(message, next_step=f'describe the issue: handrail run {plan.name} "WHAT TO DO"')
 
 
 def _needs_issue(plan: Plan) -> bool:

@@ -44,13 +44,13 @@ def find_recipient(log: Log, run: str, text: str, catalog: AgentCatalog) -> Said
     if not text.strip():
         raise UsageError("the message is empty", next_step=f'handrail tell {run} "what you want to say"')
     if len(text) > LONGEST:
-        hint = "put it into a file of the work tree, and tell the agent where it is"
+        hint = "put it into a file in the worktree, and tell the agent where it is"
         raise UsageError(f"the message has {len(text)} characters, more than {LONGEST}", next_step=hint)
     acting = find_acting_run(log, run).acting
     if acting.status in ("succeeded", "cancelled"):
-        raise UsageError(f"{run} is over already ({acting.status})", next_step=suggest_way_back(acting))
+        raise UsageError(f"{run} has already ended ({acting.status})", next_step=suggest_way_back(acting))
     if acting.reason == "question":
-        raise UsageError(f"{acting.run} asks a question", next_step=f'handrail answer {acting.run} "..."')
+        raise UsageError(f"{acting.run} is waiting for an answer", next_step=f'handrail answer {acting.run} "..."')
     return _describe_delivery(log, acting, catalog)
 
 
@@ -59,11 +59,11 @@ def _describe_delivery(log: Log, state: RunState, catalog: AgentCatalog) -> Said
     at_work = state.status == "running" and pending is not None and pending.action == "agent" and pending.kind == "step"
     if pending is not None and at_work and hears(state, pending.address):
         listening = _is_listening(log, state, pending, catalog)
-        when = "while it works" if listening else "when it has ended its answer"
-        return Said(state.run, pending.address, f"the agent of '{pending.address}' is told {when}")
+        when = "while it works" if listening else "when it has finished its answer"
+        return Said(state.run, pending.address, f"the agent of '{pending.address}' gets the message {when}")
     if state.status in ("running", "queued"):
-        return Said(state.run, "", "the next agent is told")
-    return Said(state.run, "", "the next agent is told, once the run goes on")
+        return Said(state.run, "", "the next agent gets the message")
+    return Said(state.run, "", "the next agent gets the message once the run continues")
 
 
 def _is_listening(log: Log, state: RunState, pending: Pending, catalog: AgentCatalog) -> bool:

@@ -90,7 +90,7 @@ def include_uncommitted_changes(workspaces: Workspaces, repositories: Repositori
     """Return a source with the uncommitted changes of the checkout on top; the checkout itself is only read."""
     tree = find_checkout(repositories, Path(source.repository))
     if tree is None:
-        raise WorkspaceFault(f"{source.repository} is no git repository any more", next_step="put it back")
+        raise WorkspaceFault(f"{source.repository} is no longer a git repository", next_step="put it back")
     # One name per checkout: which run takes the changes along is not known before it starts.
     taken = workspaces.snapshot(tree, f"checkout.{sha256(source.repository.encode()).hexdigest()[:8]}")
     return replace(source, changes=taken.id)

@@ -56,14 +56,12 @@ class KnownSteps:
     def check(self, address: str, at: Node | Entry, report: Report) -> None:
         """Report an address that no step of the workflow can have."""
         if not is_address(address):
-            report.error("bad-value", f"'{address}' is no step address", at, f"for example {EXAMPLES}")
+            report.error("bad-value", f"'{address}' is not a valid step address", at, f"for example {EXAMPLES}")
         elif not self._is_known(strip_rounds_and_items(address)):
             own = [name for name, _ in walk_steps(self.plan.steps)]
             guess = did_you_mean(strip_rounds_and_items(address), self._steps)
             named = ", ".join(own[:MOST_NAMED]) + (", ..." if len(own) > MOST_NAMED else "")
-            report.error(
-                "unknown-step", f"'{address}' is no step of {self.plan.name}{guess}", at, f"its steps: {named}"
-            )
+            report.error("unknown-step", f"{self.plan.name} has no step '{address}'{guess}", at, f"its steps: {named}")
 
     def _is_known(self, address: str) -> bool:
         """Whether an address is a step, or a part of a composite one: `checks/fix`, `review/arbiter`."""

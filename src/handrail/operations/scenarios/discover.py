@@ -53,7 +53,7 @@ def find_suites(place: Place, targets: Sequence[str], *, library: bool = False) 
     if report.failed:
         wrong = len({each.file for each in report if each.is_error})
         what = "a test file" if wrong == 1 else f"{wrong} test files"
-        next_step = "correct it; docs/testing-workflows.md has every key"
+        next_step = "fix it; docs/testing-workflows.md lists every key"
         raise InvalidWorkflow(f"{what} cannot be used", tuple(report), next_step=next_step)
     return suites
 
@@ -140,5 +140,5 @@ def _make_no_tests_error(place: Place, looked: list[Found]) -> UsageError:
     file = place.display_path(tests_of(first.main, folder=first.folder) / "first.yaml")
     names = ", ".join(each.name for each in looked[:5]) + (", ..." if len(looked) > 5 else "")
     example = "`name: it ends well` and `expect: {status: succeeded}`"
-    hint = f"write {file} with {example}, or let it be written: handrail test --init {shlex.quote(first.name)}"
+    hint = f"write {file} with {example}, or have it written for you: handrail test --init {shlex.quote(first.name)}"
     return UsageError(f"{names} {'has' if len(looked) == 1 else 'have'} no tests", next_step=hint)

@@ -30,7 +30,7 @@ def write_first(place: Place, words: str) -> str:
         _write(path, draft(plan))
     except FileExistsError:
         hint = f"handrail test {words}"
-        raise UsageError(f"{place.display_path(path)} exists already", next_step=hint) from None
+        raise UsageError(f"{place.display_path(path)} already exists", next_step=hint) from None
     return place.display_path(path)
 
 

@@ -39,7 +39,7 @@ def _judge_status(evidence: Evidence) -> Iterator[Problem]:
         expected = f"{wanted} ({reason})" if reason else wanted
         stands = f"{evidence.status} ({evidence.reason})" if evidence.reason else evidence.status
         happened = f"{stands}: {evidence.message}" if evidence.message else stands
-        yield problem("the run ended another way", at.key.span, expected, happened)
+        yield problem("the run ended differently", at.key.span, expected, happened)
 
 
 def _judge_message(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
@@ -50,7 +50,7 @@ def _judge_path(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
     expected = [str(each) for each in cast("list[str]", plain(entry.value))]
     walked = evidence.trace.path
     if not is_expected_path(expected, walked):
-        yield problem("the run took another path", entry.key.span, difference=tuple(difference(expected, walked)))
+        yield problem("the run took a different path", entry.key.span, difference=tuple(difference(expected, walked)))
 
 
 def _judge_not_run(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
@@ -58,7 +58,7 @@ def _judge_not_run(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
         key = _text(item)
         ran = next((address for address in evidence.trace.path if is_within_step(key, address)), None)
         if ran is not None:
-            yield problem(f"'{ran}' ran, and should not have", item.span)
+            yield problem(f"'{ran}' ran but should not have", item.span)
 
 
 def _judge_tries(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
@@ -69,7 +69,7 @@ def _judge_tries(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
 def _judge_tries_of_step(evidence: Evidence, key: str, node: Node) -> Iterator[Problem]:
     began = sum(visit.tries for visit in evidence.trace.visits if visit.has_run and is_same_step(key, visit.address))
     if plain(node) != began:
-        yield problem(f"'{key}' began another number of times", node.span, str(plain(node)), str(began))
+        yield problem(f"'{key}' started a different number of times", node.span, str(plain(node)), str(began))
 
 
 def _judge_prompts(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
@@ -110,7 +110,7 @@ def _judge_step(evidence: Evidence, visit: Visit, key: str, node: Mapping) -> It
         match entry.name:
             case "status" if plain(entry.value) != visit.status:
                 happened = f"{visit.status}: {visit.words}" if visit.words else visit.status
-                yield problem(f"'{key}' ended another way", entry.key.span, str(plain(entry.value)), happened)
+                yield problem(f"'{key}' ended differently", entry.key.span, str(plain(entry.value)), happened)
             case "error":
                 yield from part_problems(f"the error of '{key}'", entry.value, visit.words)
             case "output":
@@ -125,14 +125,14 @@ def _judge_outputs(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
     for each in cast("Mapping", entry.value):
         if each.name not in evidence.outputs:
             known = ", ".join(evidence.outputs) or "none"
-            yield problem(f"there is no output '{each.name}'", each.key.span, happened=f"outputs there are: {known}")
+            yield problem(f"there is no output '{each.name}'", each.key.span, happened=f"known outputs: {known}")
         else:
             yield from _judge_values(each.name, each.value, evidence.outputs[each.name])
 
 
 def _judge_values(name: str, node: Node, found: JsonValue) -> Iterator[Problem]:
     for at, wanted, got in find_mismatches(cast("JsonValue", plain(node)), found):
-        yield problem(f"{name}{at} is another value", node.span, _json(wanted), _json(got))
+        yield problem(f"{name}{at} has a different value", node.span, _json(wanted), _json(got))
 
 
 def _json(value: object) -> str:
@@ -140,11 +140,11 @@ def _json(value: object) -> str:
 
 
 def _judge_cost(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
-    yield from _judge_bounds("the agents cost another sum", entry, round(evidence.state.spent.usd, 6))
+    yield from _judge_bounds("the agents cost a different amount", entry, round(evidence.state.spent.usd, 6))
 
 
 def _judge_agent_calls(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
-    yield from _judge_bounds("agents were called another number of times", entry, evidence.state.spent.agent_calls)
+    yield from _judge_bounds("agents were called a different number of times", entry, evidence.state.spent.agent_calls)
 
 
 def _judge_bounds(what: str, entry: Entry, found: float) -> Iterator[Problem]:

@@ -131,7 +131,7 @@ class Player:
         elif word in DECISIONS:
             runs.answer(writer, acting.run, DECISIONS[word], BY)
         else:
-            raise UsageError(f"'{word}' is no answer to an approval")
+            raise UsageError(f"'{word}' is not a valid answer to an approval")
 
     def _display_address(self, acting: RunState) -> str:
         address = acting.pending.address if acting.pending is not None else ""

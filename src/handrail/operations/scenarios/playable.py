@@ -17,7 +17,9 @@ def find_obstacles(evidence: Evidence) -> Iterator[Problem]:
         yield _make_missing_turn_problem(evidence, missing)
     elif ended.trouble == "timeout":
         seconds = f"{evidence.scenario.timeout:g} s"
-        found = problem(f"it took longer than {seconds} and was ended", at, happened=_describe_position(ended.address))
+        found = problem(
+            f"it took longer than {seconds} and was stopped", at, happened=_describe_position(ended.address)
+        )
         yield replace(found, hint="give it more time: `timeout: 2m`")
     elif ended.trouble == "interrupted":
         yield problem("it was interrupted", at, happened=_describe_position(ended.address))
@@ -26,7 +28,7 @@ def find_obstacles(evidence: Evidence) -> Iterator[Problem]:
 
 
 def _describe_position(address: str) -> str:
-    return f"it stood at '{address}'" if address else ""
+    return f"it had reached '{address}'" if address else ""
 
 
 def _is_question_expected(evidence: Evidence) -> bool:
@@ -44,11 +46,11 @@ def _make_unanswered_problem(evidence: Evidence) -> Problem:
     asks = "asks a question" if ended.acting.reason == "question" else "asks for approval"
     place = evidence.scenario.node.entries["name"] if answers is None else evidence.scenario.node.entries["answers"]
     if ended.trouble == "wrong answer":
-        what = f"'{ended.address}' {asks}, and the answer cannot be given: {ended.words}"
+        what = f"'{ended.address}' {asks}, but the answer cannot be used: {ended.words}"
         return problem(what, place.key.span)
     word = '"what you would say"' if ended.acting.reason == "question" else "approve"
     given = None if answers is None else next((each for each in answers if each.name == ended.address), None)
-    found = problem(f"'{ended.address}' {asks}, and the test has no {_further(given)}answer", place.key.span)
+    found = problem(f"'{ended.address}' {asks}, but the test has no {_further(given)}answer", place.key.span)
     add = f"answers:\n  {ended.address}: {word}"
     if given is not None:
         add = f"answers:\n  {ended.address}: [..., {word}]"
@@ -74,10 +76,10 @@ def _make_missing_turn_problem(evidence: Evidence, call: Call) -> Problem:
     found = None if script is None else script.plays(call.own, call.turn, call.turn_in_round)
     if script is None or turns is None or found is None:
         at = evidence.scenario.node.entries["turns" if turns is not None else "name"].key.span
-        what = f"the agent of '{call.address}' was called, and the test has no turn for it"
+        what = f"the agent of '{call.address}' was called, but the test has no turn for it"
         return replace(problem(what, at), add=f"turns:\n  {_quote_address(call.own)}:\n    - say: done")
     count = len(script.steps[found[0]].turns)
-    what = f"the agent of '{call.address}' was called {found[1]} times, and the test has {_turns(count)} for it"
+    what = f"the agent of '{call.address}' was called {found[1]} times, but the test has {_turns(count)} for it"
     hint = f"add a turn to '{found[0]}', such as `- say: done`, or `- ...` at its end to repeat the last one"
     at = turns.entries[found[0]].key.span
     return replace(problem(what, at, happened=_explain_retry(evidence, call)), hint=hint)
@@ -86,7 +88,7 @@ def _make_missing_turn_problem(evidence: Evidence, call: Call) -> Problem:
 def _explain_retry(evidence: Evidence, call: Call) -> str:
     """Explain why a step is tried again: usually that is what has to be fixed."""
     visit = next((each for each in reversed(evidence.trace.visits) if each.address == call.address), None)
-    return f"the call before did not suffice: {visit.before}" if visit is not None and visit.before else ""
+    return f"the previous call was not enough: {visit.before}" if visit is not None and visit.before else ""
 
 
 def _turns(count: int) -> str:
@@ -101,7 +103,7 @@ def find_unused(evidence: Evidence) -> Iterator[Problem]:
     """Yield what the test provides and the run never asked for."""
     yield from _find_unused_turns(evidence)
     for entry, item in evidence.answers.list_unused():
-        yield _make_unused_problem(f"the answer for '{entry.name}' was never asked for", entry, item)
+        yield _make_unused_problem(f"the answer for '{entry.name}' was never used", entry, item)
     for entry, item in evidence.results.list_unused():
         yield _make_unused_problem(
             f"the commands of '{entry.name}' were never run, so their result was not used", entry, item
@@ -110,7 +112,7 @@ def find_unused(evidence: Evidence) -> Iterator[Problem]:
 
 def _make_unused_problem(what: str, entry: Entry, item: Node) -> Problem:
     at = item.span if item is not entry.value else entry.key.span
-    return replace(problem(what, at), hint="remove it, or see why the run did not come there")
+    return replace(problem(what, at), hint="remove it, or check why the run never got there")
 
 
 def _find_unused_turns(evidence: Evidence) -> Iterator[Problem]:

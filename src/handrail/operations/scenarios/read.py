@@ -101,7 +101,7 @@ def _source(path: Path, shown: str, report: Report) -> SourceText | None:
         report.error("file-unreadable", f"the test file cannot be used: {text}", at)
         return None
     if not re.sub(r"#[^\n]*", "", text).strip():
-        hint = "write at least `name: ...` and `expect: {status: succeeded}`; docs/testing-workflows.md has every key"
+        hint = "write at least `name: ...` and `expect: {status: succeeded}`; docs/testing-workflows.md lists every key"
         report.error("yaml-syntax", "the test file is empty", Span(SourceText(shown, text), 0, 0), hint)
         return None
     return SourceText(shown, text)
@@ -198,4 +198,6 @@ def _check_answers(node: Mapping, known: KnownSteps, report: Report) -> None:
             word = answer.value if isinstance(answer, Scalar) else None
             if isinstance(word, str) and word not in ("approve", "reject") and known.is_approval(entry.name):
                 hint = 'answer an approval with approve, reject or {revise: "what to change"}'
-                report.error("bad-value", f"'{word}' is no answer to the approval '{entry.name}'", answer, hint)
+                report.error(
+                    "bad-value", f"'{word}' is not a valid answer to the approval '{entry.name}'", answer, hint
+                )

@@ -30,16 +30,16 @@ _COUNT = Number(least=0, whole=True)
 PARTS = Record(
     "parts of a text",
     {
-        "contains": Key(_PARTS, "what must stand in it"),
-        "lacks": Key(_PARTS, "what must not stand in it"),
+        "contains": Key(_PARTS, "what it must contain"),
+        "lacks": Key(_PARTS, "what it must not contain"),
     },
 )
 
 BOUNDS = Record(
     "bounds",
     {
-        "least": Key(Number(least=0), "not less than this"),
-        "most": Key(Number(least=0), "not more than this"),
+        "least": Key(Number(least=0), "at least this much"),
+        "most": Key(Number(least=0), "at most this much"),
     },
     hints={"min": "the key is 'least'", "max": "the key is 'most'"},
 )
@@ -49,11 +49,11 @@ STEP = Record(
     {
         "status": Key(
             Choice(("succeeded", "failed", "skipped", "needs you", "approve", "revise", "reject")),
-            "how it ended the last time; of an approval, the answer",
+            "how it last ended; of an approval, the answer",
         ),
-        "error": Key(_PARTS, "what must stand in its error"),
-        "output": Key(Anything(), "what it gave; of a map, the fields that matter"),
-        "tries": Key(_COUNT, "how often it began"),
+        "error": Key(_PARTS, "what its error must contain"),
+        "output": Key(Anything(), "its output; of a map, the fields that matter"),
+        "tries": Key(_COUNT, "how often it started"),
     },
 )
 
@@ -76,24 +76,24 @@ RESULT = Record(
 EXPECT = Record(
     "expect",
     {
-        "status": Key(Choice(STATUSES), "how the run stands at the end; default: succeeded"),
+        "status": Key(Choice(STATUSES), "the run's status at the end; default: succeeded"),
         "reason": Key(Choice(REASONS), "with `needs you`: what for"),
-        "message": Key(_PARTS, "what must stand in what the run says at the end"),
+        "message": Key(_PARTS, "what the run's final message must contain"),
         "path": Key(ListOf(_ADDRESS, least=1), "the steps in the order in which they ran; `...` stands for any"),
         "not_run": Key(
             Either("one step or a list", {"text": _ADDRESS, "list": ListOf(_ADDRESS, least=1)}),
             "steps that must not have run",
         ),
-        "tries": Key(MapOf(_COUNT, least=1, key_what="step address"), "how often steps began"),
+        "tries": Key(MapOf(_COUNT, least=1, key_what="step address"), "how often steps started"),
         "prompts": Key(
             MapOf(Either("parts of a prompt", {"text": _PART, "list": ListOf(_PART, least=1), "map": PARTS}), least=1),
-            "what the prompts of steps must hold, or lack",
+            "what the prompts of steps must contain, or must not",
         ),
         "steps": Key(MapOf(STEP, least=1, key_what="step address"), "how single steps ended"),
         "outputs": Key(MapOf(Anything(), least=1), "named outputs; of a map, the fields that matter"),
         "files": Key(
             MapOf(Either("a file", {"text": Text(), "nothing": Nothing(), "map": PARTS}), least=1, key_what="path"),
-            "files of the work tree at the end: their text, parts of it, or null for one that must not be there",
+            "files of the worktree at the end: their text, parts of it, or null for one that must not exist",
         ),
         "cost": Key(Either("a cost", {"number": Number(least=0), "map": BOUNDS}), "US dollars of all agent calls"),
         "agent_calls": Key(Either("a number of calls", {"number": _COUNT, "map": BOUNDS}), "calls of agents"),
@@ -153,7 +153,7 @@ SCENARIO = Record(
                 Either("an answer", {"text": Text("answer", 1), "map": REVISE, "list": ListOf(_ANSWER, least=1)}),
                 key_what="step address",
             ),
-            "what a person says to approvals and questions; a list answers one after the other",
+            "what a person answers to approvals and questions; a list answers one after the other",
         ),
         "commands": Key(
             MapOf(
@@ -163,8 +163,8 @@ SCENARIO = Record(
             "results that stand in for the commands of steps, which then do not run",
         ),
         "timeout": Key(DURATION, "how long the whole scenario may take; default 60s"),
-        "skip": Key(Either("skip", {"text": Text("reason", 1), "flag": Flag()}), "leave it out, with the reason"),
-        "expect": Key(EXPECT, "what must come of it", required=True),
+        "skip": Key(Either("skip", {"text": Text("reason", 1), "flag": Flag()}), "skip it, with the reason"),
+        "expect": Key(EXPECT, "what must happen", required=True),
     },
     hints={
         "script": "the key is 'turns'",

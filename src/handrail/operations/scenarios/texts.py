@@ -23,12 +23,16 @@ def part_problems(what: str, node: Node, *texts: str) -> Iterator[Problem]:
     for item, part in wanted:
         if not any(part in text for text in texts):
             near = _find_nearest_line(part, "\n".join(texts)) or _shorten("\n".join(texts))
-            lacks = f"{what} does not hold this in any of {len(texts)} calls" if many else f"{what} does not hold this"
+            lacks = (
+                f"{what} does not contain this in any of {len(texts)} calls"
+                if many
+                else f"{what} does not contain this"
+            )
             yield problem(lacks, item.span, part, near)
     for item, part in unwanted:
         line = next((line.strip() for text in texts for line in text.split("\n") if part in line), None)
         if line is not None or any(part in text for text in texts):
-            yield problem(f"{what} holds what it should not", item.span, f"without: {part}", line or part)
+            yield problem(f"{what} contains what it should not", item.span, f"without: {part}", line or part)
 
 
 def judge_files(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
@@ -39,14 +43,14 @@ def judge_files(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
         wanted = each.value.value if isinstance(each.value, Scalar) else None
         if isinstance(each.value, Scalar) and wanted is None:
             if text is not None:
-                yield problem(f"the file {each.name} is there, and should not be", each.key.span)
+                yield problem(f"the file {each.name} exists but should not", each.key.span)
         elif text is None:
-            yield problem(f"the file {each.name} is not there", each.key.span, happened=_list_folder(path, evidence))
+            yield problem(f"the file {each.name} does not exist", each.key.span, happened=_list_folder(path, evidence))
         elif isinstance(each.value, Mapping):
             yield from part_problems(f"the file {each.name}", each.value, text)
         elif text != wanted:
             shown = diff_lines(str(wanted), text)
-            yield problem(f"the file {each.name} holds something else", each.key.span, difference=shown)
+            yield problem(f"the file {each.name} has different content", each.key.span, difference=shown)
 
 
 def diff_lines(expected: str, found: str) -> tuple[tuple[str, str], ...]:
@@ -99,4 +103,4 @@ def _list_folder(path: Path, evidence: Evidence) -> str:
     if not path.parent.is_dir():
         return f"there is no folder {path.parent.relative_to(evidence.workspace)}"
     names = sorted(each.name for each in path.parent.iterdir() if each.name != ".git")
-    return f"beside it: {', '.join(names[:12]) or 'nothing'}"
+    return f"its folder contains: {', '.join(names[:12]) or 'nothing'}"

@@ -117,7 +117,7 @@ class AgentDesk:
             return ToolAnswer(made.error, good=False)
         event = await self._wait_for_event(caller, key)
         if event is None:
-            late = "the engine does not answer now: the call is kept, and recorded when the run goes on"
+            late = "the engine is not responding: the call is stored, and recorded when the run continues"
             return ToolAnswer(late, good=False)
         return await self._answer(event)
 
@@ -134,7 +134,7 @@ class AgentDesk:
 
     def _perform_call(self, caller: Caller, tool: str, arguments: Arguments, problem: str) -> Made:
         if not caller.pending:
-            return Made(error=f"step '{caller.address}' is over: its tools cannot be used any more")
+            return Made(error=f"step '{caller.address}' has ended: its tools can no longer be used")
         if tool not in caller.tools:
             return Made(error=f"step '{caller.address}' does not offer {tool}: it offers {', '.join(caller.tools)}")
         if problem or len(json.dumps(arguments)) > MOST_ARGUMENTS:
@@ -191,7 +191,7 @@ class AgentDesk:
         caller = state_of(self.log, run).parent
         known = children_of(self.log, caller.run) if caller is not None else []
         row = next((each for each in known if each["run"] == run), data)
-        return ToolAnswer(f"started {child_words(row)}; list_runs says how it stands", row)
+        return ToolAnswer(f"started {child_words(row)}; list_runs shows its status", row)
 
 
 def _progress(_: AgentDesk, __: Caller, ___: Arguments) -> Made:
@@ -212,7 +212,7 @@ def _feedback(desk: AgentDesk, caller: Caller, given: Arguments) -> Made:
     known = [str(each["run"]) for each in children_of(desk.log, caller.state.run)]
     if run not in known:
         raise UsageError(
-            f"{caller.state.run} has started no run '{run}'", next_step=f"it has {_describe_started_runs(known)}"
+            f"{caller.state.run} has not started a run '{run}'", next_step=f"it has {_describe_started_runs(known)}"
         )
     said = find_recipient(desk.log, run, str(given["message"]), desk.machine.agents)
     text = f"{run}: {said.words}"
@@ -242,7 +242,7 @@ def _read_step_start(log: Log, state: RunState, seq: int) -> StepBegan:
         began = state.steps[event.address].began
         event = decode_event(log.read(state.run, after=began - 1, limit=1)[0])
     if not isinstance(event, StepBegan):
-        raise UsageError(f"HANDRAIL_AGENT_TOKEN names no step of {state.run}")
+        raise UsageError(f"HANDRAIL_AGENT_TOKEN does not belong to a step of {state.run}")
     return event
 
 

@@ -44,7 +44,7 @@ def prepare_child(
     name, goal = str(given["workflow"]), str(given["goal"])
     if "/" in name or name.endswith(_FILES):
         # What an agent writes into a worktree is not one of our workflows.
-        raise UsageError(f"'{name}' is a file", next_step="give the name of a workflow that is known here")
+        raise UsageError(f"'{name}' is a file", next_step="pass the name of a workflow that is known here")
     place = seen_from(Path(state.tree.repository))
     pinned = pin(place, name)
     secrecy = Secrecy(machine.redactor())

@@ -77,7 +77,7 @@ def attach(log: Log, machine: Machine, folder: Path, run: str, step: str | None)
         show(windows, each.state, each.pending, each.agent, each.place)
     found = Attached(windows, root_of(log, run), meant[0])
     if found.window is None:
-        message = f"tmux opened no window on {meant[0].shown}"
+        message = f"tmux did not open a window on {meant[0].shown}"
         raise EnvironmentFault(message, next_step=f"handrail status {run}; tmux -L {found.windows.server} ls")
     return found
 
@@ -108,5 +108,5 @@ def _call(log: Log, processes: Processes, folder: Path, member: Member) -> AtWor
 def _make_no_agent_error(run: str, step: str | None, calls: tuple[AtWork, ...]) -> UsageError:
     if calls and step is not None:
         names = ", ".join(each.shown for each in calls)
-        return UsageError(f"no agent is at work on '{step}' of {run}", next_step=f"at work: {names}")
-    return UsageError(f"no agent of {run} is at work", next_step=f"handrail status {run}; handrail logs {run}")
+        return UsageError(f"no agent is working on '{step}' of {run}", next_step=f"working: {names}")
+    return UsageError(f"no agent of {run} is working", next_step=f"handrail status {run}; handrail logs {run}")

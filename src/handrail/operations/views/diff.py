@@ -72,7 +72,7 @@ class Differences:
             # Comparing the files needs an index beside them; the newest snapshot already exists.
             span = Span(span.tree, span.since, workspaces.snapshot_ref(inner or run))
             files, text = self._compare_span(span, stat=stat)
-            remark = "nothing can be written to this disk: shown as of the end of the last step"
+            remark = "this disk cannot be written to: shown as of the end of the last step"
         names = () if step is None else (each.whole for each in members(log, run))
         items = tuple(name for name in names if name.startswith(f"{step}["))
         return Difference(inner or run, step or "", span, files, text, items, remark)
@@ -87,7 +87,7 @@ def _describe_unseen_files(change: FileChange) -> str:
     """Format a line, which `git apply` ignores, about files that no snapshot holds."""
     if change.change != "repository":
         return ""
-    return f"# {change.path} is a repository of its own: files in it changed, and are not shown here\n"
+    return f"# {change.path} is a separate repository: files in it changed and are not shown here\n"
 
 
 def span_of_run(workspaces: Delivery, state: RunState) -> Span:
@@ -108,7 +108,7 @@ def span_of_step(log: Log, workspaces: Delivery, step: FoundStep) -> Span:
     state = state_of(log, step.run)
     tree = tree_of(state)
     if found is None:
-        raise UsageError(f"'{step.shown}' never began", next_step=f"handrail why {step.run}")
+        raise UsageError(f"'{step.shown}' never started", next_step=f"handrail why {step.run}")
     since = state_before(log, step.run, found.began).snapshot or _caller_snapshot(log, state) or tree.commit
     if found.end is None:
         return Span(tree, since, _find_end_snapshot(workspaces, tree, step.run))
@@ -120,11 +120,11 @@ def tree_of(state: RunState) -> Tree:
     if state.tree is not None:
         return state.tree
     if state.source is not None:
-        raise UsageError(f"{state.run} has no work tree yet", next_step=f"handrail resume {state.run}")
+        raise UsageError(f"{state.run} has no worktree yet", next_step=f"handrail resume {state.run}")
     if state.foreign:
         step = suggest_copy(state) if state.is_over else f"handrail release {state.run}"
-        raise UsageError(f"{state.run} was imported, and its files did not come with it", next_step=step)
-    message = f"{state.run} works in {state.workspace} as it is, so Handrail keeps no changes of it"
+        raise UsageError(f"{state.run} was imported without its files", next_step=step)
+    message = f"{state.run} works in {state.workspace} in place, so Handrail does not record its changes"
     raise UsageError(message, next_step=f"look there yourself: git -C {state.workspace} diff")
 
 
@@ -149,5 +149,5 @@ def _require_single_run(found: tuple[FoundStep, ...]) -> tuple[FoundStep, ...]:
     others = {each.run for each in found}
     if len(others) > 1:
         names = ", ".join(each.shown for each in found)
-        raise UsageError(f"that is several steps: {names}", next_step=f"name one, such as {found[0].shown}")
+        raise UsageError(f"that matches several steps: {names}", next_step=f"name one, such as {found[0].shown}")
     return found

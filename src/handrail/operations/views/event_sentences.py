@@ -16,14 +16,14 @@ from handrail.operations.views.money import duration, price_words
 
 REASONS = {
     "clean": "nothing is left to fix",
-    "declined": "the arbiter finds the rest not worth fixing",
-    "oscillation": "the fixes walk in a circle",
-    "reseeded": "a fix brought back what another had repaired",
+    "declined": "the arbiter considers the rest not worth fixing",
+    "oscillation": "the fixes keep undoing one another",
+    "reseeded": "a fix reintroduced what another had fixed",
     "repeated": "the last fix changed nothing",
-    "plateau": "new findings take the place of the old ones",
-    "met": "its condition to end was met",
-    "max": "no round is left",
-    "no_answer": "reviewer or arbiter gave no answer in the asked form",
+    "plateau": "new findings keep replacing the old ones",
+    "met": "its end condition was met",
+    "max": "the maximum number of rounds was reached",
+    "no_answer": "the reviewer or arbiter gave no answer in the requested form",
 }
 """Why a review loop ended."""
 MOST_LEFT_OUT = 3
@@ -33,9 +33,9 @@ Data = dict[str, JsonValue]
 
 def _describe_step_passed_over(event: ev.StepPassedOver) -> str:
     if event.how == "answered":
-        return f"its answer stands: {event.message}"
+        return f"its answer is used: {event.message}"
     how = "with a warning" if event.how == "warn" else "without it"
-    return f"failed, and the run goes on {how}" + (f": {event.message}" if event.message else "")
+    return f"failed, and the run continues {how}" + (f": {event.message}" if event.message else "")
 
 
 def address_of(event: ev.Event) -> str:
@@ -123,9 +123,9 @@ def _review(output: Data) -> str:
     reason, rounds = str(output["stopped"]), output.get("rounds")
     names = {"fixed": "fixed", "open_findings": "open", "declined": "declined"}
     counts = {name: len(found) for name in names if isinstance(found := output.get(name), list)}
-    rest = "".join(f", {count} {names[name]}" for name, count in counts.items() if count)
+    rest = ", ".join(f"{count} {names[name]}" for name, count in counts.items() if count)
     after = f" after {rounds} round{'' if rounds == 1 else 's'}" if rounds else ""
-    return f"review ended {reason}{after}: {REASONS.get(reason, reason)}{rest}"
+    return f"review ended{after}: {REASONS.get(reason, reason)}" + (f"; {rest}" if rest else "")
 
 
 def _merge(output: Data) -> str:
@@ -184,8 +184,8 @@ def _describe_child_ended(event: ev.ChildEnded) -> str:
 
 
 _WORDS: dict[str, Callable[[Any], str]] = {
-    "workspace_ready": lambda event: f"work tree ready at {event.tree.path} on branch {event.tree.branch}",
-    "tree_restored": lambda event: f"work tree brought back to snapshot {event.snapshot[:12]}",
+    "workspace_ready": lambda event: f"worktree ready at {event.tree.path} on branch {event.tree.branch}",
+    "tree_restored": lambda event: f"worktree restored to snapshot {event.snapshot[:12]}",
     "work_entered": _describe_work_entered,
     "work_left": _describe_work_left,
     "item_started": lambda event: f"started as {event.child}",
@@ -195,13 +195,13 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "step_refused": lambda event: f"not done yet: {'; '.join(each.message for each in event.shortfalls)}",
     "message_given": lambda event: f"{actor_words(event.by)} says: {event.text}",
     "step_passed_over": _describe_step_passed_over,
-    "delegation_reported": lambda event: f"came in: results of work handed on, {', '.join(event.results)}",
+    "delegation_reported": lambda event: f"results of delegated work arrived: {', '.join(event.results)}",
     "preferences_set": lambda event: (
         f"{actor_words(event.by) if event.by else 'the configuration'} prefers"
         f" autonomy {event.autonomy}, risk {event.risk}"
     ),
-    "files_compared": lambda event: f"looked at what changed: {len(event.diff.splitlines())} lines of difference",
-    "gap_recorded": lambda event: f"goes on although ({event.severity}): {event.message}",
+    "files_compared": lambda event: f"compared files: {len(event.diff.splitlines())} lines of diff",
+    "gap_recorded": lambda event: f"continues with a gap ({event.severity}): {event.message}",
     "tool_called": _describe_tool_called,
     "command_refused": lambda event: (
         f"{actor_words(event.by)} tried `handrail {event.command}{f' {event.about}' if event.about else ''}`:"
@@ -210,7 +210,7 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "person_notified": lambda event: (
         f"{event.to or 'the user'} could not be notified: {event.problem}"
         if event.problem
-        else f"{event.to or 'the user'} is notified"
+        else f"{event.to or 'the user'} was notified"
     ),
     "git_settings_changed": lambda event: (
         git_changes_words(event.changes) or "settings that make git start programs were undone or accepted"
@@ -218,10 +218,10 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "clock_noted": lambda event: (
         f"the clock was set {'forward' if event.by > 0 else 'back'} by {duration(abs(event.by))}"
         if event.by
-        else "the machine was started again, or the run has come to another one"
+        else "the machine was restarted, or the run was moved to another one"
     ),
     "run_queued": lambda event: event.message,
-    "run_admitted": lambda event: "its turn has come" if event.waited else "nothing holds it up",
+    "run_admitted": lambda event: "its turn has come" if event.waited else "did not have to wait",
     "child_ended": _describe_child_ended,
     "capability_observed": lambda event: (
         f"the agent found {event.capability} {event.status}" + (f": {event.detail}" if event.detail else "")

@@ -55,7 +55,7 @@ def explain(log: Log, run: str, step: str | None = None) -> tuple[Reason, ...]:
     wanted = wanted or tuple(each for each in found if name and each.address == name)
     if not wanted:
         known = tuple(dict.fromkeys(each.address for each in found if each.address))
-        message = f"nothing happened to a step '{step}' of {run}{did_you_mean(step, known)}"
+        message = f"nothing was recorded for a step '{step}' of {run}{did_you_mean(step, known)}"
         raise NotFound(message, next_step=f"steps: {', '.join(known) or 'none'}")
     return wanted
 
@@ -143,7 +143,7 @@ def _describe_approval_decided(event: ev.ApprovalDecided, _: str) -> str:
 
 
 def _describe_loop_ended(event: ev.LoopEnded, _: str) -> str:
-    said = {"done": "every round was done", "condition": "its condition decided", "max": "its limit was reached"}
+    said = {"done": "every round was done", "condition": "its condition ended it", "max": "its limit was reached"}
     return f"ended: {said.get(event.reason, 'a step left it')}"
 
 
@@ -155,7 +155,7 @@ _WORDS: dict[str, Callable[[Any, str], str]] = {
     "run_started": lambda event, _: f"run began, pinned {short_hash(event.definition)}",
     "run_forked": lambda event, _: f"run copied from {event.source} before event {event.seq}",
     "step_skipped": lambda _, __: "skipped",
-    "step_chosen": lambda _, __: "chosen, since the steps before it do not apply",
+    "step_chosen": lambda _, __: "chosen because the steps before it do not apply",
     "step_refused": lambda event, _: "not done yet: " + "; ".join(each.message for each in event.shortfalls),
     "step_began": _describe_step_began,
     "step_ended": _describe_step_ended,
@@ -171,7 +171,7 @@ _WORDS: dict[str, Callable[[Any, str], str]] = {
     "call_requested": lambda event, _: f"called by the flow, as its call {event.number}: {event.asks}",
     "run_waits": lambda event, _: f"run waits: {event.message or event.reason}",
     "work_entered": lambda event, previous: f"{event_sentence(event)}, because {previous or 'the run began'}",
-    "run_blocked": lambda event, _: f"run needs somebody: {event.message}",
+    "run_blocked": lambda event, _: f"run needs a person: {event.message}",
     "run_resumed": lambda event, _: f"run resumed by {actor_words(event.by)}",
     "run_rewound": lambda event, _: f"run went back to '{event.to}' (event {event.seq}) by {actor_words(event.by)}",
     "run_taken": lambda event, _: f"run taken by {actor_words(event.by)}",
@@ -184,14 +184,14 @@ _CAUSES: dict[str, Callable[[Any], str]] = {
     "step_ended": lambda event: f"'{event.address}' {event.status}",
     "step_skipped": lambda event: f"'{event.address}' was skipped",
     "step_passed_over": lambda event: (
-        f"'{event.address}' {'succeeded' if event.how == 'answered' else 'failed and is passed over'}"
+        f"'{event.address}' {'succeeded' if event.how == 'answered' else 'failed and was passed over'}"
     ),
     "approval_decided": lambda event: f"'{event.address}' was {DECIDED[event.decision]} by {actor_words(event.by)}",
-    "loop_ended": lambda event: f"'{event.address}' was over",
+    "loop_ended": lambda event: f"'{event.address}' ended",
     "work_left": lambda event: f"'{event.address}' {event.status}",
     "question_answered": lambda event: f"{actor_words(event.by)} answered its question",
-    "message_given": lambda event: f"{actor_words(event.by)} had something to say",
-    "group_left": lambda event: f"'{event.address}' was over",
+    "message_given": lambda event: f"{actor_words(event.by)} sent a message",
+    "group_left": lambda event: f"'{event.address}' ended",
     "round_started": lambda event: f"round {event.round} of '{event.address}' began",
     "run_resumed": lambda event: f"the run was resumed by {actor_words(event.by)}",
     "run_rewound": lambda event: f"the run went back to '{event.to}'",

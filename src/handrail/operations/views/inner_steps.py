@@ -42,7 +42,7 @@ def refusal(log: Log, run: str, words: str, command: Literal["rewind", "fork"]) 
     message = f"'{words}' belongs to {inner.run}, which {run} started"
     if command == "rewind" and state_of(log, inner.run).status in ("succeeded", "failed", "cancelled"):
         return UsageError(
-            f"{message} and whose result it has taken", next_step=_suggest_outer_command(log, run, words, inner)
+            f"{message} and whose result it has already used", next_step=_suggest_outer_command(log, run, words, inner)
         )
     step = f" {shlex.quote(inner.address)}" if inner.address else " STEP" if command == "rewind" else ""
     return UsageError(message, next_step=f"handrail {command} {inner.run}{step}")
@@ -71,6 +71,6 @@ def _last_step(state: RunState) -> str:
 def _suggest_outer_command(log: Log, run: str, words: str, inner: Inner) -> str:
     """Return the command that repeats an ended inner run: its step in the run around it starts over."""
     if state_of(log, inner.run).status == "failed" and state_of(log, run).status in ("blocked", "failed"):
-        return f"handrail resume {run}, which begins what failed anew"
+        return f"handrail resume {run}, which starts over what failed"
     outer = words.partition("[")[0] if "[" in words else words.partition("/")[0]
-    return f"handrail rewind {run} {shlex.quote(outer)}, which begins all of it anew"
+    return f"handrail rewind {run} {shlex.quote(outer)}, which starts all of it over"

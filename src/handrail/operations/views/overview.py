@@ -138,7 +138,7 @@ def _describe_refused_command(noticed: "list[Any]") -> str:
         return ""
     from handrail.model.actors import actor_words  # noqa: PLC0415 - it happens rarely
 
-    return f"{actor_words(str(tried['by']))} tried `handrail {tried['command']}`, which is for people: refused"
+    return f"{actor_words(str(tried['by']))} tried `handrail {tried['command']}`, which only people may do: refused"
 
 
 def _find_acting_path(run: str, known: Known) -> list[str]:
@@ -281,5 +281,5 @@ def _describe_waiting(run: str, known: Document, message: str, resume: str) -> t
 
 def _describe_running(holder: "Holder | None", run: str, resume: str) -> tuple[Section, str, str]:
     if holder is None:
-        return "paused", "interrupted: nobody drives it", resume
+        return "paused", "interrupted: no process is running it", resume
     return "running", f"in process {holder.pid}", f"handrail logs {run}"

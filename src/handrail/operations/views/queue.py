@@ -32,7 +32,7 @@ class InQueue:
             return f"queued behind {names}: same concurrency key '{self.key}'"
         if self.waits_for == "place":
             return f"queued behind {names}: at most {self.most} run at once (max_concurrent_instances)"
-        return "queued: its turn comes"
+        return "queued: it starts next"
 
 
 def find_queue_reason(run: str, rows: Iterable[Row]) -> InQueue:

@@ -108,9 +108,9 @@ class Transcripts:
             case Ended() as ended:
                 return f"ended with exit code {ended.code}"
             case Gone():
-                return "killed; what it printed was not searched for secrets, and is not shown"
+                return "killed; its output was not checked for secrets, so it is not shown"
             case None:
-                return "what it printed is not there any more"
+                return "its output is no longer stored"
 
     def _calls(self, run: str, found: tuple[FoundStep, ...]) -> Iterator[AgentStream]:
         for each in found:

@@ -53,7 +53,7 @@ def import_workflows(
 def read_source(source: Path) -> tuple[dict[str, str], list[ImportNote]]:
     """Read a file, or the files of a folder by relative path; a note names each unused file, with the reason."""
     if not source.exists():
-        raise NotFound(f"{printable(str(source))} does not exist", next_step="give a file or folder to import")
+        raise NotFound(f"{printable(str(source))} does not exist", next_step="name a file or folder to import")
     if not source.is_dir():
         text = _text(source, source.parent)
         if isinstance(text, Refusal):
@@ -79,14 +79,16 @@ def _files(folder: Path) -> Iterator[Path]:
             _refuse_leaving(path, folder)
         count += len(files)
         if count > MOST_FILES or len(here.relative_to(folder).parts) > DEEPEST:
-            message = f"{printable(str(folder))} holds more than {MOST_FILES} files, or folders {DEEPEST} deep"
+            message = (
+                f"{printable(str(folder))} contains more than {MOST_FILES} files, or folders more than {DEEPEST} deep"
+            )
             raise UsageError(message, next_step="import a smaller folder")
         yield from (here / name for name in sorted(files))
 
 
 def _refuse_leaving(path: Path, root: Path) -> None:
     if path.is_symlink() and not is_inside(path, root):
-        raise UsageError(f"{printable(str(path))} leads out of what is imported", next_step="remove the link")
+        raise UsageError(f"{printable(str(path))} leads outside what is imported", next_step="remove the link")
 
 
 def _text(path: Path, root: Path) -> str | Refusal:
@@ -125,7 +127,8 @@ def _refuse_links(place: Place, paths: Iterable[Path], target: Path) -> None:
     for path in paths:
         if path.is_symlink() or not path.resolve().is_relative_to(target.resolve()):
             raise UsageError(
-                f"{place.display_path(path)} leads elsewhere, so it is not written", next_step="remove the link"
+                f"{place.display_path(path)} is a link to another place, so it was not written",
+                next_step="remove the link",
             )
 
 
@@ -133,4 +136,4 @@ def _refuse_overwriting(place: Place, existing: list[Path]) -> None:
     if existing:
         listed = ", ".join(place.display_path(path) for path in existing[:3]) + (" …" if len(existing) > 3 else "")
         hint = "choose another folder with --to, or overwrite with --force"
-        raise UsageError(f"already there: {listed}", next_step=hint)
+        raise UsageError(f"already exists: {listed}", next_step=hint)

@@ -66,22 +66,24 @@ def _texts(declared: Sequence[Input], given: Sequence[str]) -> dict[str, str]:
     for pair in given:
         name, equals, text = pair.partition("=")
         if not equals or not name:
-            raise UsageError(f"--input {pair!r} is no NAME=VALUE", next_step="for example --input base=main")
+            raise UsageError(
+                f"--input {pair!r} does not have the form NAME=VALUE", next_step="for example --input base=main"
+            )
         if make_identifier(name) not in known:
             said = ", ".join(known.values()) or "none"
             hint = f"inputs of this workflow: {said}"
             raise UsageError(f"there is no input '{name}'{did_you_mean(name, known.values())}", next_step=hint)
         if known[make_identifier(name)] in texts:
-            raise UsageError(f"input '{name}' is given twice", next_step="give it once")
+            raise UsageError(f"input '{name}' was given twice", next_step="pass it once")
         texts[known[make_identifier(name)]] = text
     return texts
 
 
 def _refuse_missing(missing: Sequence[Input]) -> NoReturn:
     said = ", ".join(f"'{each.name}' ({_type_words(each)})" for each in missing)
-    what = "input" if len(missing) == 1 else "inputs"
+    what, verb = ("input", "is") if len(missing) == 1 else ("inputs", "are")
     typed = " ".join(f"--input {each.name}={_example(each)}" for each in missing)
-    raise UsageError(f"the {what} {said} must be given", next_step=f"add {typed}")
+    raise UsageError(f"the {what} {said} {verb} required", next_step=f"add {typed}")
 
 
 def _value(declared: Input, type_: Type, text: str) -> JsonValue:
@@ -107,7 +109,7 @@ def _int(declared: Input, text: str) -> JsonValue:
         _refuse(declared, "it is not a whole number")
     # Longer texts are refused before they are converted, which takes time that grows with their square.
     if len(text) > 20 or abs(int(text)) > LARGEST:
-        _refuse(declared, f"it is beyond {LARGEST}")
+        _refuse(declared, f"it is larger than {LARGEST}")
     return int(text)
 
 
@@ -121,7 +123,7 @@ def _number(declared: Input, text: str) -> JsonValue:
 
 
 def _refuse_choice(declared: Input, type_: ChoiceType, text: str) -> NoReturn:
-    _refuse(declared, f"it is none of {', '.join(type_.values)}{did_you_mean(text, type_.values)}")
+    _refuse(declared, f"it is not one of {', '.join(type_.values)}{did_you_mean(text, type_.values)}")
 
 
 def _list(declared: Input, type_: ListType, text: str) -> JsonValue:
@@ -148,7 +150,7 @@ def _json(declared: Input, text: str) -> JsonValue:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a valid JSON number")
 
 
 def _issue(declared: Input, text: str) -> JsonValue:
@@ -160,7 +162,7 @@ def _issue(declared: Input, text: str) -> JsonValue:
         _refuse(declared, f"an issue has no '{unknown[0]}'" if unknown else "it is not an issue")
     wrong = [name for name, value in found.items() if type(value) is not type(EMPTY_ISSUE[name])]
     if wrong:
-        _refuse(declared, f"its '{wrong[0]}' is of another type")
+        _refuse(declared, f"its '{wrong[0]}' has the wrong type")
     return {**EMPTY_ISSUE, **found}
 
 

@@ -51,8 +51,8 @@ def has_channel(setting: NotifySetting, name: str) -> bool:
 def _problem(setting: NotifySetting, channel: str) -> str:
     known = [name for name, _ in setting.channels]
     if channel in known:
-        return f"'{channel}', which has no way to be told in your configuration"
-    return f"'{channel}', which is no channel of your configuration{did_you_mean(channel, known)}"
+        return f"'{channel}', for which your configuration has no desktop, command or webhook"
+    return f"'{channel}', which is not a channel in your configuration{did_you_mean(channel, known)}"
 
 
 def _hint(place: Place, channel: str) -> str:

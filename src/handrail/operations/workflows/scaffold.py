@@ -33,14 +33,14 @@ class Scaffolded:
 def scaffold(place: Place, name: str, tier: Tier) -> Scaffolded:
     """Write a workflow of this name; an existing one is never touched."""
     if not NAME.fullmatch(name):
-        hint = "use small letters, digits, - _ and ., for example fix-typos"
+        hint = "use lowercase letters, digits, - _ and ., for example fix-typos"
         raise UsageError(f"'{printable(name)}' is not a valid workflow name", next_step=hint)
     folder = _folder(place, tier) / name
     found = [each for each in discover(place, Report()) if each.name == name]
     same = next((each for each in found if each.tier is tier), None)
     if same is not None:
         where = place.display_path(same.main)
-        raise UsageError(f"there is a workflow {name} already: {where}", next_step=f"handrail inspect {name}")
+        raise UsageError(f"the workflow {name} already exists: {where}", next_step=f"handrail inspect {name}")
     files = _files(name)
     _write(files, folder)
     if tier is Tier.REPOSITORY:
@@ -55,11 +55,11 @@ def _folder(place: Place, tier: Tier) -> Path:
     if tier is Tier.USER:
         return place.folders.workflows
     if place.repository is None:
-        raise UsageError("this folder is in no repository", next_step="go to one, or: handrail new NAME --to user")
+        raise UsageError("this folder is not in a repository", next_step="go to one, or: handrail new NAME --to user")
     folder = place.repository / ".handrail" / "workflows"
     if not is_inside(folder, place.repository):
         message = f"{printable(str(folder))} leads outside the repository"
-        raise UsageError(message, next_step="replace the link by a folder of its own")
+        raise UsageError(message, next_step="replace the link with a real folder")
     return folder
 
 

@@ -32,7 +32,7 @@ def stamp(place: Place, name_or_path: str) -> Stamped:
     path = place.display_path(found.main)
     if found.form == "python":
         hint = "set validated_against_spec in the workflow that resolve() returns"
-        raise UsageError(f"{path} is Python, which cannot be stamped from outside", next_step=hint)
+        raise UsageError(f"{path} is a Python workflow, which this command cannot stamp", next_step=hint)
     if found.tier is Tier.BUILT_IN:
         raise UsageError(f"'{found.name}' is a built-in workflow", next_step="copy it into .handrail/workflows first")
     real = refuse_link_elsewhere(found.main)

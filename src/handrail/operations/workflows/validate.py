@@ -102,8 +102,8 @@ def _tier(place: Place, tier: Tier, report: Report) -> list[Found]:
 
 def _make_no_target_error(place: Place) -> UsageError:
     if place.repository is None:
-        message = "there is no repository here, so name what to check"
+        message = "this folder is not in a repository, so name what to check"
     else:
         folder = place.display_path(place.repository / ".handrail" / "workflows")
-        message = f"{folder} holds no workflow, so name what to check"
+        message = f"{folder} contains no workflow, so name what to check"
     return UsageError(message, next_step="handrail validate NAME|PATH, or --library for the built-in workflows")

@@ -55,7 +55,9 @@ def definitions_in(file: TomlFile, report: Report) -> tuple[Defined, ...]:
     found: list[Defined] = []
     for name, values in file.table("agents", report).items():
         if not isinstance(values, dict):
-            report.error("config-value", f"'agents.{name}' is a table", file.place("agents", name), "[agents.NAME]")
+            report.error(
+                "config-value", f"'agents.{name}' must be a table", file.place("agents", name), "[agents.NAME]"
+            )
             continue
         found.append(_read_definition(Table(file, name, cast("dict[str, Any]", values), Report()), report))
     return tuple(found)
@@ -75,18 +77,18 @@ def _read_definition(table: Table, report: Report) -> Defined:
 
 def _check_names(table: Table) -> None:
     if not NAME.fullmatch(table.name):
-        hint = "use small letters, digits, - and _, as in [agents.my-agent]"
-        table.wrong("", "this is no name for an agent", hint)
+        hint = "use lowercase letters, digits, - and _, as in [agents.my-agent]"
+        table.wrong("", "this is not a valid agent name", hint)
     for key in table.values:
         if key not in KEYS:
-            table.unknown(key, f"unknown key '{key}'{did_you_mean(key, KEYS)}", f"known are {', '.join(KEYS)}")
+            table.unknown(key, f"unknown key '{key}'{did_you_mean(key, KEYS)}", f"known keys: {', '.join(KEYS)}")
 
 
 def _override(table: Table) -> AgentDefinition:
     others = [key for key in table.values if key in KEYS and key not in ("program", "env")]
     if others:
-        hint = "write `program` and `env` for an agent that Handrail knows, `command` for one of your own"
-        table.wrong(others[0], f"`program` and `{others[0]}` exclude each other", hint)
+        hint = "write `program` and `env` for an agent that Handrail knows, or `command` for one of your own"
+        table.wrong(others[0], f"`program` and `{others[0]}` cannot be used together", hint)
     program = _text(table, "program", "/opt/bin/claude")
     return AgentDefinition(name=table.name, program=program, env=_env(table))
 
@@ -134,7 +136,7 @@ def _project_files(table: Table) -> Words:
         plain = each.removesuffix("/**")
         if plain.startswith("/") or not plain or {"", ".", ".."} & set(plain.split("/")) or set("*?[") & set(plain):
             hint = f"write paths from the repository's root, or FOLDER/**: {example}"
-            table.wrong("project_files", f"'{each}' is not a file of a repository", hint)
+            table.wrong("project_files", f"'{each}' is not a path inside a repository", hint)
     return found
 
 
@@ -150,7 +152,7 @@ def _read_choice(table: Table, key: str, known: tuple[str, ...]) -> str:
 def _flag(table: Table, key: str) -> bool:
     value = table.values.get(key, False)
     if not isinstance(value, bool):
-        table.wrong(key, f"`{key}` is true or false", f"write {key} = true")
+        table.wrong(key, f"`{key}` must be true or false", f"write {key} = true")
     return value is True
 
 
@@ -158,7 +160,7 @@ def _text(table: Table, key: str, example: str) -> str:
     value = table.values.get(key, "")
     if isinstance(value, str) and (value.strip() or key not in table.values):
         return value
-    table.wrong(key, f"`{key}` is a text", f'write {key} = "{example}"')
+    table.wrong(key, f"`{key}` must be a text", f'write {key} = "{example}"')
     return ""
 
 
@@ -166,7 +168,9 @@ def _words(table: Table, key: str, example: str = '["FIRST", "SECOND"]') -> Word
     value = table.values.get(key, [])
     if isinstance(value, list) and all(isinstance(each, str) for each in cast("list[object]", value)):
         return tuple(cast("list[str]", value))
-    table.wrong(key, f"`{key}` is a list of texts, one for each word: no shell reads it", f"write {key} = {example}")
+    table.wrong(
+        key, f"`{key}` must be a list of texts, one for each word: no shell splits it", f"write {key} = {example}"
+    )
     return ()
 
 
@@ -177,10 +181,10 @@ def _command(table: Table, places: Iterable[str]) -> Words:
             table.wrong("command", "it has no command", 'write command = ["my-agent", "--message={prompt}"]')
         return words
     if "{" in words[0]:
-        table.wrong("command", "the program cannot be made of `{...}`", "name the program in the first word")
+        table.wrong("command", "the program cannot contain `{...}`", "name the program in the first word")
     _check_braces(table, "command", words, tuple(places))
     if any("{options}" in word and word != "{options}" for word in words):
-        table.wrong("command", "`{options}` is a word of its own", 'write command = ["my-agent", "{options}"]')
+        table.wrong("command", "`{options}` must be a separate word", 'write command = ["my-agent", "{options}"]')
     return words
 
 
@@ -196,8 +200,8 @@ def _check_braces(table: Table, key: str, words: Words, places: tuple[str, ...])
     for found in (name for word in words for name in _BRACES.findall(word)):
         if found not in places:
             known = ", ".join(f"{{{each}}}" for each in places)
-            message = f"`{key}` knows no {{{found}}}{did_you_mean(found, places)}"
-            table.wrong(key, message, f"known here are {known}")
+            message = f"`{key}` does not support {{{found}}}{did_you_mean(found, places)}"
+            table.wrong(key, message, f"supported here: {known}")
 
 
 def _env(table: Table) -> tuple[tuple[str, str], ...]:
@@ -206,7 +210,7 @@ def _env(table: Table) -> tuple[tuple[str, str], ...]:
     texts = {name: text for name, text in pairs.items() if isinstance(text, str)}
     if len(texts) == len(pairs):
         return tuple(sorted(texts.items()))
-    table.wrong("env", "`env` is a table of texts", 'write env = {MY_AGENT_QUIET = "1"}')
+    table.wrong("env", "`env` must be a table of texts", 'write env = {MY_AGENT_QUIET = "1"}')
     return ()
 
 
@@ -221,9 +225,9 @@ def _access(table: Table) -> tuple[tuple[Access, Words], ...]:
         given = {str(each): [] for each in cast("list[object]", value)}
     for level, words in given.items():
         if level not in _LEVELS:
-            table.wrong("access", f"there is no access '{level}'{did_you_mean(level, _LEVELS)}", hint)
+            table.wrong("access", f"there is no access level '{level}'{did_you_mean(level, _LEVELS)}", hint)
         elif not isinstance(words, list) or not all(isinstance(each, str) for each in cast("list[object]", words)):
-            table.wrong("access", f"the words for access '{level}' are a list of texts", hint)
+            table.wrong("access", f"the words for access '{level}' must be a list of texts", hint)
     if not given:
         table.wrong("access", "it has no level of access, so no step could use it", hint)
     return tuple((level, tuple(given[level])) for level in _LEVELS if isinstance(given.get(level), list))
@@ -236,7 +240,7 @@ def _exit_codes(table: Table) -> tuple[tuple[int, OutcomeStatus], ...]:
     for code, status in pairs.items():
         if not code.isdecimal() or int(code) > 255 or status not in STATUSES:
             known = ", ".join(sorted(STATUSES))
-            message = f"`exit_codes` gives one of {known} for an exit code{did_you_mean(str(status), STATUSES)}"
+            message = f"`exit_codes` must map exit codes to one of {known}{did_you_mean(str(status), STATUSES)}"
             table.wrong("exit_codes", message, 'write exit_codes = {3 = "rate_limited"}')
             continue
         found.append((int(code), status))

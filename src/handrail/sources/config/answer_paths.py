@@ -24,12 +24,12 @@ def read_mapped(table: Table, output: Output) -> tuple[Mapped, ...]:
     """Read `answer`: the path of each value."""
     given = table.values.get("answer", {})
     if not isinstance(given, dict):
-        table.wrong("answer", "`answer` is a table of paths", _HINT)
+        table.wrong("answer", "`answer` must be a table of paths", _HINT)
         return ()
     if output == "text" and given:
-        table.wrong("answer", "`answer` says where things stand in JSON", 'write output = "json" or output = "jsonl"')
+        table.wrong("answer", "`answer` needs JSON output", 'write output = "json" or output = "jsonl"')
     if output != "text" and "text" not in given:
-        table.wrong("answer", "`answer` does not say where the text stands", _HINT)
+        table.wrong("answer", "`answer` does not say where the text is", _HINT)
     return tuple(_read_mapped(table, cast("dict[str, Any]", given)))
 
 
@@ -39,7 +39,7 @@ def read_final(table: Table, output: Output) -> Where | None:
     if given is None:
         return None
     if output != "jsonl":
-        table.wrong("final", "`final` names a line of JSON lines", 'write output = "jsonl", or leave it out')
+        table.wrong("final", "`final` needs JSON lines as output", 'write output = "jsonl", or remove it')
     return _read_where(table, "final", given)
 
 
@@ -47,13 +47,13 @@ def _read_mapped(table: Table, given: dict[str, Any]) -> Iterator[Mapped]:
     for name, value in given.items():
         if name not in ANSWERS:
             known = ", ".join(ANSWERS)
-            table.wrong("answer", f"`answer` knows no '{name}'{did_you_mean(name, ANSWERS)}", f"known are {known}")
+            table.wrong("answer", f"`answer` has no key '{name}'{did_you_mean(name, ANSWERS)}", f"known keys: {known}")
             continue
         whole = cast("dict[str, Any]", value) if isinstance(value, dict) else {"path": value}
         _check_keys(table, name, whole)
         path = path_of(whole.get("path"))
         if path is None:
-            table.wrong("answer", f"`{name}` is a path that begins with $", _HINT)
+            table.wrong("answer", f"`{name}` must be a path that begins with $", _HINT)
             continue
         yield Mapped(name, path, _read_where(table, "answer", whole.get("where", {})), whole.get("add") is True)
 
@@ -62,8 +62,8 @@ def _check_keys(table: Table, name: str, whole: dict[str, Any]) -> None:
     known = ("path", "where", "add")
     for key in whole:
         if key not in known:
-            message = f"`{name}` knows no '{key}'{did_you_mean(key, known)}"
-            table.wrong("answer", message, f"known are {', '.join(known)}")
+            message = f"`{name}` has no key '{key}'{did_you_mean(key, known)}"
+            table.wrong("answer", message, f"known keys: {', '.join(known)}")
 
 
 def _read_where(table: Table, key: str, given: object) -> Where:
@@ -72,7 +72,7 @@ def _read_where(table: Table, key: str, given: object) -> Where:
     for path, text in pairs.items():
         read = path_of(path)
         if read is None or not isinstance(text, str):
-            table.wrong(key, "a kind of line is a table of paths with texts", 'write {"$.type" = "result"}')
+            table.wrong(key, "a kind of line must be a table that maps paths to texts", 'write {"$.type" = "result"}')
         else:
             found.append((read, text))
     return tuple(found)

@@ -18,12 +18,12 @@ def read_budget(file: TomlFile, report: Report) -> Budget | None:
     for key, value in file.table("budget", report).items():
         if key not in KEYS:
             message = f"unknown key '{key}' in [budget]{did_you_mean(key, KEYS)}"
-            report.error("config-key", message, file.place("budget", key), f"known are {', '.join(KEYS)}")
+            report.error("config-key", message, file.place("budget", key), f"known keys: {', '.join(KEYS)}")
         elif _is_valid(key, value):
             found[key] = value
         else:
-            wanted = " or ".join(f'"{each}"' for each in _WORDS[key]) if key in _WORDS else "a number from 0"
-            message = f"'{key}' of [budget] is {wanted}"
+            wanted = " or ".join(f'"{each}"' for each in _WORDS[key]) if key in _WORDS else "a number, at least 0"
+            message = f"'{key}' of [budget] must be {wanted}"
             report.error("config-value", message, file.place("budget", key), _example(key))
             found |= {} if key in _WORDS else {key: 0}
     return Budget(**found) if found else None

@@ -164,7 +164,7 @@ def _keep_snapshots(file: TomlFile, report: Report) -> int | None:
     value = table.get("keep_snapshots")
     if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 0):
         return None if value is None else min(value, _FOR_EVER)
-    message = "'keep_snapshots' is a number of days"
+    message = "'keep_snapshots' must be a number of days"
     report.error("config-value", message, file.place("cleanup", "keep_snapshots"), f"keep_snapshots = {KEEP_SNAPSHOTS}")
     # A value that cannot be understood removes nothing.
     return _FOR_EVER
@@ -176,7 +176,7 @@ def _max_instances(file: TomlFile, report: Report) -> int | None:
     value = table.get("max_concurrent_instances")
     if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 1):
         return value
-    message = "'max_concurrent_instances' is a number of runs, at least 1"
+    message = "'max_concurrent_instances' must be a number of runs, at least 1"
     place = file.place("resources", "max_concurrent_instances")
     report.error("config-value", message, place, "max_concurrent_instances = 3")
     # A value that cannot be understood means the lowest limit.
@@ -187,7 +187,7 @@ def _limits(file: TomlFile, table: dict[str, Any], report: Report) -> Limits:
     said = _text(file, "agent", "limits", table, report) or "shared"
     if said not in get_args(Limits):
         hint = 'write limits = "shared" (wait with the other runs), "own" (wait alone) or "ask" (a person is asked)'
-        message = f"'limits' is none of {', '.join(get_args(Limits))}{did_you_mean(said, get_args(Limits))}"
+        message = f"'limits' must be one of {', '.join(get_args(Limits))}{did_you_mean(said, get_args(Limits))}"
         report.error("config-value", message, file.place("agent", "limits"), hint)
         return "shared"
     return cast("Limits", said)
@@ -202,7 +202,7 @@ def _worktrees(file: TomlFile, report: Report) -> Worktrees:
     branch = _text(file, "worktrees", "branch", table, report)
     if branch and "{run}" not in branch:
         hint = 'write branch = "work/{run}"'
-        report.error("config-value", "'branch' must hold {run}", file.place("worktrees", "branch"), hint)
+        report.error("config-value", "'branch' must contain {run}", file.place("worktrees", "branch"), hint)
         branch = ""
     return Worktrees(
         tuple(_texts(file, "worktrees", "setup", table, report)),
@@ -219,7 +219,7 @@ def _seconds(file: TomlFile, place: tuple[str, str], table: dict[str, Any], usua
     key = place[1]
     value = table.get(key, usual)
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        report.error("config-value", f"'{key}' is a number of seconds", file.place(*place), f"{key} = {usual}")
+        report.error("config-value", f"'{key}' must be a number of seconds", file.place(*place), f"{key} = {usual}")
         return usual
     return value
 
@@ -228,7 +228,7 @@ def _text(file: TomlFile, name: str, key: str, table: dict[str, Any], report: Re
     value = table.get(key, "")
     if isinstance(value, str):
         return value
-    report.error("config-value", f"'{key}' is a text", file.place(name, key), f'write {key} = "..."')
+    report.error("config-value", f"'{key}' must be a text", file.place(name, key), f'write {key} = "..."')
     return ""
 
 
@@ -258,16 +258,21 @@ def _check_tables(file: TomlFile, known: tuple[str, ...], report: Report) -> Non
                 "config-key", "[trust] in a repository's configuration has no effect", file.place(name), hint
             )
         elif name == "notify" and name not in known:
-            hint = "put [notify] into your own config.toml; a repository runs no commands and sends nothing by it"
+            hint = (
+                "put [notify] into your own config.toml; a repository cannot send notifications or run commands with it"
+            )
             report.error("config-key", "[notify] in a repository's configuration is refused", file.place(name), hint)
         elif name == "routing":
-            hint = "take it out; name the workflow when you start a run: handrail run WORKFLOW"
+            hint = "remove it; name the workflow when you start a run: handrail run WORKFLOW"
             report.error(
-                "config-key", "[routing] is not supported: nothing chooses workflows yet", file.place(name), hint
+                "config-key",
+                "[routing] is not supported: Handrail does not choose workflows automatically",
+                file.place(name),
+                hint,
             )
         elif name not in known:
             message = f"unknown table '{name}'{did_you_mean(name, known)}"
-            report.warning("config-key", message, file.place(name), f"known are {', '.join(known)}")
+            report.warning("config-key", message, file.place(name), f"known tables: {', '.join(known)}")
 
 
 def _check_keys(file: TomlFile, name: str, table: dict[str, Any], report: Report) -> None:
@@ -275,7 +280,7 @@ def _check_keys(file: TomlFile, name: str, table: dict[str, Any], report: Report
     for key in table:
         if key not in known:
             message = f"unknown key '{key}' in [{name}]{did_you_mean(key, known)}"
-            report.warning("config-key", message, file.place(name, key), f"known are {', '.join(known)}")
+            report.warning("config-key", message, file.place(name, key), f"known keys: {', '.join(known)}")
 
 
 def _texts(file: TomlFile, name: str, key: str, table: dict[str, Any], report: Report) -> list[str]:
@@ -284,7 +289,7 @@ def _texts(file: TomlFile, name: str, key: str, table: dict[str, Any], report: R
     texts = [text for text in listed if isinstance(text, str)]
     if not isinstance(value, list) or len(texts) != len(listed):
         hint = f'write {key} = ["first", "second"]'
-        report.error("config-value", f"'{key}' is a list of texts", file.place(name, key), hint)
+        report.error("config-value", f"'{key}' must be a list of texts", file.place(name, key), hint)
     return texts
 
 
@@ -329,7 +334,9 @@ def _absolute(file: TomlFile, text: str, report: Report) -> Path | None:
     if path.is_absolute():
         return path
     message = f"the repository '{text}' is not an absolute path"
-    report.error("config-value", message, file.place("trust", "repositories"), "write the whole path, from / or ~")
+    report.error(
+        "config-value", message, file.place("trust", "repositories"), "write an absolute path that starts with / or ~"
+    )
     return None
 
 
@@ -340,7 +347,7 @@ def read_sandbox(file: TomlFile, agent: dict[str, Any], report: Report) -> tuple
     kind, network = table.get("kind"), table.get("network", True)
     if kind in get_args(Sandbox) and isinstance(network, bool) and not set(table) - set(KNOWN):
         return cast("Sandbox", kind), network
-    message = "'sandbox' is none of none, bwrap, nor a table of kind and network"
+    message = "'sandbox' must be none, bwrap, or a table of kind and network"
     hint = 'write sandbox = "bwrap", or sandbox = {kind = "bwrap", network = false}'
     report.error("config-value", message, file.place("agent", "sandbox"), hint)
     return "bwrap", False

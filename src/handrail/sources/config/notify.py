@@ -37,7 +37,7 @@ def read_notify(folders: Folders, report: Report) -> NotifySetting:
     channels = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
     if not isinstance(given, dict):
         hint = 'write [notify.channels."#dev"], and the keys below it'
-        report.error("config-value", "'channels' is a table of channels", file.place("notify", "channels"), hint)
+        report.error("config-value", "'channels' must be a table of channels", file.place("notify", "channels"), hint)
     own = _target(file, {key: value for key, value in table.items() if key != "channels"}, "notify", report)
     return NotifySetting(own, tuple((name, _channel(file, name, each, report)) for name, each in channels.items()))
 
@@ -45,7 +45,7 @@ def read_notify(folders: Folders, report: Report) -> NotifySetting:
 def _channel(file: TomlFile, name: str, given: object, report: Report) -> Target:
     title = f'notify.channels."{name}"'
     if not isinstance(given, dict):
-        report.error("config-value", f"the channel '{name}' is not a table", file.place("notify"), f"write [{title}]")
+        report.error("config-value", f"the channel '{name}' must be a table", file.place("notify"), f"write [{title}]")
         return Target()
     return _target(file, cast("dict[str, Any]", given), title, report)
 
@@ -55,10 +55,10 @@ def _target(file: TomlFile, table: dict[str, Any], title: str, report: Report) -
     for key in table:
         if key not in WAYS:
             message = f"unknown key '{key}' in [{title}]{did_you_mean(key, WAYS)}"
-            report.warning("config-key", message, at, f"known are {', '.join(WAYS)}")
+            report.warning("config-key", message, at, f"known keys: {', '.join(WAYS)}")
     desktop = table.get("desktop", False)
     if not isinstance(desktop, bool):
-        report.error("config-value", f"'desktop' in [{title}] is true or false", at, "write desktop = true")
+        report.error("config-value", f"'desktop' in [{title}] must be true or false", at, "write desktop = true")
     command = _text(table, "command", title, at, report)
     return Target(desktop is True, command, _webhook(table, title, at, report))
 
@@ -67,7 +67,7 @@ def _text(table: dict[str, Any], key: str, title: str, at: Span, report: Report)
     value = table.get(key, "")
     if isinstance(value, str) and "\0" not in value:
         return value.strip()
-    report.error("config-value", f"'{key}' in [{title}] is not a text", at, f'write {key} = "..."')
+    report.error("config-value", f"'{key}' in [{title}] must be a text", at, f'write {key} = "..."')
     return ""
 
 
@@ -75,6 +75,6 @@ def _webhook(table: dict[str, Any], title: str, at: Span, report: Report) -> str
     address = _text(table, "webhook", title, at, report)
     if not address or _ADDRESS.fullmatch(address):
         return address
-    message = f"'webhook' in [{title}] is not an address that begins with https://"
-    report.error("config-value", message, at, 'write webhook = "https://..."; http:// only for this machine itself')
+    message = f"'webhook' in [{title}] must be an address that begins with https://"
+    report.error("config-value", message, at, 'write webhook = "https://..."; http:// is allowed only for this machine')
     return ""

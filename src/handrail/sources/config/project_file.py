@@ -29,7 +29,7 @@ def read_project(file: TomlFile, report: Report) -> Project:
     for key in table:
         if key not in KEYS:
             message = f"unknown key '{key}' in [project]{did_you_mean(key, KEYS)}"
-            report.warning("config-key", message, file.place("project", key), f"known are {', '.join(KEYS)}")
+            report.warning("config-key", message, file.place("project", key), f"known keys: {', '.join(KEYS)}")
     reader = _Reader(file, report, "project", "")
     return Project(
         reader.globs(table),
@@ -50,7 +50,7 @@ def _file_checks(file: TomlFile, report: Report) -> "list[FileCheck]":
             if key not in CHECK_KEYS:
                 message = f"unknown key '{key}' in [checks.{name}]{did_you_mean(key, CHECK_KEYS)}"
                 place = file.find_nested_place("checks", name, key)
-                report.warning("config-key", message, place, f"known are {', '.join(CHECK_KEYS)}")
+                report.warning("config-key", message, place, f"known keys: {', '.join(CHECK_KEYS)}")
         reader = _Reader(file, report, "checks", name)
         command = reader.text(table, "command")
         if not command.strip():
@@ -73,7 +73,7 @@ class _Reader:
     def text(self, table: dict[str, Any], key: str) -> str:
         """Read a text; empty when there is none."""
         value = table.get(key, "")
-        return value if isinstance(value, str) else self._refuse(key, "is a text")
+        return value if isinstance(value, str) else self._refuse(key, "must be a text")
 
     def globs(self, table: dict[str, Any]) -> tuple[str, ...]:
         """Read the globs of the product's code."""
@@ -82,10 +82,10 @@ class _Reader:
         texts = tuple(each for each in listed if isinstance(each, str) and each.strip("! "))
         outside = [each for each in texts if path_problem(each.removeprefix("!"))]
         if len(texts) != len(listed) or outside:
-            self._refuse("sources", "is a list of globs inside the repository")
+            self._refuse("sources", "must be a list of globs inside the repository")
             return ()
         if texts and all(each.startswith("!") for each in texts):
-            self._refuse("sources", "holds exceptions only, so that it stands for nothing")
+            self._refuse("sources", "contains only exclusions, so it matches nothing")
             return ()
         return texts
 
@@ -95,13 +95,13 @@ class _Reader:
         listed = cast("list[object]", value) if isinstance(value, list) else [value]
         codes = tuple(each for each in listed if type(each) is int and 0 < each < 256)
         if len(codes) != len(listed):
-            self._refuse("failed", "is a list of exit codes from 1 to 255")
+            self._refuse("failed", "must be a list of exit codes from 1 to 255")
         return codes
 
     def report_path(self, table: dict[str, Any]) -> str:
         """Read the path of a report inside the worktree."""
         path = self.text(table, "report")
-        return self._refuse("report", "is a path inside the repository") if path and path_problem(path) else path
+        return self._refuse("report", "must be a path inside the repository") if path and path_problem(path) else path
 
     def pattern(self, table: dict[str, Any]) -> str:
         """Read a pattern; whether it can be searched in bounded time is checked by the run that needs it."""
@@ -109,7 +109,7 @@ class _Reader:
         try:
             re.compile(text)
         except (re.error, OverflowError, RecursionError) as error:
-            return self._refuse("failed_when", f"is no pattern that can be used: {error}")
+            return self._refuse("failed_when", f"is not a valid pattern: {error}")
         return text
 
     def _refuse(self, key: str, what: str) -> str:

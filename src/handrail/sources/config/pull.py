@@ -16,7 +16,7 @@ def read_pull(file: TomlFile, report: Report) -> PullSetting:
     for key in table:
         if key not in CHOICES:
             message = f"unknown key '{key}' in [pull]{did_you_mean(key, CHOICES)}"
-            report.warning("config-key", message, file.place("pull", key), f"known are {', '.join(CHOICES)}")
+            report.warning("config-key", message, file.place("pull", key), f"known keys: {', '.join(CHOICES)}")
     return PullSetting(*(_read_choice(file, name, table.get(name, ""), report) for name in CHOICES))
 
 
@@ -25,6 +25,6 @@ def _read_choice(file: TomlFile, key: str, said: object, report: Report) -> str:
     if said == "" or said in known:
         return str(said)
     near = did_you_mean(said, known) if isinstance(said, str) else ""
-    message = f"'{key}' is none of {', '.join(known)}{near}"
+    message = f"'{key}' must be one of {', '.join(known)}{near}"
     report.error("config-value", message, file.place("pull", key), f'write {key} = "{known[0]}"')
     return ""

@@ -25,7 +25,7 @@ class TomlFile:
         found = self.tables.get(name, {})
         if isinstance(found, dict):
             return found  # pyright: ignore[reportUnknownVariableType] (TOML's tables have text keys)
-        report.error("config-value", f"'{name}' is a table", self.place(name), f"write [{name}]")
+        report.error("config-value", f"'{name}' must be a table", self.place(name), f"write [{name}]")
         return {}
 
     def place(self, table: str, key: str = "") -> Span:
@@ -86,7 +86,7 @@ def _parse(source: SourceText, report: Report) -> dict[str, Any]:
         message, at = _explain_error(source, str(error))
         report.error("config-syntax", f"the configuration is not valid TOML: {message}", Span(source, at, at + 1))
     except (ValueError, RecursionError):
-        report.error("config-syntax", "the configuration holds a value that cannot be read", Span(source, 0, 0))
+        report.error("config-syntax", "the configuration contains a value that cannot be read", Span(source, 0, 0))
     return {}
 
 

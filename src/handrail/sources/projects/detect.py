@@ -97,7 +97,7 @@ def _note_packages(look: Look) -> tuple[str, ...]:
     names = [str(each.folder.relative_to(look.root)) for each in _packages(look) if each.has(*manifests)]
     if not names:
         return ()
-    return (f"the checks of the root are taken; it has packages too in {_list_names(names)}",)
+    return (f"the checks of the root are used; there are also packages in {_list_names(names)}",)
 
 
 def _combine_packages(look: Look, packages: list[tuple[Look, Project]], root: Project) -> Project:
@@ -115,7 +115,7 @@ def _combine_packages(look: Look, packages: list[tuple[Look, Project]], root: Pr
             checks[name] = Check(name, _run_in_folder(path, check.command), f"{path}/{check.evidence}")
     setup = [_run_in_folder(path, command) for path, made in kept for command in made.setup]
     notes = [f"nothing at the root; packages found in {_list_names([path for path, _ in kept])}"]
-    notes += [f"left out, add them if you want them: {_list_names(left)}"] if left else []
+    notes += [f"left out; add them if you need them: {_list_names(left)}"] if left else []
     notes += [f"{path}: {note}" for path, made in kept for note in made.notes]
     ordered = tuple(sorted(checks.values(), key=_rank))
     one = _combine_file_checks(kept)

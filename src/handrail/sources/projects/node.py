@@ -36,7 +36,7 @@ RUNNERS = {
     "mocha": ("RUN mocha", "^ *[0-9]+ failing"),
     "ava": ("RUN ava", "^ *[0-9]+ tests? failed"),
 }
-"""Test runners: how one runs a single file, and the line that shows a failing test. Their exit codes are no help."""
+"""Test runners: how one runs a single file, and the line that shows a failing test. Their exit codes do not help."""
 _FLAGS = re.compile(r"--(?:import|require|loader|experimental-[\w-]+)(?:[= ][^\s-]\S*)?")
 _LISTED = (
     'const o = JSON.parse(require("fs").readFileSync(0, "utf8") || "{}"); '
@@ -109,12 +109,12 @@ def find(look: Look) -> Finding | None:
         return None
     package = look.json(FILE)
     if not package:
-        return Finding("node", notes=(f"{FILE} is not valid JSON, so nothing was taken from it",))
+        return Finding("node", notes=(f"{FILE} is not valid JSON, so it was ignored",))
     manager = _manager(look, package)
     scripts, members = find_table(package, "scripts"), _members(look, package)
     found = [_check(manager, scripts, name) or _everywhere(look, manager, members, name) for name in SCRIPTS]
     checks = checks_of([*found[:2], found[2] or _compiler(look, manager, package), found[3]])
-    watching = [f"the script test of {FILE} watches files and never ends" for _ in (1,) if _watches(scripts)]
+    watching = [f"the test script of {FILE} watches files and never ends" for _ in (1,) if _watches(scripts)]
     outdated, update = UPDATES.get(manager.name if not look.has(".yarnrc.yml") else "", ("", ""))
     return Finding(
         "node",

@@ -32,7 +32,7 @@ def _json(value: object, what: str) -> bytes:
     try:
         data = rfc8785.dumps(value)  # pyright: ignore[reportArgumentType]  # this checks whether it is JSON
     except (rfc8785.CanonicalizationError, TypeError, ValueError, RecursionError) as error:
-        raise FlowError(f"{what} what is no JSON value: {error}") from error
+        raise FlowError(f"{what} something that is not a JSON value: {error}") from error
     if len(data) > MOST_BYTES // 8:
         raise FlowError(f"{what} more than {MOST_BYTES >> 23} MiB")
     return data
@@ -60,7 +60,7 @@ class Host:
 
     def _encode_call(self, asked: Ask) -> dict[str, object]:
         try:
-            step, values = json.loads(_json([asked.step, asked.values], "a call holds"))
+            step, values = json.loads(_json([asked.step, asked.values], "a call contains"))
         except FlowError as error:
             return self.go_on({"refused": str(error)})
         return {"step": step, "values": values}
@@ -89,7 +89,7 @@ class Host:
         frame = self._coroutine.cr_frame
         line = frame.f_lineno if frame is not None else 1
         hint = "await only what ctx offers, such as ctx.run_step and ctx.approve"
-        return {"raised": f"{self.file}:{line}: run() awaits something that is no step: {hint}"}
+        return {"raised": f"{self.file}:{line}: run() awaits something that is not a step: {hint}"}
 
 
 def _words(fault: PythonFault, file: str) -> str:

@@ -96,8 +96,10 @@ def _resolve_of(module: ModuleType) -> Callable[[object], object]:
     if callable(resolve):
         return cast("Callable[[object], object]", resolve)
     if callable(getattr(module, "run", None)):
-        raise PythonFault("`run` is no coroutine", hint="write `async def run(ctx)`")
-    raise PythonFault("there is no function resolve", hint="write `def resolve(context)` that returns the workflow")
+        raise PythonFault("`run` is not a coroutine", hint="write `async def run(ctx)`")
+    raise PythonFault(
+        "the function `resolve` is missing", hint="write `def resolve(context)` that returns the workflow"
+    )
 
 
 def _await_value(value: object) -> object:
@@ -121,7 +123,7 @@ def fault_of(error: BaseException, main: Path) -> PythonFault:
         return PythonFault(f"not valid Python: {error.msg}", error.lineno or 1, error.offset or 1)
     line, column = _place(error, main)
     if isinstance(error, SystemExit):
-        hint = "return a workflow from resolve(); raise an exception to refuse"
+        hint = "return a workflow from resolve(); raise an exception to reject the run"
         return PythonFault("the workflow tried to end the command (SystemExit)", line, column, hint)
     return PythonFault(_words(error), line, column)
 

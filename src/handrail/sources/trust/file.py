@@ -142,7 +142,7 @@ class TrustFile:
                 blob.unlink(missing_ok=True)
 
     def _damage_error(self, why: str) -> EnvironmentFault:
-        step = f"look at {self.path} and move it away; each workflow then has to be trusted again"
+        step = f"check {self.path} and move it away; each workflow then has to be trusted again"
         return EnvironmentFault(f"the record of trusted workflows cannot be used: {why}", next_step=step)
 
     def _write_error(self, error: OSError) -> EnvironmentFault:

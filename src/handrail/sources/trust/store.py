@@ -124,7 +124,7 @@ class TrustStore:
             return [f"not used: {name}, {content.data}"]
         digests = record.digests(content.path)
         if can_hold_secrets(content.path):
-            return [f"{'changed' if digests else 'new'}: {name}, which is not shown as it may hold secrets"]
+            return [f"{'changed' if digests else 'new'}: {name}, which is not shown because it may contain secrets"]
         return _file_difference(name, self._file.read_kept(digests[-1]) if digests else b"", content.data)
 
 
@@ -175,7 +175,7 @@ def _is_part_of(path: Path, repository: Path) -> bool:
 
 def _file_difference(name: str, before: bytes | None, after: bytes) -> list[str]:
     if before is None:
-        return ["the content that was trusted is no longer kept", *_file_difference(name, b"", after)]
+        return ["the content that was trusted is no longer stored", *_file_difference(name, b"", after)]
     if before == after:
         return []
     old, new = decode(before), decode(after)

@@ -119,7 +119,7 @@ class MemoryLog:
         """Read a content."""
         with self._state.lock:
             if digest not in self._state.blobs:
-                raise NotFound(f"no content with digest {digest} was ever kept")
+                raise NotFound(f"no content with digest {digest} was ever stored")
             data = self._state.blobs[digest]
         if data is None:
             raise NotFound(f"the content with digest {digest} was erased")

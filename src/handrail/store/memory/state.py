@@ -97,7 +97,7 @@ def check_leases(state: State, appends: Sequence[Append], leases: Sequence[Lease
     for lease in leases:
         held = state.held.get(lease.stream)
         if held is None or held.lease.epoch != lease.epoch:
-            raise LeaseLost(f"{lease.holder} no longer holds {lease.stream}: another process drives it now")
+            raise LeaseLost(f"{lease.holder} no longer holds {lease.stream}: another process is running it now")
     streams = {lease.stream for lease in leases}
     for append in appends:
         if append.expected and append.stream not in streams:
@@ -113,7 +113,7 @@ def apply_append(state: State, append: Append) -> list[StoredEvent]:
     for message in append.consumed:
         _consume(state, append.stream, message)
     if append.if_quiet and any(each.stream == append.stream and each.consumed is None for each in state.letters):
-        raise MessagesWaiting(f"{append.stream} has a message that the writer did not read")
+        raise MessagesWaiting(f"{append.stream} has a message that the writer has not read")
     if append.checkpoint is not None:
         _put_checkpoint(state, append.stream, append.checkpoint)
     for timer in append.timers:
@@ -138,7 +138,7 @@ def _store(state: State, stream: str, event: NewEvent) -> StoredEvent:
 def _consume(state: State, stream: str, message: int) -> None:
     letter = state.letters[message - 1] if 0 < message <= len(state.letters) else None
     if letter is None or letter.consumed is not None or letter.stream != stream:
-        raise VersionConflict(f"{stream} has no message {message} that was not consumed yet")
+        raise VersionConflict(f"{stream} has no unconsumed message {message}")
     state.letters[message - 1] = replace(letter, consumed=state.head(stream).seq)
 
 

@@ -8,7 +8,7 @@ from handrail.store.sqlite.compression import pack, unpack
 from handrail.store.sqlite.connection import Session
 from handrail.store.sqlite.database import Database
 
-RESTORE = "restore the data folder from a backup; events and runs that do not need this content are not affected"
+RESTORE = "restore the data folder from a backup; runs that do not need this content are not affected"
 
 
 class SqliteBlobs:
@@ -32,13 +32,13 @@ class SqliteBlobs:
         with self._db.reading() as session:
             row = session.fetch_one("get_blob", digest)
         if row is None:
-            raise NotFound(f"no content with digest {digest} was ever kept")
+            raise NotFound(f"no content with digest {digest} was ever stored")
         packed, stored = row
         if stored is None:
             raise NotFound(f"the content with digest {digest} was erased")
         data = unpack(packed, stored)
         if data is None or digest_of(data) != digest:
-            raise StorageDamaged(f"the content with digest {digest} is not what was written", next_step=RESTORE)
+            raise StorageDamaged(f"the content with digest {digest} is damaged", next_step=RESTORE)
         return data
 
     def erase_blob(self, digest: str) -> bool:

@@ -194,7 +194,7 @@ class _Reading:
             raise translate_text_error(error, self._database.path) from error
         if isinstance(error, UnicodeEncodeError | OverflowError):
             raise UsageError(
-                f"the log keeps no such value: {error}", next_step="give a valid text or number"
+                f"the log cannot store this value: {error}", next_step="pass a valid text or number"
             ) from error
 
 
@@ -249,7 +249,9 @@ def migrate(session: Session, path: Path, upto: int | None = None) -> None:
     scripts = migrations()
     version = schema_version(session)
     if version > len(scripts):
-        message = f"the log in {path} has format {version}, and this Handrail knows formats up to {len(scripts)}"
+        message = (
+            f"the log in {path} has format {version}, but this Handrail supports only formats up to {len(scripts)}"
+        )
         raise StorageTooNew(message, next_step="install the newest Handrail: pip install --upgrade handrail")
     for number, script in enumerate(scripts[:upto], start=1):
         if number > version:

@@ -112,7 +112,7 @@ def _blob_problems(session: Session) -> list[Finding]:
         row = session.fetch_one("get_blob", digest)
         data = None if row is None or row[1] is None else unpack(row[0], row[1])
         if data is None or digest_of(data) != digest:
-            found.append(Finding("blob", digest, "the content is not what was written"))
+            found.append(Finding("blob", digest, "the content is damaged"))
     return found
 
 
@@ -123,5 +123,5 @@ def _checkpoint_problems(session: Session) -> list[Finding]:
 def _checkpoints(session: Session) -> Iterator[tuple[Finding | None, tuple[str, int, int]]]:
     for stream, seq, reducer, packed, state, sealed, event_hash in session.fetch_all("all_checkpoints"):
         good = unpack_checkpoint(Checkpoint(stream, seq, reducer, state), packed, sealed, event_hash)
-        problem = Finding("checkpoint", stream, f"the checkpoint after event {seq} is not what was written")
+        problem = Finding("checkpoint", stream, f"the checkpoint after event {seq} is damaged")
         yield (None if good else problem), (stream, seq, reducer)

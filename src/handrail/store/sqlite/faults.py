@@ -15,11 +15,11 @@ LEAST_BYTES = 64 * 1024
 """The free space that SQLite needs beside a database to open it."""
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
-MAKE_ROOM = "free space on that disk, then resume; everything recorded so far is safe"
+MAKE_ROOM = "free up space on that disk, then resume; everything recorded so far is safe"
 GET_ACCESS = "make the folder writable for your user, or set HANDRAIL_HOME to a folder that is"
-REPAIR = "run `handrail doctor --repair`: it keeps a copy of the file and every event that is intact"
-WAIT = "wait for the other process or end it, then try again"
-LOOK_AT_DISK = "look at the disk (`dmesg`, free space, permissions), then resume; everything recorded so far is safe"
+REPAIR = "run `handrail doctor --repair`: it keeps a copy of the file and recovers every intact event"
+WAIT = "wait for the other process or stop it, then try again"
+LOOK_AT_DISK = "check the disk (`dmesg`, free space, permissions), then resume; everything recorded so far is safe"
 
 
 @contextmanager
@@ -45,7 +45,7 @@ def translate_sqlite_error(error: apsw.Error, path: Path, system: int = 0) -> St
         case apsw.CorruptError() | apsw.NotADBError():
             return StorageDamaged(f"the log in {path} is damaged: {error}", next_step=REPAIR)
         case apsw.BusyError() | apsw.LockedError():
-            return StorageBusy(f"another process keeps the log in {path} locked", next_step=WAIT)
+            return StorageBusy(f"the log in {path} is locked by another process", next_step=WAIT)
         case _:
             return StorageFault(f"the log in {path} cannot be used: {error}", next_step=LOOK_AT_DISK)
 

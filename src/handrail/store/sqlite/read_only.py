@@ -51,7 +51,7 @@ def _content(path: Path) -> bytes:
         content = _merge_wal(path) if _wal(path).exists() and _wal(path).stat().st_size else path.read_bytes()
         if _stamps(path) == before:
             return content
-    raise apsw.BusyError(f"{path} changes all the time")
+    raise apsw.BusyError(f"{path} keeps changing while it is read")
 
 
 def _merge_wal(path: Path) -> bytes:

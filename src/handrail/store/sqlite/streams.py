@@ -216,7 +216,7 @@ def head_at(session: Session, stream: str, seq: int) -> Head:
 
 
 def _damage_error(stream: str, reached: int) -> StorageDamaged:
-    message = f"stream {stream} is damaged after event {reached}: what is stored is not what was written"
+    message = f"stream {stream} is damaged after event {reached}: the stored data is not what was written"
     return StorageDamaged(message, next_step=REPAIR, stream=stream, intact=reached)
 
 
@@ -224,7 +224,7 @@ def check_leases(session: Session, appends: Sequence[Append], leases: Sequence[L
     """Refuse leases that were lost or released, and appends without one."""
     for lease in leases:
         if session.fetch_one("lease_is_newest", lease.stream, lease.epoch) is None:
-            raise LeaseLost(f"{lease.holder} no longer holds {lease.stream}: another process drives it now")
+            raise LeaseLost(f"{lease.holder} no longer holds {lease.stream}: another process is running it now")
     held = {lease.stream for lease in leases}
     for append in appends:
         if append.expected and append.stream not in held:
@@ -242,7 +242,7 @@ def _append(session: Session, append: Append) -> list[StoredEvent]:
     for message in append.consumed:
         _consume(session, append.stream, message, end.seq)
     if append.if_quiet and session.fetch_one("has_message", append.stream) is not None:
-        raise MessagesWaiting(f"{append.stream} has a message that the writer did not read")
+        raise MessagesWaiting(f"{append.stream} has a message that the writer has not read")
     _write_side_records(session, append, stored)
     return stored
 
@@ -283,7 +283,7 @@ def _insert(session: Session, rows: list[_Row]) -> list[StoredEvent]:
 
 def _consume(session: Session, stream: str, message: int, seq: int) -> None:
     if session.run("consume", seq, message, stream) != 1:
-        raise VersionConflict(f"{stream} has no message {message} that was not consumed yet")
+        raise VersionConflict(f"{stream} has no unconsumed message {message}")
 
 
 def _put_checkpoint(session: Session, stream: str, checkpoint: Checkpoint) -> None:

@@ -7,8 +7,8 @@ from handrail.operations.agents.health import KEPT, ORDER, REFUSED
 from handrail.ports.agents import Abilities
 
 OTHERWISE = {
-    "schema": "checked afterwards, asked for again",
-    "system_prompt": "stands before the prompt",
+    "schema": "checked afterwards, requested again",
+    "system_prompt": "placed before the prompt",
     "cost": "estimated from tokens",
     "follow_up": "waits for the next call",
 }

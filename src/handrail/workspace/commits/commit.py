@@ -31,7 +31,7 @@ class Desk:
 def open_desk(places: Places, tree: Tree, lock: int) -> Desk:
     """Open an owned worktree whose lock is held."""
     if not tree.owned:
-        message = f"{tree.path} is the user's own checkout, where nothing is committed"
+        message = f"{tree.path} is the user's own checkout; Handrail does not commit there"
         raise WorkspaceFault(message, next_step="commit there yourself")
     path = Path(tree.path)
     git = places.git(path).with_locks(lock)
@@ -50,7 +50,7 @@ def return_to_branch(at: Desk) -> str:
     place = ref.removeprefix("refs/heads/") or "no branch"
     if not head or (tip and not is_ancestor(git, tip, head)):
         message = f"{at.tree.path} is on {place}, which does not contain the run's branch {branch}"
-        raise WorkspaceFault(message, next_step=f"bring the work to {branch} there, or go back to an earlier step")
+        raise WorkspaceFault(message, next_step=f"move the work to {branch} there, or rewind to an earlier step")
     if find_other_worktree(git, at.tree, branch) or tip != head:
         move(git, at.tree, branch, head)
     attach(git, branch)
@@ -68,7 +68,9 @@ def commit_at(at: Desk, message: str, paths: Sequence[str] | None) -> str:
     head = return_to_branch(at)
     merging = find_merge_parents(at, head)
     if merging and paths is not None:
-        raise WorkspaceFault("a merge is in progress, so a part cannot be committed", next_step="commit all of it")
+        raise WorkspaceFault(
+            "a merge is in progress, so single files cannot be committed", next_step="commit all of it"
+        )
     state = capture(at.private, at.tree, "")
     if state.unmerged:
         raise _conflict_error(at, state.unmerged)
@@ -142,5 +144,5 @@ def write_commit(git: Git, tree: str, message: str, parents: tuple[str, ...]) ->
 def _conflict_error(at: Desk, blob: str) -> WorkspaceFault:
     entries = split(at.git.out("cat-file", "blob", blob))
     files = tuple(dict.fromkeys(decode_path(entry.partition(b"\t")[2]) for entry in entries))
-    message = f"a merge in {at.tree.path} has conflicts that nobody resolved: {', '.join(files)}"
-    return WorkspaceFault(message, next_step="resolve them and `git add` the files, or go back", files=files)
+    message = f"a merge in {at.tree.path} has unresolved conflicts: {', '.join(files)}"
+    return WorkspaceFault(message, next_step="resolve them and `git add` the files, or rewind", files=files)

@@ -117,7 +117,7 @@ def _refuse_dirt(at: Desk) -> None:
     dirt = list_uncommitted(at.git)
     if dirt or read_merge_heads(at.git):
         names = ", ".join(dirt[:_SHOWN]) + (f" and {len(dirt) - _SHOWN} more" if len(dirt) > _SHOWN else "")
-        message = f"{at.tree.path} has changes that are not committed, so nothing can be merged: {names}"
+        message = f"{at.tree.path} has uncommitted changes, so nothing can be merged: {names}"
         raise WorkspaceFault(message, next_step="commit them with a step of type `commit` first", files=dirt)
 
 
@@ -126,8 +126,8 @@ def _refuse_overwriting(git: Git, head: str, tree: str) -> None:
     there = tuple(decode_path(path) for path in added if os.path.lexists(os.fsencode(git.where) + b"/" + path))
     there = tuple(name for name in there if not (git.where / name).is_dir())
     if there:
-        message = f"ignored files in {git.where} stand where the merge brings others: {', '.join(there)}"
-        raise WorkspaceFault(message, next_step="move them away, then go on", files=there)
+        message = f"ignored files in {git.where} are in the way of the merge: {', '.join(there)}"
+        raise WorkspaceFault(message, next_step="move them away, then try again", files=there)
 
 
 def _parents(git: Git, commit: str) -> tuple[str, ...]:

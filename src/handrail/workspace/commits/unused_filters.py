@@ -42,7 +42,7 @@ def describe_unused(git: Git) -> tuple[str, ...]:
     unused = find_unused_filters(git)
     patterns = _patterns(git, unused) if unused else {}
     return tuple(
-        f"the filter '{name}' ({', '.join(found[:_SHOWN])}) is configured in the repository alone, so Handrail does "
+        f"the filter '{name}' ({', '.join(found[:_SHOWN])}) is configured only in the repository, so Handrail does "
         f"not run it: new or changed files of that kind cannot be committed, merged or applied. {_advise(name)}"
         for name, found in sorted(patterns.items())
     )
@@ -60,13 +60,13 @@ def refuse_unfiltered(git: Git, paths: Sequence[bytes], tree: Path) -> None:
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     message = (
         f"{', '.join(names[:_SHOWN])}{more} in {tree} would be stored unfiltered: the filter "
-        f"'{', '.join(filters)}' ({patterns}) is configured in the repository alone, and Handrail does not run it"
+        f"'{', '.join(filters)}' ({patterns}) is configured only in the repository, so Handrail does not run it"
     )
     raise WorkspaceFault(message, next_step=_advise(filters[0], tree), files=names)
 
 
 def _advise(name: str, where: Path | None = None) -> str:
-    there = "leave such files alone" if where is None else f"copy these files from {where} and put them back there"
+    there = "do not change such files" if where is None else f"copy these files from {where} and restore them there"
     return (
         f"configure it in your own configuration (git config --global filter.{name}.clean ..., and smudge) before the "
         f"run starts, or {there}"

@@ -97,7 +97,7 @@ def _apply(at: Checkout, tree: Tree, run: str, theirs: str) -> tuple[str, ...]:
     found = merge_three_way(git, base, ours, theirs)
     _refuse_own_edits(git, (base, ours, theirs), last)
     if found.files:
-        message = f"the checkout has moved on and does not fit the run's changes: {', '.join(found.files)}"
+        message = f"the checkout has changed and conflicts with the run's changes: {', '.join(found.files)}"
         step = f"merge the run's branch instead: git merge {tree.branch}"
         raise WorkspaceFault(message, next_step=step, files=found.files)
     was_cut = last is not None and not last.done
@@ -160,8 +160,8 @@ def _finish(at: Checkout, run: str) -> tuple[str, ...]:
 
 def _require_same(cut_off: Journal, run: str) -> None:
     if cut_off.run != run:
-        message = f"applying the changes of {cut_off.run} to {cut_off.checkout} was cut off, and comes first"
-        step = f"handrail apply {cut_off.run} finishes it, handrail apply {cut_off.run} --undo takes it back"
+        message = f"an interrupted apply of {cut_off.run} to {cut_off.checkout} must be finished or undone first"
+        step = f"handrail apply {cut_off.run} finishes it, handrail apply {cut_off.run} --undo reverts it"
         raise WorkspaceFault(message, next_step=step)
 
 
@@ -229,7 +229,7 @@ def _refuse_overwriting(git: Git, ours: str, after: str) -> None:
     root = os.fsencode(git.where) + b"/"
     there = tuple(decode_path(path) for path in added if os.path.isfile(root + path) or os.path.islink(root + path))  # noqa: PTH113, PTH114
     if there:
-        message = f"ignored files in the checkout stand where the run has files of its own: {', '.join(there)}"
+        message = f"ignored files in the checkout are in the way of files of the run: {', '.join(there)}"
         raise WorkspaceFault(message, next_step="move them away, then apply again", files=there)
 
 

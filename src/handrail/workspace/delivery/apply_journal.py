@@ -116,7 +116,7 @@ def carry_out(at: Checkout, journal: Journal) -> None:
                 put(at.root, each.path, at.staging_folder / each.path)
     except OSError as error:
         message = f"{error.filename or at.root} cannot be changed: {error.strerror}"
-        step = f"handrail apply {journal.run} finishes it, handrail apply {journal.run} --undo takes it back"
+        step = f"handrail apply {journal.run} finishes it, handrail apply {journal.run} --undo reverts it"
         raise WorkspaceFault(message, next_step=step) from error
 
 
@@ -151,7 +151,7 @@ def _refuse_obstacles(at: Checkout, journal: Journal) -> None:
     found = [each.path for each in journal.files if each.new and is_blocked(at.root, each.path, going)]
     if found:
         names = tuple(decode_path(os.fsencode(path)) for path in found)
-        message = f"ignored files in the checkout stand where the run has files of its own: {', '.join(names)}"
+        message = f"ignored files in the checkout are in the way of files of the run: {', '.join(names)}"
         raise WorkspaceFault(message, next_step="move them away, then apply again", files=names)
 
 
@@ -159,9 +159,11 @@ def _refuse_edited(at: Checkout, journal: Journal) -> None:
     edited = [each.path for each in journal.files if at.look_at(each) not in (each.old, each.new)]
     if edited:
         names = tuple(decode_path(os.fsencode(path)) for path in edited)
-        what = "applying" if journal.way == "apply" else "taking back"
-        message = f"{what} the changes of {journal.run} was cut off, and files were edited since: {', '.join(names)}"
-        step = "put these edits aside (git stash, or move the files away), then again; nothing was changed"
+        what = "applying" if journal.way == "apply" else "undoing"
+        message = (
+            f"{what} the changes of {journal.run} was interrupted, and files were edited since: {', '.join(names)}"
+        )
+        step = "put these edits aside (git stash, or move the files away), then try again; nothing was changed"
         raise WorkspaceFault(message, next_step=step, files=names)
 
 

@@ -31,7 +31,7 @@ def require_discardable(places: Places, tree: Tree, run: str) -> None:
     _require_unlocked(path, common)
     _require_free_branch(places.git(root), record)
     if not os.access(path.parent, os.W_OK | os.X_OK):
-        raise WorkspaceFault(f"{path.parent} cannot be written to", next_step="look at its permissions")
+        raise WorkspaceFault(f"{path.parent} cannot be written to", next_step="check its permissions")
     if is_whole(path, common):
         with places.lock(path) as lock:
             _capture(places, tree, run, lock)
@@ -75,7 +75,7 @@ def _find_own_record(places: Places, tree: Tree, run: str) -> WorktreeRecord | N
     """Return the record of a run's worktree; None once it was discarded."""
     if not tree.owned:
         message = f"{tree.path} is the user's own checkout, which is never removed"
-        raise WorkspaceFault(message, next_step="there is nothing to do: the run only borrowed it")
+        raise WorkspaceFault(message, next_step="nothing needs to be done: the run only borrowed it")
     path = Path(tree.path)
     if not os.path.lexists(path) and record_of(places, path) is None:
         return None
@@ -88,8 +88,10 @@ def _repository(tree: Tree, run: str) -> Path:
         root = find_root(Path(tree.repository))
         common_dir(root)
     except WorkspaceFault as fault:
-        message = f"the repository {tree.repository} is not there any more, so the work cannot be kept in it"
-        step = f"put it back, then again; or: handrail discard {run} --set-aside, which leaves the files in a folder"
+        message = f"the repository {tree.repository} no longer exists, so the work cannot be kept in it"
+        step = (
+            f"put it back, then try again; or: handrail discard {run} --set-aside, which leaves the files in a folder"
+        )
         raise WorkspaceFault(message, next_step=step) from fault
     return root
 
@@ -99,15 +101,15 @@ def _require_unlocked(path: Path, common: Path) -> None:
         note = entry / "locked"
         if note.exists():
             why = note.read_text(encoding="utf-8", errors="replace").strip()
-            message = f"the work tree {path} is locked" + (f": {why}" if why else "")
-            raise WorkspaceFault(message, next_step=f"git worktree unlock {path}, then again")
+            message = f"the worktree {path} is locked" + (f": {why}" if why else "")
+            raise WorkspaceFault(message, next_step=f"git worktree unlock {path}, then try again")
 
 
 def _require_free_branch(git: Git, record: WorktreeRecord) -> None:
     found = [one for one in branches(git, f"refs/heads/{record.branch}") if one.name == record.branch]
     place = found[0].worktree if found else ""
     if place and Path(place).resolve() != Path(record.path).resolve():
-        message = f"the branch {record.branch} is checked out in {place}, so it stays"
+        message = f"the branch {record.branch} is checked out in {place}, so it cannot be removed"
         raise WorkspaceFault(message, next_step=f"check out another branch there: git -C {place} switch -")
 
 
@@ -126,8 +128,8 @@ def _capture(places: Places, tree: Tree, run: str, lock: int) -> State:
     state = capture(PrivateIndex(git, places.private_folder(path)), tree, run)
     lost = find_losses(state.omitted)
     if lost:
-        message = f"{path} holds what cannot be kept under a ref: {'; '.join(lost)}"
-        raise WorkspaceFault(message, next_step="move it elsewhere, then again", files=lost)
+        message = f"{path} contains work that a backup ref cannot hold: {'; '.join(lost)}"
+        raise WorkspaceFault(message, next_step="move it elsewhere, then try again", files=lost)
     return state
 
 

@@ -49,7 +49,7 @@ def fast_forward(places: Places, base: Branch, new: str, *, merge: str) -> None:
         move = _Move(base.name, base.commit, new)
         _take_up(git, note, base)
         if head(git).commit != base.commit:
-            raise _refusal(base, "it was moved meanwhile", merge)
+            raise _refusal(base, "it has moved in the meantime", merge)
         _require_clean(git, base, merge)
         _require_untouched(git, base, _list_changed_files(git, move), merge)
         write_json(note, asdict(move))
@@ -73,8 +73,8 @@ def _put_back(git: Git, base: Branch, move: _Move) -> None:
     foreign = [each for each in files if not _is_ours(git, each)]
     if foreign:
         names = _names([each.path for each in foreign])
-        text = f"a merge into {base.name} was cut off, and these files were edited since: {names}"
-        raise WorkspaceFault(text, next_step=f"look at them with `git -C {base.worktree} status`, then merge again")
+        text = f"a merge into {base.name} was interrupted, and these files were edited since: {names}"
+        raise WorkspaceFault(text, next_step=f"check them with `git -C {base.worktree} status`, then merge again")
     git.out("read-tree", move.old)
     kept = [each.path for each in files if each.old]
     for each in files:
@@ -117,7 +117,7 @@ def _require_untouched(git: Git, base: Branch, files: list[_File], merge: str) -
     """Compare the files themselves: flags in the index can hide an edit, and an untracked file may be in the way."""
     edited = [each.path for each in files if os.path.lexists(_place(git, each.path)) and not _is_as_before(git, each)]
     if edited:
-        raise _refusal(base, f"files of yours are in the way: {_names(edited)}", merge)
+        raise _refusal(base, f"your own files are in the way: {_names(edited)}", merge)
 
 
 def _is_as_before(git: Git, file: _File) -> bool:

@@ -22,7 +22,7 @@ from handrail.workspace.snapshots.state import REFS
 from handrail.workspace.worktrees.records import WorktreeRecord, is_whole, list_records
 from handrail.workspace.worktrees.remove import delete_ref
 
-_LIVES = {"alive": "the run is not over", "unknown": "no such run is known here"}
+_LIVES = {"alive": "the run has not ended", "unknown": "there is no such run"}
 _DAY = 86_400.0
 
 
@@ -120,7 +120,7 @@ def _find_unsaved(places: Places, git: Git, record: WorktreeRecord) -> list[str]
     if committed or _has_content_arrived(git, record, files.tree):
         return lost
     applied = has_arrived_applied(places, git, record.run, files.tree, record.start)
-    return lost if applied else ["changes that are not committed", *lost]
+    return lost if applied else ["uncommitted changes", *lost]
 
 
 def _files(places: Places, path: Path) -> Files:
@@ -140,7 +140,7 @@ def _find_unmerged(git: Git, record: WorktreeRecord) -> list[str]:
     if _has_content_arrived(git, record, git.line("rev-parse", f"{branch}^{{tree}}")):
         return []
     if not known:
-        return [f"its base {record.base} is no branch here, so nobody can tell whether it was merged"]
+        return [f"its base {record.base} is not a branch here, so whether it was merged is unknown"]
     return [f"{record.branch} has commits that {record.base} does not have"]
 
 
@@ -163,7 +163,7 @@ def _ref_reasons(git: Git, ref: tuple[str, str], removed: Removed | None, retent
     """Return why a ref stays: it goes once its worktree has been gone for some time, and its work is somewhere else."""
     name, commit = ref
     if removed is None or removed.refs[name] != commit:
-        return (f"it keeps work that may be wanted again; `git update-ref -d {name}` lets it go",)
+        return (f"it keeps work that may be needed again; to remove it: git update-ref -d {name}",)
     try:
         elsewhere = name.startswith(f"{REFS}applied/") or has_arrived_in_branch(
             git, removed.commit, files_of(git, commit), removed.start, removed.base
@@ -171,15 +171,15 @@ def _ref_reasons(git: Git, ref: tuple[str, str], removed: Removed | None, retent
     except WorkspaceFault as fault:
         return (fault.message,)
     if not elsewhere:
-        return (f"it keeps work that no branch has; `git update-ref -d {name}` lets it go",)
+        return (f"it keeps work that is on no branch; to remove it: git update-ref -d {name}",)
     until = removed.at + retention.days(removed.repository) * _DAY
     if retention.now < until:
-        return (f"it is kept until {datetime.fromtimestamp(until, UTC):%Y-%m-%d}; its work has arrived",)
+        return (f"it is kept until {datetime.fromtimestamp(until, UTC):%Y-%m-%d}; its work was merged or applied",)
     return ()
 
 
 def _branch(git: Git, run: str, branch: str) -> Leftover:
-    reasons = ["no record here says for which run it was made"]
+    reasons = ["no record says which run it was created for"]
     known = [one for one in branches(git, f"refs/heads/{branch}") if one.name == branch]
     if known and known[0].worktree:
         reasons.append(f"it is checked out in {known[0].worktree}")
@@ -190,7 +190,7 @@ def _locks(places: Places) -> list[Leftover]:
     found: list[Leftover] = []
     for path in sorted(places.locks.glob("*.lock")):
         file = try_lock(path)
-        reasons = () if file is not None else ("a process holds it",)
+        reasons = () if file is not None else ("a process is holding it",)
         if file is not None:
             os.close(file)
         found.append(Leftover(kind="lock", run="", name=str(path), repository="", reasons=reasons))

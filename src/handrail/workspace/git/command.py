@@ -94,8 +94,8 @@ class UnderWay:
         try:
             out, err = self.process.communicate(self.stdin or None, _LONGEST)
         except subprocess.TimeoutExpired as error:
-            message = f"`git {self.words[0]}` in {self.where} did not end within {_LONGEST / 60:.0f} minutes"
-            raise WorkspaceFault(message, next_step="look for a filter of the repository that hangs") from error
+            message = f"`git {self.words[0]}` in {self.where} did not finish within {_LONGEST / 60:.0f} minutes"
+            raise WorkspaceFault(message, next_step="check whether a filter of the repository hangs") from error
         ran = Ran(self.process.returncode, out, err.decode(errors="backslashreplace"))
         if ran.code not in ok:
             raise _command_error(self.where, self.words, ran)
@@ -123,7 +123,7 @@ class Git:
     def active_view(self) -> View:
         """The view, where one is required."""
         if self.view is None:
-            raise WorkspaceFault(f"there is no view of {self.where}", next_step="this is a defect: report it")
+            raise WorkspaceFault(f"there is no view of {self.where}", next_step="this is a bug: please report it")
         return self.view
 
     def run(self, *words: str, stdin: bytes = b"", ok: tuple[int, ...] = (0,)) -> Ran:
@@ -146,7 +146,7 @@ class Git:
             raise _start_error(self.where) from error
         except OSError as error:
             message = f"git cannot be started in {self.where}: {error.strerror}"
-            raise WorkspaceFault(message, next_step="look at the folder's permissions") from error
+            raise WorkspaceFault(message, next_step="check the folder's permissions") from error
         with git:
             try:
                 yield UnderWay(git, self.where, words, stdin)
@@ -245,7 +245,7 @@ def split(listing: bytes) -> list[bytes]:
 
 def _start_error(where: Path) -> WorkspaceFault:
     if not where.is_dir():
-        return WorkspaceFault(f"the folder {where} is not there", next_step="put it back, or discard the run")
+        return WorkspaceFault(f"the folder {where} does not exist", next_step="put it back, or discard the run")
     return WorkspaceFault("git is not installed, or not on PATH", next_step="install git 2.38 or newer")
 
 
@@ -264,11 +264,11 @@ def _ending(code: int) -> str:
 
 def _advice(text: str) -> str:
     known = {
-        "No space left": "free some space, then go on",
-        "File size limit": "let files grow larger (`ulimit -f`), then go on",
+        "No space left": "free up disk space, then try again",
+        "File size limit": "raise the limit on file size (`ulimit -f`), then try again",
         "dubious ownership": "the repository belongs to another user: see `git help config`, safe.directory",
-        ".lock': File exists": "another git works here, or one was killed: when none runs, remove the .lock file",
-        "Permission denied": "look at the permissions of the repository",
-        **dict.fromkeys(_LACKING, "if this is a partial clone, have git fetch the file (git checkout), then go on"),
+        ".lock': File exists": "another git is running here, or one was killed: if none runs, remove the .lock file",
+        "Permission denied": "check the permissions of the repository",
+        **dict.fromkeys(_LACKING, "if this is a partial clone, have git fetch the file (git checkout), then try again"),
     }
-    return next((step for sign, step in known.items() if sign in text), "repair the repository, then go on")
+    return next((step for sign, step in known.items() if sign in text), "repair the repository, then try again")

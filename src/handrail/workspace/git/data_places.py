@@ -40,7 +40,7 @@ class Places:
         return self.folder / "worktrees" / f"{safe_name(root.name or 'repository')}-{hash_path(common)}"
 
     def private_folder(self, tree: Path) -> Path:
-        """Give, and make, the folder of what we remember about a work tree."""
+        """Give, and make, the folder of what we remember about a worktree."""
         folder = self.private_path(tree)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return folder
@@ -50,7 +50,7 @@ class Places:
         return self.folder / "indexes" / hash_path(tree, 24)
 
     def private_files(self, name: str) -> Iterator[Path]:
-        """Give the files of a name that we remember about any work tree."""
+        """Give the files of a name that we remember about any worktree."""
         return (self.folder / "indexes").glob(f"*/{name}")
 
     def git(self, where: Path) -> Git:
@@ -142,7 +142,7 @@ def _take(path: Path, what: Path) -> int:
     while (file := try_lock(path)) is None:
         if time.monotonic() > until:
             message = f"another process has been working on {what} for {_PATIENCE / 60:.0f} minutes"
-            raise WorkspaceFault(message, next_step="end it, or wait for it, then go on")
+            raise WorkspaceFault(message, next_step="stop it, or wait for it, then try again")
         time.sleep(_MOMENT)
     return file
 

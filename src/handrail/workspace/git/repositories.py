@@ -52,8 +52,8 @@ def read_git_dir(root: Path) -> Path:
             return dot
         target = os.fsdecode(dot.read_bytes()).removeprefix("gitdir: ").rstrip("\n")
     except OSError as error:
-        message = f"{root} is no git worktree (any more): {error.strerror}"
-        raise WorkspaceFault(message, next_step="go on with the run to have it made again") from error
+        message = f"{root} is not a git worktree: {error.strerror}"
+        raise WorkspaceFault(message, next_step="resume the run: it is created again") from error
     return (root / target).resolve()
 
 
@@ -61,9 +61,9 @@ def _refuse_diversion(dot: Path) -> None:
     """Refuse a checkout whose settings and hooks are elsewhere: git writes such a note only for linked worktrees."""
     if os.path.lexists(dot / "commondir") and common_of(dot) not in (dot.resolve(), _repository_around(dot)):
         message = (
-            f"{dot / 'commondir'} makes git take its settings and hooks from elsewhere; git itself writes no such file"
+            f"{dot / 'commondir'} makes git read its settings and hooks from elsewhere; git itself never writes it"
         )
-        raise WorkspaceFault(message, next_step="find out who wrote that file and remove it, then go on")
+        raise WorkspaceFault(message, next_step="find out who wrote that file and remove it, then try again")
 
 
 def _repository_around(dot: Path) -> Path | None:
@@ -106,7 +106,7 @@ def head(git: Git) -> Head:
     ran = git.run("rev-parse", "--verify", "-q", "HEAD^{commit}", ok=(0, 1))
     if ran.code:
         message = f"the repository {git.where} has no commit yet, so there is nothing to start from"
-        raise WorkspaceFault(message, next_step='make one: git add -A && git commit -m "Start"')
+        raise WorkspaceFault(message, next_step='create one: git add -A && git commit -m "Start"')
     ref = git.query("symbolic-ref", "-q", "HEAD") or ""
     return Head(ran.out.decode().strip(), ref.removeprefix("refs/heads/"))
 

@@ -95,9 +95,9 @@ def _require_entry_of(root: Path, own: Path) -> None:
         return
     entries = (common_of(own) / "worktrees").glob("*")
     entry = next((each for each in entries if is_entry_of(each, root)), None)
-    message = f"{root}/.git leads to {own}, which is not the git folder that was made for this work tree"
-    again = f"put it back: rm {root}/.git; echo 'gitdir: {entry}' > {root}/.git; then go on with the run"
-    raise WorkspaceFault(message, next_step=again if entry else "go on with the run to have it made again")
+    message = f"{root}/.git leads to {own}, which is not the git folder that was created for this worktree"
+    again = f"put it back: rm {root}/.git; echo 'gitdir: {entry}' > {root}/.git; then resume the run"
+    raise WorkspaceFault(message, next_step=again if entry else "resume the run: it is created again")
 
 
 def find_remote(root: Path, branch: str) -> str:
@@ -115,8 +115,8 @@ def _is_current(view: View, *, fixed: bool) -> bool:
         return False
     if linked != view.common / "refs":
         if fixed:
-            message = f"{view.own} belongs to another repository than the one that its worktree was made from"
-            raise WorkspaceFault(message, next_step="go on with the run to have it made again")
+            message = f"{view.own} belongs to a different repository from the one that its worktree was created from"
+            raise WorkspaceFault(message, next_step="resume the run: it is created again")
         return False
     return fixed or _read_stamps(view.folder / SOURCES) == _stamps(_read_stamps(view.folder / SOURCES))
 

@@ -99,9 +99,7 @@ def readable_diff(places: Places, tree: Tree, since: str, until: str) -> str:
     old, new = _load_sides(places, tree, since, until)
     require_true_objects(_git(places, tree), old.tree, new.tree)
     patch = decode_path(_git(places, tree).out("diff-tree", "-r", "-p", *_PLAIN, old.tree, new.tree))
-    named = (
-        f"# {each.path} is a repository of its own: files in it changed\n" for each in _repository_changes(old, new)
-    )
+    named = (f"# {each.path} is a separate repository: files in it changed\n" for each in _repository_changes(old, new))
     return "".join(named) + _INDEX_LINE.sub("", patch)
 
 
@@ -118,8 +116,8 @@ def require_true_objects(git: Git, old: str, new: str) -> None:
     while some := "".join(f"{each}\n" for each in islice(names, _AT_ONCE)):
         for name, kind, content in _parse_objects(git.out("cat-file", "--batch", stdin=some.encode())):
             if _name_of(kind, content, len(name)) != name:
-                message = f"the object {name} in {git.where} is not what its name says: it was written by hand"
-                step = f"see which objects are false with `git -C {git.where} fsck`, and discard the run"
+                message = f"the object {name} in {git.where} does not match its name: it was written by hand"
+                step = f"find the forged objects with `git -C {git.where} fsck`, and discard the run"
                 raise WorkspaceFault(message, next_step=step)
 
 

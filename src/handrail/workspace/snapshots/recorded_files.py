@@ -31,7 +31,7 @@ MOST_ENTRIES = 500_000
 """The most files and folders that are walked."""
 MOST_RECORDS = 256
 _PIECE = 1 << 20
-_NARROWER = "name fewer files beside `ignored: true`, or remove those that need not be there"
+_NARROWER = "name fewer files beside `ignored: true`, or remove those that are not needed"
 
 
 @frozen
@@ -73,8 +73,8 @@ def list_differing(places: Places, tree: Tree, chosen: FileRange, name: str) -> 
     """List the files that were added, changed or removed since a record was made."""
     known = read_json(_folder(places, tree) / f"{name}.json")
     if not isinstance(known, dict):
-        message = "nothing was recorded of the files when the step began"
-        raise WorkspaceFault(message, next_step="let the step start over: rewind the run to it")
+        message = "no files were recorded when the step began"
+        raise WorkspaceFault(message, next_step="start the step over: rewind the run to it")
     left = {path: text for path, text in cast("dict[str, str]", known).items() if chosen.wanted(path)}
     found: list[str] = []
     for each in _files(places, tree, chosen):
@@ -129,7 +129,7 @@ def _walk(root: bytes, below: list[bytes]) -> Iterator[tuple[bytes, bytes, os.st
             continue
         except OSError as error:
             message = f"{os.fsdecode(path)} cannot be read: {error.strerror}"
-            raise WorkspaceFault(message, next_step="make it readable, then go on") from error
+            raise WorkspaceFault(message, next_step="make it readable, then try again") from error
         yield path, full, seen
 
 
@@ -156,7 +156,7 @@ def _stamp(found: _Found) -> str:
 
 
 def _limit_error(what: str) -> WorkspaceFault:
-    message = f"more than {what} would have to be looked at to tell whether any ignored file changed"
+    message = f"more than {what} would have to be read to find out whether an ignored file changed"
     return WorkspaceFault(message, next_step=_NARROWER)
 
 

@@ -26,8 +26,8 @@ _NOWHERE = b"0 0000000000000000000000000000000000000000\t"
 def restore(places: Places, tree: Tree, run: str, snapshot: str) -> str:
     """Restore files, index, branch and HEAD; return the ref of the state before, if anything changed."""
     if not tree.owned:
-        message = f"{tree.path} is the user's own checkout, which is never restored over"
-        raise WorkspaceFault(message, next_step="start the run in a worktree of its own to be able to go back")
+        message = f"{tree.path} is the user's own checkout, which is never overwritten"
+        raise WorkspaceFault(message, next_step="start the run in its own worktree to be able to rewind it")
     path = Path(tree.path)
     with places.lock(path) as lock:
         git = places.git(path).with_locks(lock)
@@ -127,7 +127,7 @@ def _files_below(root: bytes, path: bytes) -> list[bytes]:
     found: list[bytes] = []
     for folder, folders, files in os.walk(root + b"/" + path):
         if b".git" in (*folders, *files):
-            message = f"a repository of its own stands at {decode_path(path)}, where the snapshot has a file"
-            raise WorkspaceFault(message, next_step="move it elsewhere, then go on", files=(decode_path(path),))
+            message = f"there is a nested repository at {decode_path(path)}, where the snapshot has a file"
+            raise WorkspaceFault(message, next_step="move it elsewhere, then try again", files=(decode_path(path),))
         found += [os.path.relpath(folder + b"/" + name, root) for name in files]
     return found

@@ -134,7 +134,7 @@ def load(git: Git, snapshot: str) -> State:
     """Read a snapshot; any other commit is refused."""
     state = read(git, snapshot)
     if state is None:
-        message = f"`{snapshot}` is no snapshot that {git.where} holds"
+        message = f"`{snapshot}` is not a snapshot in {git.where}"
         raise WorkspaceFault(message, next_step="use a snapshot of a run of this repository")
     return state
 

@@ -157,7 +157,7 @@ def _claim(site: _Site, start: Start, claimed: str) -> tuple[WorktreeRecord, str
 def _free_branch(site: _Site, claimed: str) -> str:
     wished = site.source.branch
     if not _USUAL.fullmatch(wished) and site.git.run("check-ref-format", "--branch", wished, ok=(0, 1, 128)).code:
-        message = f"`{wished}` cannot be the name of a branch"
+        message = f"`{wished}` is not a valid branch name"
         raise WorkspaceFault(message, next_step="choose a name such as work/my-task")
     owned = f"{REFS}owned/{safe_name(site.source.run)}/"
     found = branches(site.git, f"refs/heads/{wished}*", f"refs/heads/{wished}*/**", owned, *_parents_of(wished))

@@ -105,8 +105,8 @@ def require_own(places: Places, path: Path, run: str) -> WorktreeRecord:
     """Return the record of a worktree that was made for this very run; anything else is refused, whoever names it."""
     record = require_ours(places, path)
     if record.run != run:
-        message = f"{path} is the work tree of {record.run}, not of {run}"
-        raise WorkspaceFault(message, next_step=f"it goes with its run: handrail discard {record.run}")
+        message = f"{path} is the worktree of {record.run}, not of {run}"
+        raise WorkspaceFault(message, next_step=f"it is removed with its run: handrail discard {record.run}")
     return record
 
 
@@ -114,11 +114,11 @@ def require_ours(places: Places, path: Path) -> WorktreeRecord:
     """Return the record of a worktree of ours; a folder without one is never changed or removed."""
     record = record_of(places, path)
     if record is None:
-        message = f"{path} is no work tree that was made for a run of this data folder, so it is left as it is"
-        raise WorkspaceFault(message, next_step="look at it yourself; nothing of it was changed")
+        message = f"{path} is not a worktree that was created for a run of this data folder, so it is left unchanged"
+        raise WorkspaceFault(message, next_step="check it yourself; nothing in it was changed")
     if (path / ".git").is_dir():
-        message = f"{path} holds a repository of its own, not the worktree that was made there"
-        raise WorkspaceFault(message, next_step="move that repository elsewhere, then go on")
+        message = f"{path} contains a separate repository, not the worktree that was created there"
+        raise WorkspaceFault(message, next_step="move that repository elsewhere, then try again")
     return record
 
 

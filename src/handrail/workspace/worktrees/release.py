@@ -40,7 +40,7 @@ def released_commit(places: Places, tree: Tree, files: str) -> str:
     branch = f"refs/heads/{tree.branch}"
     commit = git.query("rev-parse", "--verify", "-q", branch)
     if not commit or git.line("rev-parse", f"{commit}^{{tree}}") != files:
-        message = f"the work tree {tree.path} is gone, and {tree.branch} does not hold its files"
+        message = f"the worktree {tree.path} is gone, and {tree.branch} does not contain its files"
         raise WorkspaceFault(message, next_step="put the folder back, or discard the run")
     return commit
 

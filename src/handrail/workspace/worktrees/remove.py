@@ -103,7 +103,7 @@ def delete_branch(git: Git, record: WorktreeRecord) -> None:
 def delete_ref(git: Git, ref: str, commit: str) -> None:
     """Delete a ref of ours, unless it no longer names the commit that was checked."""
     if not ref.startswith(REFS):
-        raise WorkspaceFault(f"{ref} is no ref of Handrail's", next_step=f"look at it: git show {ref}")
+        raise WorkspaceFault(f"{ref} is not one of Handrail's refs", next_step=f"inspect it: git show {ref}")
     git.out("update-ref", "-d", ref, commit)
 
 
@@ -148,7 +148,7 @@ def _run_command(command: str, path: Path, until: float) -> str:
     try:
         code = process.wait(max(0.0, until - time.monotonic()))
     except subprocess.TimeoutExpired:
-        return "took too long and was ended"
+        return "took too long and was killed"
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)

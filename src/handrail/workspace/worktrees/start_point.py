@@ -56,7 +56,7 @@ def work_on_top(git: Git, source: Source, start: str) -> State | None:
     tip = git.line("rev-parse", f"{start}^{{tree}}")
     found = merges.merge_three_way(git, f"{point.head}^{{tree}}", tip, point.work)
     if found.files:
-        message = f"the uncommitted changes do not fit on {start[:12]}: {', '.join(found.files)}"
+        message = f"the uncommitted changes conflict with {start[:12]}: {', '.join(found.files)}"
         raise WorkspaceFault(message, next_step="commit them first, or start from another branch", files=found.files)
     return replace(point, work=found.tree, index=tip, unmerged="", merge=())
 
@@ -68,8 +68,10 @@ def _merge_commits(git: Git, ours: str, theirs: str) -> str:
         return theirs
     found = merges.merge_trees(git, ours, theirs)
     if found.files:
-        message = f"{ours[:12]} and {theirs[:12]} conflict, so nothing can start from both: {', '.join(found.files)}"
-        raise WorkspaceFault(message, next_step="merge one into the other by hand, then go on", files=found.files)
+        message = (
+            f"{ours[:12]} and {theirs[:12]} conflict, so no worktree can start from both: {', '.join(found.files)}"
+        )
+        raise WorkspaceFault(message, next_step="merge one into the other by hand, then try again", files=found.files)
     return commit.write_commit(git, found.tree, f"Merge {theirs[:12]}", (ours, theirs))
 
 

@@ -223,7 +223,7 @@ def test_an_agent_that_was_killed_used_a_try_and_the_next_sees_what_it_left(shop
     text = case("{name: one, prompt: Do it., retry: 1}")
     state = shop.run(text, {"one": [{"files": {"half.txt": "half"}, "run": "kill -9 $PPID"}, DONE]})
     assert (state.status, state.steps["one"].attempts) == ("succeeded", 2)
-    assert "ended by SIGKILL" in shop.endings(state.run, "one")[0].error
+    assert "killed by SIGKILL" in shop.endings(state.run, "one")[0].error
     assert (shop.tree(state.run) / "half.txt").exists()
 
 

@@ -136,7 +136,7 @@ def test_too_many_files_block_the_run_before_the_agent_begins(shop: StepsRoom, m
     monkeypatch.setattr(recorded_files, "MOST_FILES", 2)
     state = shop.run(case(first="mkdir tests; touch tests/1.log tests/2.log tests/3.log"), {"fix": [IDLE]})
     assert (state.status, state.reason, shop.path(state.run)) == ("blocked", "fault", ["make"])
-    assert "more than 2 files would have to be looked at" in state.message
+    assert "more than 2 files would have to be read" in state.message
     (shop.tree(state.run) / "tests/3.log").unlink()
     assert shop.resume(state.run).status == "succeeded"
     assert [each.address for each in of_kind(shop.log, state.run, RunBlocked)] == ["fix"]

@@ -29,7 +29,7 @@ SELECT stream, seq, position, kind, version, payload, hash FROM events
 WHERE stream = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?;
 
 -- name: read_stream_as_bytes
--- The same, with texts as bytes: for a stream in which one is no text any more.
+-- The same, with texts as bytes: for a stream that contains a text which is no longer valid UTF-8.
 SELECT CAST(stream AS BLOB), seq, position, CAST(kind AS BLOB), version, payload, CAST(hash AS BLOB) FROM events
 WHERE stream = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?;
 

@@ -26,7 +26,7 @@ SELECT CAST(name AS BLOB) FROM streams WHERE document IS NOT NULL;
 SELECT count(*) FROM streams WHERE document IS NOT NULL;
 
 -- name: of_runs
--- Without the streams that are no runs.
+-- Without the streams that do not belong to runs.
 AND instr(name, ':') = 0;
 
 -- name: of_prefix
