@@ -20,7 +20,7 @@ _INSTEAD = "leave it in the variable; commands and agents see it once pass_env i
 
 
 @frozen
-class Secrecy:
+class SecretChecker:
     """Looks for secrets in what a person passes to a run."""
 
     redactor: Redactor
