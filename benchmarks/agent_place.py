@@ -24,7 +24,7 @@ from handrail.operations.runs import lifecycle as runs
 from handrail.ports.log import Log
 from handrail.processes import mask_output as masking
 from handrail.runtime.event_records import decode_event
-from handrail.runtime.ports import Pinned
+from handrail.runtime.ports import PinnedWorkflow
 from handrail.sources.library import builtins
 from handrail.store.sqlite.log import open_log
 from handrail.testing.models.scripts import Action, Call, Say, Shell
@@ -109,7 +109,9 @@ class Place:
         assert compiled.plan is not None, compiled.diagnostics
         head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=self.shop, capture_output=True, text=True, check=True)
         source = TreeSource(repository=str(self.shop), base="main", commit=head.stdout.strip(), branch="work/{run}")
-        return runs.start(self.system.writer, runs.Request(Pinned(compiled.plan, ""), "", by="bench", source=source))
+        return runs.start(
+            self.system.writer, runs.Request(PinnedWorkflow(compiled.plan, ""), "", by="bench", source=source)
+        )
 
     def worktree(self) -> str:
         """Make a worktree as new as that of a run: agents take longer in a folder that they do not know.
@@ -199,7 +201,7 @@ def prepare_agents(place: Place, url: str) -> list[str]:
     return names
 
 
-def _nothing(name: str, _: str) -> Pinned:
+def _nothing(name: str, _: str) -> PinnedWorkflow:
     raise NotFound(f"there is no workflow '{name}'")
 
 

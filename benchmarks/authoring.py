@@ -17,7 +17,7 @@ from handrail.authoring.read import read_bundle
 from handrail.compiler.catalog import Catalog
 from handrail.compiler.compile import compile_document
 from handrail.compiler.lint import lint
-from handrail.compiler.outcome import Compiled
+from handrail.compiler.outcome import CompileResult
 from handrail.model.diagnostics import Report
 from handrail.model.source import Bundle, SourceText
 from handrail.sources.library import builtins
@@ -54,7 +54,7 @@ def best(run: Callable[[], object], rounds: int = 5, clock: Callable[[], float] 
     return min(times) * 1000
 
 
-def compile_one(text: str, name: str, catalog: Catalog) -> Compiled:
+def compile_one(text: str, name: str, catalog: Catalog) -> CompileResult:
     report = Report()
     document = read_bundle(Bundle(name, {name: SourceText(name, text)}), report)
     if document is None:

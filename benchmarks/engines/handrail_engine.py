@@ -33,9 +33,9 @@ from handrail.runtime.event_records import encode_event
 from handrail.runtime.handlers.children import ChildHandler
 from handrail.runtime.handlers.commands.handler import CommandHandler
 from handrail.runtime.history import state_of
-from handrail.runtime.local.background_driver import Background
+from handrail.runtime.local.background_driver import BackgroundDriver
 from handrail.runtime.local.supervisor import Supervisor
-from handrail.runtime.ports import Pinned
+from handrail.runtime.ports import PinnedWorkflow
 from handrail.runtime.recorder import CHECKPOINT_EVERY, CHECKPOINT_SHARE
 from handrail.store.sqlite.log import open_log
 from handrail.wiring.system import ENVIRONMENTS, FLOWS, make_starts, make_writer
@@ -69,7 +69,7 @@ def scripts(count: int) -> Plan:
 
 def start(log: Log, plan: Plan) -> str:
     """Start a run."""
-    return runs.start(make_writer(log), runs.Request(Pinned(plan, "sha256:0"), "/"))
+    return runs.start(make_writer(log), runs.Request(PinnedWorkflow(plan, "sha256:0"), "/"))
 
 
 def commands(folder: Path, on_step: Callable[[str], None] = lambda _: None) -> NoCommands:
@@ -79,7 +79,7 @@ def commands(folder: Path, on_step: Callable[[str], None] = lambda _: None) -> N
 
 def supervisor(log: Log, handler: CommandHandler) -> Supervisor:
     """Give a supervisor whose children are runs of one step."""
-    children = ChildHandler(log, ENVIRONMENTS, lambda _name, _folder: Pinned(scripts(1), "sha256:1"), time.time)
+    children = ChildHandler(log, ENVIRONMENTS, lambda _name, _folder: PinnedWorkflow(scripts(1), "sha256:1"), time.time)
     return Supervisor(log, Handlers(ENVIRONMENTS, handler, children, FLOWS), time.time, "benchmark")
 
 
@@ -176,7 +176,7 @@ def waiting(folder: Path, count: int) -> dict[str, Any]:
 
 async def _idle(log: Log, drives: Supervisor) -> float:
     """Say which share of a processor it takes to wait for nobody."""
-    background = Background(log, drives, time.time, grace=600.0)
+    background = BackgroundDriver(log, drives, time.time, grace=600.0)
     serving = asyncio.create_task(background.serve())
     idle = await _share()
     background.stop.set()
@@ -194,7 +194,7 @@ async def _share() -> float:
 async def _wait_and_wake(log: Log, drives: Supervisor, names: list[str]) -> dict[str, Any]:
     over: dict[str, asyncio.Event] = {name: asyncio.Event() for name in names}
     drives.on_state = lambda state: over[state.run].set() if state.status == "succeeded" else None
-    background = Background(log, drives, time.time, grace=600.0)
+    background = BackgroundDriver(log, drives, time.time, grace=600.0)
     serving = asyncio.create_task(background.serve())
     idle = await _share()
     wakes = [await _wake(log, name, over[name]) for name in over]

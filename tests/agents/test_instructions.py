@@ -74,6 +74,6 @@ def test_instructions_that_lead_out_of_the_repository_are_not_told(tmp_path: Pat
 
 
 def test_the_length_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(instructions, "MOST", 100)
+    monkeypatch.setattr(instructions, "MAX_LENGTH", 100)
     put(tmp_path, **{"CLAUDE.md": "x" * 1000 + "@a.md", "a.md": "y" * 1000})
     assert len(told(tmp_path)) == 100

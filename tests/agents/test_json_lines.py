@@ -40,28 +40,28 @@ BROKEN = [
 
 
 @pytest.fixture
-def skim(monkeypatch: pytest.MonkeyPatch) -> json_lines.Skim:
-    monkeypatch.setattr(json_lines, "MUCH", 0)
-    found = json_lines.Skim()
+def skim(monkeypatch: pytest.MonkeyPatch) -> json_lines.LenientJsonParser:
+    monkeypatch.setattr(json_lines, "FAST_PARSER_FROM", 0)
+    found = json_lines.LenientJsonParser()
     found(b"{}")
     return found
 
 
 def test_much_is_read_by_the_faster_parser(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_lines, "MUCH", 10)
-    skim = json_lines.Skim()
+    monkeypatch.setattr(json_lines, "FAST_PARSER_FROM", 10)
+    skim = json_lines.LenientJsonParser()
     # The faster one takes what Python's own refuses here, so one can tell which of them reads.
     assert ["a" in skim(b'{"a":NaN}') for _ in range(3)] == [False, False, True]
 
 
 @pytest.mark.parametrize("line", BROKEN)
-def test_a_broken_line_is_read_the_same(skim: json_lines.Skim, line: bytes) -> None:
+def test_a_broken_line_is_read_the_same(skim: json_lines.LenientJsonParser, line: bytes) -> None:
     assert skim(line) == read_line(line)
 
 
 @given(VALUES, st.booleans(), st.sampled_from([(",", ":"), (", ", ": ")]))
 def test_every_value_is_read_the_same(value: JsonValue, ascii_only: bool, separators: tuple[str, str]) -> None:
-    skim = json_lines.Skim()
+    skim = json_lines.LenientJsonParser()
     skim.use_fast_parser()
     text = json.dumps({"type": value}, ensure_ascii=ascii_only, separators=separators)
     line = text.encode("utf-8", "surrogatepass")
@@ -70,7 +70,7 @@ def test_every_value_is_read_the_same(value: JsonValue, ascii_only: bool, separa
 
 @given(st.binary(max_size=60))
 def test_any_bytes_are_read_the_same(data: bytes) -> None:
-    skim = json_lines.Skim()
+    skim = json_lines.LenientJsonParser()
     skim.use_fast_parser()
     for line in (data, b"{" + data + b"}", b'{"a":"' + data + b'"}'):
         assert _told(skim(line)) == _told(read_line(line))
@@ -88,12 +88,16 @@ def test_a_number_without_an_end_is_none() -> None:
 
 
 @pytest.mark.parametrize("word", [b"NaN", b"Infinity", b"-Infinity", b"1e999"])
-def test_numbers_that_are_none_are_passed_over_by_whoever_looks_through(skim: json_lines.Skim, word: bytes) -> None:
+def test_numbers_that_are_none_are_passed_over_by_whoever_looks_through(
+    skim: json_lines.LenientJsonParser, word: bytes
+) -> None:
     assert number(skim(b'{"cost":' + word + b"}").get("cost")) is None
     assert read_line(b'{"cost":' + word + b"}") == {}
 
 
-def test_a_result_that_nobody_can_keep_is_none(skim: json_lines.Skim, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_result_that_nobody_can_keep_is_none(
+    skim: json_lines.LenientJsonParser, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("handrail.agents.claude.lines.skim", skim)
     monkeypatch.setattr("handrail.agents.played.scripted_lines.skim", skim)
     claude, scripted = ClaudeLines(), ScriptedLines()

@@ -6,20 +6,20 @@ import pytest
 
 from handrail.agents.acp.lines import AcpLines
 from handrail.agents.registry import KnownAgents
-from handrail.ports.agents import Lines, SoFar, progress_of
+from handrail.ports.agents import CallProgress, Lines, progress_of
 from support.places import RECORDED
 
 
-def seen(reader: Lines, lines: list[bytes]) -> list[SoFar]:
+def seen(reader: Lines, lines: list[bytes]) -> list[CallProgress]:
     """What is shown after each line."""
-    found: list[SoFar] = []
+    found: list[CallProgress] = []
     for line in lines:
         reader.feed(line)
         found.append(progress_of(reader))
     return found
 
 
-def recorded(agent: str, name: str) -> list[SoFar]:
+def recorded(agent: str, name: str) -> list[CallProgress]:
     return seen(KnownAgents().find(agent).lines(), (RECORDED / agent / f"{name}.jsonl").read_bytes().splitlines())
 
 
@@ -64,4 +64,4 @@ def test_a_reader_that_cannot_tell_shows_nothing() -> None:
             del line
             return ""
 
-    assert progress_of(Silent()) == SoFar()  # pyright: ignore[reportArgumentType]  # its outcome is not asked for
+    assert progress_of(Silent()) == CallProgress()  # pyright: ignore[reportArgumentType]  # its outcome is not asked for

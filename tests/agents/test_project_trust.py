@@ -13,7 +13,7 @@ from handrail.agents.acp.adapter import AcpAgent
 from handrail.agents.claude.adapter import ClaudeAgent
 from handrail.agents.codex.adapter import CodexAgent
 from handrail.agents.described.adapter import CommandAgent
-from handrail.agents.from_table import WithVariables
+from handrail.agents.from_table import AgentWithEnvironment
 from handrail.agents.gemini.adapter import GeminiAgent
 from handrail.agents.opencode.adapter import OpencodeAgent
 from handrail.ports.agent_definitions import AgentDefinition
@@ -46,7 +46,7 @@ def test_every_agent_of_a_vendor_can_be_configured_by_a_repository(agent: Agent)
 
 
 def test_an_agent_with_variables_of_its_own_is_configured_by_the_same_files() -> None:
-    agent = WithVariables(ClaudeAgent(program=PROGRAM), (("A", "b"),))
+    agent = AgentWithEnvironment(ClaudeAgent(program=PROGRAM), (("A", "b"),))
     assert agent.project_files("full") == ClaudeAgent().project_files("full")
 
 

@@ -57,7 +57,7 @@ SCRIPTS: dict[str, list[Action]] = {
 }
 
 
-class Desk:
+class RealRun:
     """A repository and the command line in it."""
 
     def __init__(self, root: Path, model: ModelServer) -> None:
@@ -89,41 +89,41 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, real_agents: Home) -> Iterator[Desk]:
+def ctx(tmp_path: Path, real_agents: Home) -> Iterator[RealRun]:
     with ExitStack() as stack:
         model = stack.enter_context(ModelServer(SCRIPTS))
         real_agents.point_codex(model.url, retries=1)
-        yield Desk(tmp_path, model)
+        yield RealRun(tmp_path, model)
 
 
-def test_claude_works_and_codex_judges_from_the_first_step_to_the_merge(desk: Desk) -> None:
-    desk.add("ship", SHIP)
-    said = desk.handrail("run", "ship", code=3)
+def test_claude_works_and_codex_judges_from_the_first_step_to_the_merge(ctx: RealRun) -> None:
+    ctx.add("ship", SHIP)
+    said = ctx.handrail("run", "ship", code=3)
     assert "checks" in said
     assert "fixed → ✓" in said
     assert "1 declined" in said
     assert "needs you: Review ended declined. Ship it?" in said
-    desk.handrail("approve", "ship-1")
-    desk.git("switch", "-qc", "mine")
-    desk.handrail("merge", "ship-1")
-    assert desk.git("show", "main:app.txt") == "right"
-    assert len(desk.model.asked("arbiter")) == 1
-    assert "codex" in desk.handrail("show", "ship-1", "review@1/arbiter")
+    ctx.handrail("approve", "ship-1")
+    ctx.git("switch", "-qc", "mine")
+    ctx.handrail("merge", "ship-1")
+    assert ctx.git("show", "main:app.txt") == "right"
+    assert len(ctx.model.asked("arbiter")) == 1
+    assert "codex" in ctx.handrail("show", "ship-1", "review@1/arbiter")
 
 
-def test_after_kill_9_of_the_driver_the_real_agent_is_taken_up_and_its_result_recorded_once(desk: Desk) -> None:
-    desk.add("long", 'name: long\nsteps:\n  - {name: one, agent: claude, prompt: "Go. [[s:slow]]"}\n')
-    process = subprocess.Popen([HANDRAIL, "run", "long"], cwd=desk.root, env=desk.env, stdout=subprocess.DEVNULL)
+def test_after_kill_9_of_the_driver_the_real_agent_is_taken_up_and_its_result_recorded_once(ctx: RealRun) -> None:
+    ctx.add("long", 'name: long\nsteps:\n  - {name: one, agent: claude, prompt: "Go. [[s:slow]]"}\n')
+    process = subprocess.Popen([HANDRAIL, "run", "long"], cwd=ctx.root, env=ctx.env, stdout=subprocess.DEVNULL)
     try:
-        until(lambda: bool(list((desk.root.parent / "handrail").rglob("twice.txt"))))
+        until(lambda: bool(list((ctx.root.parent / "handrail").rglob("twice.txt"))))
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()
-    trace = next((desk.root.parent / "handrail").rglob("twice.txt"))
+    trace = next((ctx.root.parent / "handrail").rglob("twice.txt"))
     (trace.parents[1] / "go").touch()
-    desk.handrail("resume", "long-1")
-    until(lambda: not _at_work(desk))
-    assert desk.handrail("logs", "long-1", "--json").count('"step_ended"') == 1
+    ctx.handrail("resume", "long-1")
+    until(lambda: not _at_work(ctx))
+    assert ctx.handrail("logs", "long-1", "--json").count('"step_ended"') == 1
     assert trace.read_text() == "one\n"
 
 
@@ -135,15 +135,15 @@ def until(ready: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-def _at_work(desk: Desk) -> list[str]:
-    """The live processes that work below the desk's folder."""
+def _at_work(ctx: RealRun) -> list[str]:
+    """The live processes that work below the folder of the run."""
     found: list[str] = []
     for each in Path("/proc").glob("[0-9]*"):
         try:
             where, name = (each / "cwd").readlink(), (each / "comm").read_text().strip()
         except OSError:
             continue
-        if where.is_relative_to(desk.root.parent):
+        if where.is_relative_to(ctx.root.parent):
             found.append(name)
     return found
 
@@ -169,12 +169,12 @@ def _judged(level: str) -> Structured:
     return Structured({"result": "Audited.", "artifacts": [artifact]})
 
 
-def test_claude_is_held_to_a_judgment_and_its_table_of_capabilities(desk: Desk) -> None:
-    desk.model.scripts["audit"] = [_judged("low"), Shell("echo fine > audit.md"), _judged("high")]
-    (desk.root / "README.md").write_text("hello\n")
-    desk.add("audit", FORMS)
-    assert "succeeded" in desk.handrail("run", "audit")
-    asked = [str(each) for each in desk.model.asked("audit")]
+def test_claude_is_held_to_a_judgment_and_its_table_of_capabilities(ctx: RealRun) -> None:
+    ctx.model.scripts["audit"] = [_judged("low"), Shell("echo fine > audit.md"), _judged("high")]
+    (ctx.root / "README.md").write_text("hello\n")
+    ctx.add("audit", FORMS)
+    assert "succeeded" in ctx.handrail("run", "audit")
+    asked = [str(each) for each in ctx.model.asked("audit")]
     assert "- Prefer evidence over opinion." in asked[0]
     assert "# What you can do" not in asked[0]
-    assert "Anchor it to a line." in desk.handrail("show", "audit-1", "audit", "--prompt")
+    assert "Anchor it to a line." in ctx.handrail("show", "audit-1", "audit", "--prompt")

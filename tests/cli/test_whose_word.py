@@ -6,11 +6,11 @@ from handrail.cli import lazy_group
 from handrail.cli.command_table import (
     ACTS_WITH,
     ALIASES,
-    ANYONES,
-    CHILDRENS,
+    ANY_COMMANDS,
+    CHILD_COMMANDS,
     HIDDEN,
     ONLY_LOOKS,
-    PEOPLES,
+    PERSON_COMMANDS,
     RUNS,
     WORKFLOWS,
 )
@@ -22,9 +22,9 @@ COMMANDS = {*RUNS, *WORKFLOWS, *HIDDEN}
 
 
 def test_every_command_stands_in_exactly_one_table_with_a_reason() -> None:
-    tables = [*PEOPLES, *CHILDRENS, *ANYONES]
+    tables = [*PERSON_COMMANDS, *CHILD_COMMANDS, *ANY_COMMANDS]
     assert sorted(tables) == sorted(COMMANDS)
-    assert all({**PEOPLES, **CHILDRENS, **ANYONES}.values())
+    assert all({**PERSON_COMMANDS, **CHILD_COMMANDS, **ANY_COMMANDS}.values())
 
 
 def test_options_that_decide_are_options_of_their_commands() -> None:
@@ -32,7 +32,7 @@ def test_options_that_decide_are_options_of_their_commands() -> None:
         command = cli.get_command(cli.make_context("handrail", []), name)
         assert command is not None
         assert option in {each.name for each in command.params}
-        assert name in PEOPLES
+        assert name in PERSON_COMMANDS
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
@@ -49,17 +49,17 @@ def test_what_is_not_anyones_is_looked_at_before_it_is_called(name: str, monkeyp
         raise PermissionError
 
     monkeypatch.setattr("handrail.cli.whose_word.require_person", refuse)
-    if name not in ANYONES:
+    if name not in ANY_COMMANDS:
         with pytest.raises(PermissionError):
             command.callback()
-    assert asked == ([] if name in ANYONES else [name])
+    assert asked == ([] if name in ANY_COMMANDS else [name])
 
 
 def test_other_names_of_commands_are_those_of_anyone() -> None:
-    assert set(ALIASES.values()) <= set(ANYONES)
+    assert set(ALIASES.values()) <= set(ANY_COMMANDS)
 
 
 def test_a_person_is_let_through(shop: Shop) -> None:
     assert shop
-    for name in (*PEOPLES, *CHILDRENS):
+    for name in (*PERSON_COMMANDS, *CHILD_COMMANDS):
         require_person(name, {"run": "nope-1"})

@@ -8,10 +8,10 @@ import pytest
 from handrail.authoring.read import read_bundle
 from handrail.authoring.readers.limits import MAX_BYTES, MAX_DEPTH, MAX_NODES
 from handrail.compiler.catalog import Catalog
-from handrail.compiler.native.calls import MOST_STEPS
-from handrail.model.diagnostics import MOST, Report
+from handrail.compiler.native.calls import MAX_STEPS
+from handrail.model.diagnostics import MAX_DIAGNOSTICS, Report
 from handrail.model.source import Bundle, SourceText
-from support.compiler.named_shelf import NamedShelf
+from support.compiler.named_workflows import NamedWorkflows
 from support.corpus.loading import as_text, catalog_of, diagnose_bundle
 
 HEAD = "name: limits\n"
@@ -82,14 +82,16 @@ def test_one_value_too_many_is_refused(name: str) -> None:
 
 
 def test_findings_past_the_limit_are_counted_and_not_kept() -> None:
-    text = HEAD + "steps:\n" + "".join(f"  - name: {number}\n" for number in range(MOST + 50))
+    text = HEAD + "steps:\n" + "".join(f"  - name: {number}\n" for number in range(MAX_DIAGNOSTICS + 50))
     report = diagnose_bundle(bundle(text), catalog_of())
-    assert len(list(report)) == MOST
+    assert len(list(report)) == MAX_DIAGNOSTICS
     assert report.dropped > 0
 
 
 def test_a_workflow_of_more_findings_than_are_kept_is_still_refused() -> None:
-    steps = "".join(f"  - {{name: s{number}, command: make, when: nothing}}\n" for number in range(MOST + 50))
+    steps = "".join(
+        f"  - {{name: s{number}, command: make, when: nothing}}\n" for number in range(MAX_DIAGNOSTICS + 50)
+    )
     report = diagnose_bundle(bundle(HEAD + "steps:\n" + steps), catalog_of())
     assert report.failed
 
@@ -101,8 +103,8 @@ def test_routines_cannot_multiply_without_end() -> None:
         return f"name: level-{level}\nsteps:\n{body}"
 
     levels = {f"level-{level}": read_bundle(bundle(text(level)), Report()) for level in range(1, 8)}
-    found = said(text(0), catalog=Catalog(catalog_of().builtins, None, NamedShelf(levels.get)))
-    assert f"has more than {MOST_STEPS} steps" in found
+    found = said(text(0), catalog=Catalog(catalog_of().builtins, None, NamedWorkflows(levels.get)))
+    assert f"has more than {MAX_STEPS} steps" in found
     assert "[too-many-steps]" in found
 
 

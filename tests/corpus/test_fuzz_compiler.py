@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from handrail.authoring.native.schema import WORKFLOW as NATIVE
 from handrail.authoring.workrail.schema import WORKFLOW as GUIDED
-from handrail.model.diagnostics import MOST
+from handrail.model.diagnostics import MAX_DIAGNOSTICS
 from handrail.model.source import Bundle, SourceText
 from handrail.model.workflow.values import JsonValue
 from support.corpus.loading import LIBRARY, Case, bundle_of, cases, catalog_of, diagnose_bundle
@@ -118,7 +118,7 @@ def mutated(draw: st.DrawFn, bundles: list[Bundle]) -> Bundle:
 
 def check(bundle: Bundle) -> None:
     report = diagnose_bundle(bundle, CATALOG)
-    assert len(report.diagnostics) <= MOST
+    assert len(report.diagnostics) <= MAX_DIAGNOSTICS
     for found in report:
         assert found.message
         assert found.line >= 1

@@ -9,9 +9,9 @@ from handrail.agents.registry import BuiltInCatalog
 from handrail.errors import HandrailError
 from handrail.model.diagnostics import Report
 from handrail.operations.delivery.clean import retention_here
-from handrail.operations.runs.prepare import Wanted, prepare
+from handrail.operations.runs.prepare import RunOptions, prepare
 from handrail.ports.agents import Agent, AgentCall, Configurable
-from handrail.ports.notices import Target
+from handrail.ports.notices import NoticeTarget
 from handrail.ports.processes import Ended
 from handrail.sources.config.agents_file import definitions_in
 from handrail.sources.config.toml_file import parse_toml
@@ -194,7 +194,7 @@ def test_a_trusted_repository_runs_its_own_workflows(run: Benches) -> None:
     folder = bench.work / ".handrail" / "workflows"
     folder.mkdir(parents=True)
     (folder / "own.yaml").write_text(flow(LAST).replace("case", "own"), "utf-8")
-    wanted = Wanted("own", folder=str(bench.work))
+    wanted = RunOptions("own", folder=str(bench.work))
     assert prepare(bench.machine, bench.place, wanted).request.pinned.plan.name == "own"
     (bench.home / "config.toml").write_text("", "utf-8")
     with pytest.raises(HandrailError, match="trust"):
@@ -205,12 +205,12 @@ def test_a_trusted_repository_runs_its_own_workflows(run: Benches) -> None:
 @pytest.mark.parametrize(
     ("way", "target"),
     [
-        ("desktop = true", Target(desktop=True)),
-        ('command = "say it"', Target(command="say it")),
-        ('webhook = "https://chat.example.org/x"', Target(webhook="https://chat.example.org/x")),
+        ("desktop = true", NoticeTarget(desktop=True)),
+        ('command = "say it"', NoticeTarget(command="say it")),
+        ('webhook = "https://chat.example.org/x"', NoticeTarget(webhook="https://chat.example.org/x")),
     ],
 )
-def test_a_run_that_needs_a_person_tells_them_as_they_want(run: Benches, way: str, target: Target) -> None:
+def test_a_run_that_needs_a_person_tells_them_as_they_want(run: Benches, way: str, target: NoticeTarget) -> None:
     ask = {"name": "ok", "type": "approval", "message": "Is the fence blue?"}
     assert run(flow(ask)).bench.notices == []
     told = run(flow(ask), user_config=f"[notify]\n{way}\n").bench.notices

@@ -3,7 +3,7 @@
 import pytest
 
 from handrail.errors import InvalidWorkflow
-from handrail.operations.runs.prepare import Wanted, pin, prepare
+from handrail.operations.runs.prepare import RunOptions, pin, prepare
 from support.differences.proofs import Benches, flow, guided, step
 
 ISSUE = '{"id": "7", "title": "The fence is dull", "body": "Paint it blue.", "labels": ["garden"]}'
@@ -50,7 +50,7 @@ def test_a_workflow_in_a_folder_of_another_name_is_not_started(run: Benches) -> 
     bench = run.bench()
     bench.add(flow({"name": "say", "command": "echo hello"}), "other")
     with pytest.raises(InvalidWorkflow) as refused:
-        prepare(bench.machine, bench.place, Wanted("other", folder=str(bench.work)))
+        prepare(bench.machine, bench.place, RunOptions("other", folder=str(bench.work)))
     assert [each.code for each in refused.value.diagnostics] == ["folder-name"]
 
 

@@ -1,7 +1,7 @@
 """The keys that decide which runs may run at the same time, and how long a whole run may take."""
 
 from handrail.operations.runs.lifecycle import start
-from handrail.operations.runs.prepare import Wanted, prepare
+from handrail.operations.runs.prepare import RunOptions, prepare
 from support.differences.performers import Play
 from support.differences.proofs import Benches, Json, flow, proves
 from support.differences.workbench import Trace
@@ -66,7 +66,7 @@ def test_a_run_that_takes_too_long_is_ended(both: Benches) -> None:
 def test_a_limit_of_runs_leaves_the_others_in_the_queue(run: Benches) -> None:
     def ended(config: str) -> tuple[list[str], bool]:
         bench = run.bench(config=config)
-        wanted = Wanted(bench.add(flow(SAY, {**SAY, "name": "again"})), folder=str(bench.work), agent="claude")
+        wanted = RunOptions(bench.add(flow(SAY, {**SAY, "name": "again"})), folder=str(bench.work), agent="claude")
         made = [start(bench.system.writer, prepare(bench.machine, bench.place, wanted).request) for _ in range(2)]
         bench.drive()
         traces = [Trace(each, bench) for each in made]

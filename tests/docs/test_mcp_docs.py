@@ -3,7 +3,7 @@
 import json
 import tomllib
 
-from handrail.serve.mcp.shelf import RUNS, TEMPLATES
+from handrail.serve.mcp.resource_catalog import RUNS, TEMPLATES
 from handrail.serve.mcp.tools import TOOLS
 from support.docs.commands import Shown
 from support.docs.pages import blocks, tables

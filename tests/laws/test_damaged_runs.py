@@ -21,12 +21,12 @@ from handrail.operations.views.run_listing import list_runs
 from handrail.ports.log import Append, Log
 from handrail.ports.processes import ProcessSpec
 from handrail.runtime.history import readable_state, state_of
-from handrail.runtime.local.background_driver import Background
+from handrail.runtime.local.background_driver import BackgroundDriver
 from handrail.runtime.local.supervisor import Supervisor
 from handrail.runtime.run_writer import RunWriter
 from handrail.store.memory.log import MemoryWorld
 from handrail.testing.conformance.log_worlds import event
-from handrail.testing.memory_processes import MemoryProcesses, Scripted
+from handrail.testing.memory_processes import MemoryProcesses, ScriptedCommand
 from handrail.wiring.system import make_writer
 from support.laws.damage import HARMLESS, MEMORY, SQL, STRANGERS, damage_memory
 from support.runtime.memory_room import MemoryRoom
@@ -46,8 +46,8 @@ BAD = "x-1"
 class CalmRoom(MemoryRoom):
     """A machine on which every command succeeds."""
 
-    def _perform(self, spec: ProcessSpec) -> Scripted:  # noqa: ARG002
-        return Scripted(b"")
+    def _perform(self, spec: ProcessSpec) -> ScriptedCommand:  # noqa: ARG002
+        return ScriptedCommand(b"")
 
 
 def _start_five(start: Callable[[str], str]) -> list[str]:
@@ -139,7 +139,7 @@ def test_what_is_kept_for_no_run_of_ours_neither_ends_nor_spins_whoever_drives(r
     damage(room, STRANGERS[what])
     _approve_all(room.writer)
     supervisor = room.supervisor()
-    serving = Background(room.log, supervisor, supervisor.clock, grace=0.0)
+    serving = BackgroundDriver(room.log, supervisor, supervisor.clock, grace=0.0)
     asyncio.run(serving.serve())
     assert serving.is_idle()
     assert [state_of(room.log, f"{name}-1").status for name in NAMES] == ["succeeded"] * 5
@@ -174,7 +174,7 @@ def test_a_damaged_run_is_stopped_for_good_and_stays_so_after_a_repair(room: Roo
     room.drive()
     room.close()
     damage(room, SQL[what], BAD)
-    processes = MemoryProcesses(lambda _: Scripted(b""))
+    processes = MemoryProcesses(lambda _: ScriptedCommand(b""))
     assert stop_damaged(make_writer(room.log), processes, tmp_path, BAD, "ann") == (BAD,)
     line = next(line for line in list_runs(LoggedRuns(room.log)).lines if line.run == BAD)
     assert (line.section, line.words) == ("ended", "stopped by ann; its history cannot be read")

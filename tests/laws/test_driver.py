@@ -15,7 +15,7 @@ from handrail.model.workflow.plan import Plan, Step
 from handrail.model.workflow.values import Command, Expression
 from handrail.operations.runs import lifecycle as runs
 from handrail.runtime.history import state_of
-from handrail.testing.memory_processes import Scripted
+from handrail.testing.memory_processes import ScriptedCommand
 from support.runtime.memory_room import MemoryRoom, meaning, plans
 from support.runtime.room import fold_from_zero, of_kind
 
@@ -126,8 +126,8 @@ def test_a_step_boundary_is_one_commit(count: int) -> None:
     assert points["acquire.after"] == 1
 
 
-def _good() -> Scripted:
-    return Scripted(b"", exit_code=0)
+def _good() -> ScriptedCommand:
+    return ScriptedCommand(b"", exit_code=0)
 
 
 def test_a_walk_longer_than_one_commit_takes_goes_on() -> None:

@@ -25,7 +25,7 @@ OURS = {
     "operations.connect.connection": "a file or folder that `connect` itself made, where nothing else was put into it",
     "operations.init.sweep": "what the commands of a trial of `init` printed",
     "operations.pull.catalogue_cache": "files of a cache",
-    "operations.scenarios.room": "the temporary folder of a workflow's test",
+    "operations.scenarios.scenario_environment": "the temporary folder of a workflow's test",
     "operations.workflows.import_": "files of an import that it had just written and cannot complete",
     "processes.environment_server": "sockets of background drivers that are gone",
     "processes.keeper_files": "files of a process that is over",

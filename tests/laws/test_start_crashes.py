@@ -12,7 +12,7 @@ from handrail.operations.driving.handover import AttendedRuns
 from handrail.operations.runs import lifecycle as runs
 from handrail.ports.log import Holder, Log
 from handrail.runtime.history import state_of
-from handrail.runtime.ports import Pinned
+from handrail.runtime.ports import PinnedWorkflow
 from handrail.runtime.run_writer import RunClaim, attendant_of
 from handrail.store.sqlite.log import open_log
 from handrail.wiring.system import System, make_writer
@@ -50,7 +50,7 @@ POINTS = 10
 def request(work: Path) -> runs.Request:
     compiled, _, _ = compile_text(TEXT)
     assert compiled.plan is not None, shown(compiled.diagnostics)
-    return runs.Request(Pinned(compiled.plan, compiled.hash or ""), str(work))
+    return runs.Request(PinnedWorkflow(compiled.plan, compiled.hash or ""), str(work))
 
 
 def start(data: Path, work: Path) -> str:
@@ -66,7 +66,7 @@ def start(data: Path, work: Path) -> str:
 def drive(log: Log, data: Path) -> None:
     """Drive as the background driver does, which leaves alone what others attend to."""
 
-    def nothing(name: str, _: str) -> Pinned:
+    def nothing(name: str, _: str) -> PinnedWorkflow:
         raise AssertionError(name)
 
     supervisor = System(log, data, nothing).supervisor("background driver")

@@ -2,9 +2,16 @@
 
 import pytest
 
-from support.style.names import count_comments, measure_docstrings, measure_functions, measure_modules
+from support.style.names import (
+    count_comments,
+    measure_classes,
+    measure_docstrings,
+    measure_functions,
+    measure_modules,
+)
 from support.style.prose import read_passages
 from support.style.report import Measure, format_report, measure_sources, measure_wordings
+from support.style.single_calls import measure_single_calls
 from support.style.wording import Allowed, find_wordings
 from support.style.words import is_gerund, is_participle
 
@@ -36,6 +43,40 @@ class Box:
 """
     share = measure_functions({"a.py": text})
     assert share.hits == ("a.py:2 kept_files", "a.py:3 _told", "a.py:8 ended", "a.py:9 sent")
+    assert share.total == 6
+
+
+def test_classes_named_by_a_participle_are_found_unless_a_noun_follows() -> None:
+    names = ["Wanted", "_Kept", "HandedOn", "PinnedWorkflow", "StepEnded", "Need", "HTTPServer", "_"]
+    share = measure_classes({"a.py": "".join(f"class {name}: ...\n" for name in names)})
+    assert share.hits == ("a.py:1 Wanted", "a.py:2 _Kept", "a.py:3 HandedOn")
+    assert share.total == len(names)
+
+
+def test_short_private_functions_with_one_call_and_no_other_use_are_found() -> None:
+    text = """
+def public(): return _once() + _twice() + _twice() + len(map(_passed, [])) + _long() + _cached()
+def _once():
+    '''Say what.
+
+    In two paragraphs.
+    '''
+    return 1
+def _twice(): return 2
+def _passed(): return 3
+def _long():
+    a = 1
+    b = 2
+    c = 3
+    return a + b + c
+@cache
+def _cached(): return 4
+class Box:
+    def __len__(self): return self._count()
+    def _count(self): return 5
+"""
+    share = measure_single_calls({"a.py": text})
+    assert share.hits == ("a.py:3 _once", "a.py:20 _count")
     assert share.total == 6
 
 

@@ -14,7 +14,7 @@ ALLOWED = {
     "handrail.cli.lazy_group.CommandGroup.*": "click calls it",
     "handrail.cli.main.Handrail.*": "click calls it",
     "handrail.serve.mcp.http_connections.Limited*": "uvicorn calls it",
-    "handrail.serve.mcp.http_connections.OnceInAWhile.filter": "logging calls it",
+    "handrail.serve.mcp.http_connections.RepeatFilter.filter": "logging calls it",
     "handrail.authoring.python.flow.FlowContext.*": "for those who write workflows: `ctx` of `async def run(ctx)`",
     "handrail.authoring.python.flow.Decided.approved": "for those who write workflows: what `ctx.approve` gives",
     "handrail.store.memory.log.MemoryWorld": "the log for tests of our own and of others",

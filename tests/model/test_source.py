@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.model.diagnostics import MOST, Report, Severity, diagnose
+from handrail.model.diagnostics import MAX_DIAGNOSTICS, Report, Severity, diagnose
 from handrail.model.source import Bundle, Entry, Mapping, Scalar, Sequence, SourceText, Span, plain
 from handrail.model.suggest import did_you_mean, suggest
 
@@ -43,21 +43,21 @@ def test_the_same_finding_is_reported_once_and_floods_are_cut() -> None:
     for _ in range(2):
         report.error("bad-value", "no", at(0, 1))
     assert len(report.diagnostics) == 1
-    for number in range(MOST + 5):
+    for number in range(MAX_DIAGNOSTICS + 5):
         report.warning("bad-value", f"no {number}", at(0, 1))
-    assert len(report.diagnostics) == MOST
+    assert len(report.diagnostics) == MAX_DIAGNOSTICS
     assert report.dropped == 6
     assert report.failed
 
 
 def test_an_error_is_never_lost_among_warnings() -> None:
     report = Report()
-    for number in range(MOST):
+    for number in range(MAX_DIAGNOSTICS):
         report.warning("bad-value", f"no {number}", at(0, 1))
     assert not report.failed
     report.error("path-escape", "it leaves", at(0, 1))
     assert report.failed
-    assert len(report.diagnostics) == MOST
+    assert len(report.diagnostics) == MAX_DIAGNOSTICS
     assert report.diagnostics[-1].code == "path-escape"
 
 

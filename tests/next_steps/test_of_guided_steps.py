@@ -101,8 +101,8 @@ def test_gaps_that_were_left_out_are_shown(pull: Pull) -> None:
 
 def test_what_an_agent_inside_a_step_cannot_ask_is_left_to_a_person(pull: Pull) -> None:
     at = pull.start(definition(step("one", requireConfirmation=True), step("two")))
-    desk = pull.calls.desk
-    pull.calls = replace(pull.calls, desk=replace(desk, caller=Actor("agent", "other-1/work")))
+    ctx = pull.calls.ctx
+    pull.calls = replace(pull.calls, ctx=replace(ctx, caller=Actor("agent", "other-1/work")))
     said = pull.advance(at).text
     follow(
         in_pull(pull),

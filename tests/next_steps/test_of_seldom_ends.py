@@ -13,9 +13,9 @@ from handrail.engine.fold.guided import block_abandoned_step
 from handrail.errors import EnvironmentFault, LogConflict, UsageError, WorkspaceFault
 from handrail.model.actors import Actor
 from handrail.model.history.run_state import Pending, update_state
-from handrail.operations.driving.handover import GoesOn
+from handrail.operations.driving.handover import HandoverResult
 from handrail.operations.runs.lease import acquire_lease
-from handrail.operations.runs.refusals import Attempt, record_attempt
+from handrail.operations.runs.refusals import RefusedCommand, record_attempt
 from handrail.operations.views.attach import attach
 from handrail.ports.agents import Project
 from handrail.ports.hash_chain import link
@@ -24,7 +24,7 @@ from handrail.runtime.handlers.agents.project_files import Verdict, refusal
 from handrail.runtime.history import state_of
 from handrail.serve.mcp.step_tool_calls import agent_desk
 from handrail.wiring.session import open_session
-from handrail.workspace.git.data_places import Places
+from handrail.workspace.git.data_places import DataLayout
 from handrail.workspace.worktrees.records import require_own
 from support.cli.running import ASKING, SLOW, Runs, until
 from support.cli.shop import GOOD
@@ -157,7 +157,7 @@ def test_an_attempt_of_an_agent_leads_to_why(runs: Runs, monkeypatch: pytest.Mon
     runs.text("run", "ask", code=3)
     monkeypatch.setenv("HANDRAIL_HOME", str(runs.shop.home))
     with open_session() as session:
-        record_attempt(session.writer, Attempt(Actor("agent", "ask-1/draft"), "approve", "ask-1"))
+        record_attempt(session.writer, RefusedCommand(Actor("agent", "ask-1/draft"), "approve", "ask-1"))
     follow(in_process(runs), runs.text("status"), "! {}  handrail why {}", shows="approve ask-1")
 
 
@@ -236,7 +236,7 @@ def test_the_worktree_of_another_run_goes_with_that_run(team: Team, monkeypatch:
     monkeypatch.setenv("HANDRAIL_HOME", str(team.runs.shop.home))
     (path,) = (team.runs.shop.home / "data").glob("worktrees/*/edits-1")
     with open_session() as session, pytest.raises(WorkspaceFault) as refused:
-        require_own(Places(session.system.folder), path, "edits-2")
+        require_own(DataLayout(session.system.folder), path, "edits-2")
     said = str(refused.value.next_step)
     follow(in_process(team.runs), said, "it is removed with its run: handrail discard {}", shows="edits-1")
     assert not path.exists()
@@ -309,7 +309,7 @@ def test_a_window_that_tmux_does_not_open_leads_to_the_status(team: Team, monkey
 def test_a_driver_that_takes_no_environment_leaves_that_to_resume(team: Team) -> None:
     team.add("ask", ASKING)
     team.run("ask", code=3)
-    said = GoesOn(1, "gone", "ask-1").warning
+    said = HandoverResult(1, "gone", "ask-1").warning
     follow(
         in_process(team.runs),
         said,

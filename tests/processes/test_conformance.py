@@ -7,7 +7,7 @@ from pathlib import Path
 from handrail.ports.processes import Gone, Processes, ProcessSpec
 from handrail.processes.local import LocalProcesses
 from handrail.testing.conformance.processes import FOREVER, ProcessesSuite
-from handrail.testing.memory_processes import MemoryProcesses, Scripted
+from handrail.testing.memory_processes import MemoryProcesses, ScriptedCommand
 from support.workspace.process_room import shell_of
 
 
@@ -15,7 +15,7 @@ class TestLocalProcesses(ProcessesSuite):
     def make(self) -> Processes:
         return LocalProcesses()
 
-    def argv(self, script: Scripted) -> tuple[str, ...]:
+    def argv(self, script: ScriptedCommand) -> tuple[str, ...]:
         return shell_of(script)
 
 
@@ -23,14 +23,14 @@ class TestMemoryProcesses(ProcessesSuite):
     def make(self) -> Processes:
         return MemoryProcesses(_scripted)
 
-    def argv(self, script: Scripted) -> tuple[str, ...]:
+    def argv(self, script: ScriptedCommand) -> tuple[str, ...]:
         texts = [script.stdout.decode(), script.stderr.decode()]
         return (json.dumps([*texts, script.exit_code, sorted(script.ignores)]),)
 
 
-def _scripted(spec: ProcessSpec) -> Scripted:
+def _scripted(spec: ProcessSpec) -> ScriptedCommand:
     out, err, code, ignores = json.loads(spec.argv[0])
-    return Scripted(out.encode(), err.encode(), code, frozenset(ignores))
+    return ScriptedCommand(out.encode(), err.encode(), code, frozenset(ignores))
 
 
 def test_the_twin_counts_what_was_really_started(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.processes.environment_channel import MOST_BYTES, Endpoint, Peer, SocketEnvironments, short_socket_path
+from handrail.processes.environment_channel import MAX_BYTES, Endpoint, Peer, SocketEnvironments, short_socket_path
 from handrail.processes.environment_server import EnvironmentServer
 from handrail.processes.run_environment import HandedEnvironments, SharedEnvironments
 
@@ -113,7 +113,7 @@ def test_silent_and_hostile_peers_block_nobody(tmp_path: Path, environments: Han
         return answer
 
     assert during(server, act) == "held"
-    assert channel(tmp_path, server).offer("fix-1", {"A": "b" * MOST_BYTES}) == "gone"
+    assert channel(tmp_path, server).offer("fix-1", {"A": "b" * MAX_BYTES}) == "gone"
     server.close()
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from handrail.ports.processes import Ended, Gone
-from handrail.processes.keeper_files import ROOM, has_room, write_status
+from handrail.processes.keeper_files import RESERVED_BYTES, has_room, write_status
 from support.workspace.process_room import Room
 
 
@@ -40,7 +40,7 @@ def test_what_a_start_wrote_whose_record_was_lost_is_dropped_when_it_is_started_
 def test_room_for_the_status_is_taken_before_the_command_begins(room: Room) -> None:
     spec = room.sh("stat -c %s process-1/status.*")
     room.run(spec)
-    assert room.out(spec) == f"{ROOM}\n".encode()
+    assert room.out(spec) == f"{RESERVED_BYTES}\n".encode()
     assert sorted(path.name for path in Path(spec.folder).iterdir()) == ["process.json", "status", "stderr", "stdout"]
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from handrail.ports.processes import Ended, Running
-from handrail.processes.keeper_pool import NURSERY, Nursery
-from handrail.processes.process_folder import Record, read_record
+from handrail.processes.keeper_pool import KEEPER_POOL, KeeperPool
+from handrail.processes.process_folder import ProcessRecord, read_record
 from handrail.processes.process_table import birth_of
 from handrail.processes.wait import wait_until_dead
 from handrail.testing.leaks import processes_within
@@ -23,43 +23,43 @@ from support.workspace.process_room import LONG, Room
 DRIVER = """
 import sys, time
 from handrail.ports.processes import ProcessSpec
-from handrail.processes.keeper_pool import NURSERY
+from handrail.processes.keeper_pool import KEEPER_POOL
 from handrail.processes.local import LocalProcesses
 folder, script = sys.argv[1:]
-NURSERY.open()
+KEEPER_POOL.open()
 LocalProcesses().start(ProcessSpec("work-1:1", ("/bin/sh", "-c", script), folder, (), folder + "/process-1"))
-print(NURSERY.pid, flush=True)
+print(KEEPER_POOL.pid, flush=True)
 time.sleep(600)
 """
 
 
 @pytest.fixture
-def nursery() -> Nursery:
-    NURSERY.open()
-    return NURSERY
+def pool() -> KeeperPool:
+    KEEPER_POOL.open()
+    return KEEPER_POOL
 
 
 def _parent(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
-def _keeper(room: Room, folder: str) -> Record:
+def _keeper(room: Room, folder: str) -> ProcessRecord:
     record = read_record(Path(folder))
     assert record is not None
     assert isinstance(room.processes.look(folder), Running)
     return record
 
 
-def test_a_keeper_is_forked_and_does_all_that_a_started_one_does(room: Room, nursery: Nursery) -> None:
+def test_a_keeper_is_forked_and_does_all_that_a_started_one_does(room: Room, pool: KeeperPool) -> None:
     spec = room.start("echo said; echo warned >&2; touch ready; while [ ! -e go ]; do sleep 0.05; done; exit 9")
     room.until("ready")
     record = _keeper(room, spec.folder)
-    assert _parent(record.pid) == nursery.pid
+    assert _parent(record.pid) == pool.pid
     assert os.getsid(record.pid) == record.pid, "signals to a terminal spare it"
     (room.root / "go").touch()
     assert room.finished(room.wait(spec)) == Ended(9, stdout_size=5, stderr_size=7)
     assert asyncio.run(wait_until_dead(record.pid, record.started, LONG))
-    assert birth_of(nursery.pid) is not None
+    assert birth_of(pool.pid) is not None
 
 
 def _child(pid: int) -> int:
@@ -71,44 +71,44 @@ def _child(pid: int) -> int:
     return int(found[0])
 
 
-def test_one_keeper_waits_and_then_the_next_one(room: Room, nursery: Nursery) -> None:
-    keeper = _child(nursery.pid)
+def test_one_keeper_waits_and_then_the_next_one(room: Room, pool: KeeperPool) -> None:
+    keeper = _child(pool.pid)
     spec = room.start("exec sleep 600")
     record = _keeper(room, spec.folder)
     assert record.pid == keeper
     assert record.command_started == birth_of(record.command)
     room.end(spec)
     assert asyncio.run(wait_until_dead(keeper, record.started, LONG))
-    assert _child(nursery.pid) != keeper
+    assert _child(pool.pid) != keeper
 
 
-def test_who_waits_for_a_command_leaves_with_the_nursery(nursery: Nursery) -> None:
-    keeper = _child(nursery.pid)
+def test_who_waits_for_a_command_leaves_with_the_nursery(pool: KeeperPool) -> None:
+    keeper = _child(pool.pid)
     started = birth_of(keeper)
     assert started is not None
-    nursery.close()
+    pool.close()
     assert asyncio.run(wait_until_dead(keeper, started, LONG))
 
 
-def test_who_waits_and_dies_is_replaced(room: Room, nursery: Nursery) -> None:
-    victim = _child(nursery.pid)
+def test_who_waits_and_dies_is_replaced(room: Room, pool: KeeperPool) -> None:
+    victim = _child(pool.pid)
     started = birth_of(victim)
     assert started is not None
     os.kill(victim, signal.SIGKILL)
     asyncio.run(wait_until_dead(victim, started, LONG))
     assert room.run(room.sh("exit 6")).code == 6
-    nursery.open()
+    pool.open()
     assert room.run(room.sh("exit 7")).code == 7
 
 
-def test_a_forked_keeper_is_seen_while_it_runs(room: Room, nursery: Nursery) -> None:
+def test_a_forked_keeper_is_seen_while_it_runs(room: Room, pool: KeeperPool) -> None:
     spec = room.start("exec sleep 600")
     assert len(processes_within(room.root)) == 2
     room.end(spec)
 
 
 def test_folders_are_seen_from_where_the_driver_is_now(
-    room: Room, nursery: Nursery, monkeypatch: pytest.MonkeyPatch
+    room: Room, pool: KeeperPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (room.root / "inner").mkdir()
     monkeypatch.chdir(room.root)
@@ -117,30 +117,30 @@ def test_folders_are_seen_from_where_the_driver_is_now(
     assert room.out(spec).decode().strip() == str(room.root / "inner")
 
 
-def test_many_threads_get_a_keeper_each(room: Room, nursery: Nursery) -> None:
+def test_many_threads_get_a_keeper_each(room: Room, pool: KeeperPool) -> None:
     specs = [room.sh(f"echo {number}") for number in range(12)]
     asyncio.run(room.start_together(specs))
     assert [room.finished(room.wait(spec)).code for spec in specs] == [0] * 12
     assert [room.out(spec) for spec in specs] == [f"{number}\n".encode() for number in range(12)]
 
 
-def test_without_a_nursery_that_lives_a_keeper_is_started_directly(room: Room, nursery: Nursery) -> None:
-    os.kill(nursery.pid, signal.SIGKILL)
+def test_without_a_nursery_that_lives_a_keeper_is_started_directly(room: Room, pool: KeeperPool) -> None:
+    os.kill(pool.pid, signal.SIGKILL)
     # The first of them may still be kept by the one who waited.
     assert [room.run(room.sh(f"exit {code}")).code for code in (2, 3, 4)] == [2, 3, 4]
-    nursery.open()
+    pool.open()
     assert room.run(room.sh("exit 5")).code == 5
 
 
 def test_a_nursery_that_cannot_be_started_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    refused = Nursery()
+    refused = KeeperPool()
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     refused.open()
     assert refused.fork_keeper([0, 1, 2]) is None
 
 
 def test_a_nursery_that_does_not_answer_is_ended(room: Room) -> None:
-    hung = Nursery(patience=0.01)
+    hung = KeeperPool(patience=0.01)
     hung.open()
     os.kill(hung.pid, signal.SIGSTOP)
     with Path(os.devnull).open("r+b") as nowhere:
@@ -150,12 +150,12 @@ def test_a_nursery_that_does_not_answer_is_ended(room: Room) -> None:
     assert birth_of(hung.pid) is None
 
 
-def test_a_forked_process_asks_no_nursery_of_its_parent(nursery: Nursery) -> None:
+def test_a_forked_process_asks_no_nursery_of_its_parent(pool: KeeperPool) -> None:
     child = os.fork()
     if child == 0:
-        os._exit(0 if nursery.fork_keeper([0, 1, 2]) is None else 1)
+        os._exit(0 if pool.fork_keeper([0, 1, 2]) is None else 1)
     assert os.waitpid(child, 0)[1] == 0
-    assert birth_of(nursery.pid) is not None
+    assert birth_of(pool.pid) is not None
 
 
 def test_a_nursery_leaves_with_its_driver_and_what_it_bore_stays(room: Room) -> None:
@@ -176,10 +176,10 @@ def test_a_nursery_leaves_with_its_driver_and_what_it_bore_stays(room: Room) -> 
     assert room.out(spec) == b"before\nafter\n"
 
 
-def test_a_keeper_that_is_never_told_what_to_run_leaves(nursery: Nursery) -> None:
+def test_a_keeper_that_is_never_told_what_to_run_leaves(pool: KeeperPool) -> None:
     ours, theirs = socket.socketpair()
     with theirs, Path(os.devnull).open("r+b") as nowhere:
-        pid = nursery.fork_keeper([theirs.fileno(), nowhere.fileno(), nowhere.fileno()])
+        pid = pool.fork_keeper([theirs.fileno(), nowhere.fileno(), nowhere.fileno()])
     assert pid is not None
     started = birth_of(pid)
     assert started is not None

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.model.secrets.redaction import HELD, Redactor
+from handrail.model.secrets.redaction import MAX_HELD_BYTES, Redactor
 from handrail.processes.mask_output import MaskedFile
 from handrail.processes.secret_forms import FORMS
 from support.compiler.secret_samples import SAMPLES, SECRET_PIECES, VALUES
@@ -60,8 +60,8 @@ def test_a_secret_that_is_cut_anywhere_is_hidden(kind: str) -> None:
         assert secret.encode() not in masked(data, [cut])
 
 
-@pytest.mark.parametrize("at", [0, HELD // 2 - 20, HELD - 10, HELD + 5])
+@pytest.mark.parametrize("at", [0, MAX_HELD_BYTES // 2 - 20, MAX_HELD_BYTES - 10, MAX_HELD_BYTES + 5])
 def test_a_secret_in_a_line_without_end_is_hidden_while_the_line_goes_on(at: int) -> None:
     secret = SAMPLES["github"].encode()
-    data = b"." * at + b" " + secret + b" " + b"." * (3 * HELD)
+    data = b"." * at + b" " + secret + b" " + b"." * (3 * MAX_HELD_BYTES)
     assert secret not in masked(data, list(range(0, len(data), 1000)), before_last=True)

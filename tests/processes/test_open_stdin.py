@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.ports.processes import Gone, ProcessSpec, Talk
+from handrail.ports.processes import Gone, ProcessSpec, StdinChannel
 from support.workspace.process_room import Room
 
 ECHO = "while read -r line; do touch go; echo heard $line; test $line != last || echo DONE; done; echo end"
@@ -20,7 +20,7 @@ def room(tmp_path: Path) -> Room:
 
 
 def talked_to(room: Room, script: str) -> ProcessSpec:
-    return replace(room.sh(script), talk=Talk(str(room.root / "said"), "DONE"))
+    return replace(room.sh(script), talk=StdinChannel(str(room.root / "said"), "DONE"))
 
 
 def say(room: Room, name: str, text: str) -> None:

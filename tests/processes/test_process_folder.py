@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from handrail.ports.processes import MARK, mark_of
-from handrail.processes.process_folder import Caller, Inside, find_inside
+from handrail.processes.process_folder import CallerProcess, EnclosingStep, find_inside
 
-INSIDE = Inside("fix-1", 7)
+INSIDE = EnclosingStep("fix-1", 7)
 
 
 @pytest.fixture
@@ -17,12 +17,12 @@ def data(tmp_path: Path) -> Path:
     return tmp_path / "data"
 
 
-def writes(*paths: Path | str) -> Caller:
-    return Caller({}, tuple(map(str, paths)))
+def writes(*paths: Path | str) -> CallerProcess:
+    return CallerProcess({}, tuple(map(str, paths)))
 
 
-def carries(mark: str) -> Caller:
-    return Caller({MARK: mark}, ())
+def carries(mark: str) -> CallerProcess:
+    return CallerProcess({MARK: mark}, ())
 
 
 def test_a_keeper_writes_to_files_of_its_folder(data: Path) -> None:
@@ -46,12 +46,14 @@ def test_the_data_folder_may_be_named_by_a_link(data: Path) -> None:
 
 def test_the_nearest_one_counts(data: Path) -> None:
     inner, outer = (data / "runs" / run / "3" / "0.0" / "stdout" for run in ("inner-1", "outer-1"))
-    assert find_inside(data, [writes(inner), writes(outer)]) == Inside("inner-1", 3)
+    assert find_inside(data, [writes(inner), writes(outer)]) == EnclosingStep("inner-1", 3)
 
 
 def test_set_up_and_trials_belong_to_no_step(data: Path) -> None:
-    assert find_inside(data, [writes(data / "runs" / "fix-1" / "setup-1" / "0.0" / "stdout")]) == Inside("fix-1", 0)
-    assert find_inside(data, [writes(data / "trials" / "try-1" / "0.0" / "stdout")]) == Inside("try-1", 0)
+    assert find_inside(data, [writes(data / "runs" / "fix-1" / "setup-1" / "0.0" / "stdout")]) == EnclosingStep(
+        "fix-1", 0
+    )
+    assert find_inside(data, [writes(data / "trials" / "try-1" / "0.0" / "stdout")]) == EnclosingStep("try-1", 0)
 
 
 @pytest.mark.parametrize("other", ["", "x", "fix-1:7:agent.0@", "fix-1:7:agent.0@/elsewhere/runs/fix-1/7/agent.0"])

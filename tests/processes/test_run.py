@@ -14,7 +14,7 @@ from inline_snapshot import snapshot
 
 from handrail.errors import EnvironmentFault
 from handrail.ports.processes import Ended, Gone, ProcessSpec, TimedOut
-from handrail.processes.keeper_pool import NURSERY
+from handrail.processes.keeper_pool import KEEPER_POOL
 from support.workspace.process_room import LONG, Room
 
 
@@ -22,7 +22,7 @@ from support.workspace.process_room import LONG, Room
 def keepers(request: pytest.FixtureRequest, room: Room) -> None:
     """Where keepers come from, which makes no difference."""
     if request.param == "forked":
-        NURSERY.open()
+        KEEPER_POOL.open()
 
 
 @pytest.mark.parametrize("code", [0, 1, 2, 126, 127, 130, 255])
@@ -175,7 +175,7 @@ def test_a_symbolic_link_in_place_of_an_output_file_is_not_followed(room: Room) 
 
 
 def test_a_keeper_that_cannot_start_is_an_environment_fault(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    NURSERY.close()
+    KEEPER_POOL.close()
     monkeypatch.setattr(sys, "executable", "/bin/false")
     with pytest.raises(EnvironmentFault, match="a process cannot be started"):
         room.processes.start(room.sh("true"))

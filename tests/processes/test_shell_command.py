@@ -11,7 +11,7 @@ from handrail.language.expressions.unparse import unparse
 from handrail.language.shell.scan import compile_command
 from handrail.model.workflow.values import Command, Expression, ShellBinding
 from handrail.ports.processes import ProcessSpec
-from handrail.processes.shell_command import Prepared, Refused, prepare
+from handrail.processes.shell_command import PreparedCommand, RefusedCommand, prepare
 from support.workspace.process_room import Room
 
 HOSTILE = [
@@ -85,7 +85,7 @@ def _command(text: str) -> Command:
 def _prepared(room: Room, text: str, value: object) -> ProcessSpec:
     spec = room.spec("")
     prepared = prepare(_command(text), {"v": value}, spec.folder)
-    assert isinstance(prepared, Prepared), prepared
+    assert isinstance(prepared, PreparedCommand), prepared
     return ProcessSpec(spec.key, prepared.argv, spec.cwd, spec.env + prepared.env, spec.folder)
 
 
@@ -155,7 +155,7 @@ def test_a_command_goes_on_after_a_failing_line_as_shells_do(room: Room) -> None
 
 def _refused(text: str, values: dict[str, object], folder: Path) -> list[tuple[str, str, str]]:
     refused = prepare(_command(text), values, str(folder))
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, RefusedCommand)
     assert not folder.exists(), "nothing is written"
     return [(each.expression, each.message, each.hint) for each in refused.refusals]
 
@@ -217,7 +217,7 @@ def test_half_a_surrogate_pair_is_refused(tmp_path: Path) -> None:
 
 def test_a_script_that_no_shell_can_be_given_is_refused(tmp_path: Path) -> None:
     refused = prepare(Command("echo " + "é" * 90_000), {}, str(tmp_path))
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, RefusedCommand)
     assert [each.message for each in refused.refusals] == snapshot(
         ["the command contains a NUL character or is longer than 120000 bytes"]
     )
@@ -225,7 +225,7 @@ def test_a_script_that_no_shell_can_be_given_is_refused(tmp_path: Path) -> None:
 
 def test_a_value_in_a_file_is_for_the_owner_only(tmp_path: Path) -> None:
     prepared = prepare(_command("cat ${v | file}"), {"v": "secret"}, str(tmp_path / "made"))
-    assert isinstance(prepared, Prepared)
+    assert isinstance(prepared, PreparedCommand)
     path = Path(prepared.env[0][1])
     assert (path.read_text(), stat.S_IMODE(path.stat().st_mode)) == ("secret", 0o600)
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700

@@ -11,14 +11,14 @@ from handrail.engine.state.admission import admission_here
 from handrail.errors import UsageError
 from handrail.model.history.events import Admission, RunAdmitted, RunEnded, RunImported, RunQueued
 from handrail.model.workflow.settings import NO_POLICY
-from handrail.operations.delivery.export_import import Arrival, export, import_run
+from handrail.operations.delivery.export_import import ImportContext, export, import_run
 from handrail.operations.delivery.release import ReleaseQuestion, release_imported
 from handrail.operations.runs import lifecycle as runs
 from handrail.operations.runs.prepare import pin
 from handrail.operations.views.run_document import exit_code, run_document
 from handrail.operations.views.run_tree import family
 from handrail.runtime.history import plan_of
-from handrail.runtime.ports import Pinned
+from handrail.runtime.ports import PinnedWorkflow
 from handrail.sources.tiers import here
 from support.runtime.room import Room, assert_sound, of_kind, pinned
 from support.runtime.steps_room import StepsRoom
@@ -231,7 +231,9 @@ def test_the_nightly_update_of_the_library_is_skipped_while_the_last_one_is_not_
     made = [
         runs.start(
             room.writer,
-            runs.Request(Pinned(replace(nightly.plan, steps=asks, inputs=()), nightly.definition), str(room.workspace)),
+            runs.Request(
+                PinnedWorkflow(replace(nightly.plan, steps=asks, inputs=()), nightly.definition), str(room.workspace)
+            ),
         )
         for _ in range(2)
     ]
@@ -283,7 +285,7 @@ def test_an_import_is_queued_behind_nobody(room: Room) -> None:
 
 def take_in(room: Room, run: str) -> str:
     """Take the run in once more, as from another log."""
-    arrival = Arrival(by="person:me", at=0.0, is_taken=lambda _: False)
+    arrival = ImportContext(by="person:me", at=0.0, is_taken=lambda _: False)
     return import_run(room.log, json.dumps(export(room.log, run)).encode(), arrival).run
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import pytest
 
 from handrail.model.history.events import TimerFired
-from handrail.operations.driving.drive import Drive, Follower
-from handrail.runtime.clock_waits import Waits
-from handrail.runtime.local.background_driver import Background
+from handrail.operations.driving.drive import Drive, EventFollower
+from handrail.runtime.clock_waits import TimerWatch
+from handrail.runtime.local.background_driver import BackgroundDriver
 from handrail.wiring.system import ENVIRONMENTS
 from support.runtime.room import LONG, Room, assert_sound, of_kind
 from support.runtime.set_clock import SetClock
@@ -38,9 +38,9 @@ class Clocks:
         self.wall += seconds
         self.steady += seconds
 
-    def waits(self, room: Room) -> Waits:
+    def waits(self, room: Room) -> TimerWatch:
         """Begin to watch, as a process does that begins now."""
-        found = Waits(room.log, ENVIRONMENTS, self, lambda: self.steady)
+        found = TimerWatch(room.log, ENVIRONMENTS, self, lambda: self.steady)
         found.look()
         return found
 
@@ -52,7 +52,7 @@ def _waiting(room: Room, clocks: Clocks, wait: str = "60m") -> str:
     return run
 
 
-def _tries(room: Room, clocks: Clocks, waits: Waits) -> int:
+def _tries(room: Room, clocks: Clocks, waits: TimerWatch) -> int:
     waits.look()
     room.drive(clocks)
     return len(room.trace())
@@ -94,7 +94,7 @@ def test_a_wait_that_began_between_a_jump_of_the_clock_and_the_look_that_sees_it
     room: Room, by: float
 ) -> None:
     clocks = SetClock()
-    waits = Waits(room.log, ENVIRONMENTS, clocks.clock)
+    waits = TimerWatch(room.log, ENVIRONMENTS, clocks.clock)
     waits.look()
     run = room.start(AGAIN.replace("WAIT", "60m"))
     clocks.wall += by
@@ -182,7 +182,7 @@ def test_the_background_driver_wakes_a_run_after_the_clock_was_set_back(room: Ro
     run = room.start(AGAIN.replace("WAIT", "50m"))
 
     async def served() -> None:
-        background = Background(room.log, room.supervisor(clocks), clocks, 0.2, lambda: clocks.steady)
+        background = BackgroundDriver(room.log, room.supervisor(clocks), clocks, 0.2, lambda: clocks.steady)
         serving = asyncio.ensure_future(background.serve())
         await _until(lambda: room.state(run).reason == "timer")
         clocks.wall -= 100 * HOUR
@@ -201,7 +201,7 @@ def test_a_terminal_that_waits_goes_on_after_the_clock_was_set_back(room: Room) 
     run = room.start(AGAIN.replace("WAIT", "300ms"))
 
     async def driven() -> None:
-        drive = Drive(room.log, room.supervisor(clocks), run, lambda _: None, Follower(room.log, run))
+        drive = Drive(room.log, room.supervisor(clocks), run, lambda _: None, EventFollower(room.log, run))
         going = asyncio.ensure_future(drive.go())
         await _until(lambda: room.state(run).reason == "timer")
         clocks.wall -= HOUR

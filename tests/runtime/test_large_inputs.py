@@ -9,7 +9,7 @@ import pytest
 from handrail.engine.state.given import START_AGAIN
 from handrail.errors import StorageDamaged
 from handrail.model.history.events import ItemStarted, RunForked, RunRewound, RunStarted
-from handrail.operations.delivery.export_import import Arrival, export, import_run
+from handrail.operations.delivery.export_import import ImportContext, export, import_run
 from handrail.operations.doctor.repair import cut_unreadable, examine_runs
 from handrail.operations.runs import lifecycle as runs
 from handrail.operations.views.run_tree import family
@@ -20,7 +20,7 @@ from support.runtime.steps_room import StepsRoom
 
 MARK = "the total is wrong in every invoice. "
 ISSUE = MARK * 2000
-ARRIVAL = Arrival(by="person:ann", at=0.0, is_taken=lambda _: False)
+ARRIVAL = ImportContext(by="person:ann", at=0.0, is_taken=lambda _: False)
 FAN = """
 name: fan
 input: {report: string}

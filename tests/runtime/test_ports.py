@@ -15,7 +15,7 @@ from handrail.model.workflow.agent_names import NO_AGENT_NAMES
 from handrail.operations.runs import lifecycle as runs
 from handrail.operations.views.costs import cost_of
 from handrail.ports.log import Lease
-from handrail.runtime.clock_waits import Waits
+from handrail.runtime.clock_waits import TimerWatch
 from handrail.runtime.ports import (
     SteadyClock,
     adjust_to_clock,
@@ -47,14 +47,14 @@ steps:
 """
 
 
-def _waits(room: Room, clock: SetClock) -> Waits:
+def _waits(room: Room, clock: SetClock) -> TimerWatch:
     """Begin to watch, as a process does that begins now."""
-    found = Waits(room.log, ENVIRONMENTS, clock.clock)
+    found = TimerWatch(room.log, ENVIRONMENTS, clock.clock)
     found.look()
     return found
 
 
-def _look(room: Room, clock: SetClock, waits: Waits) -> None:
+def _look(room: Room, clock: SetClock, waits: TimerWatch) -> None:
     waits.look()
     room.drive(clock.clock)
 

@@ -11,7 +11,7 @@ from handrail.processes.local import LocalProcesses
 from handrail.runtime.driver import Handlers
 from handrail.runtime.handlers.children import ChildHandler
 from handrail.runtime.handlers.commands.handler import CommandHandler
-from handrail.runtime.handlers.commands.start_command import Starts
+from handrail.runtime.handlers.commands.start_command import CommandStarter
 from handrail.runtime.local.supervisor import Supervisor
 from handrail.testing.memory_environments import MemoryEnvironment, MemoryEnvironments
 from handrail.wiring.system import FLOWS, ShellCommands
@@ -42,7 +42,7 @@ def room(tmp_path: Path) -> Iterator[Room]:
 
 
 def drive(room: Room, environments: MemoryEnvironments) -> None:
-    starts = Starts(LocalProcesses(), ShellCommands(), environments)
+    starts = CommandStarter(LocalProcesses(), ShellCommands(), environments)
     commands = CommandHandler(starts, room.data / "runs", time.time)
     children = ChildHandler(room.log, environments, library(room.workflows), time.time)
     asyncio.run(

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from handrail.model.history.events import ClockNoted, RunEnded
-from handrail.operations.driving.drive import Drive, Follower
+from handrail.operations.driving.drive import Drive, EventFollower
 from handrail.operations.runs import lifecycle as runs
-from handrail.runtime.clock_waits import Waits
+from handrail.runtime.clock_waits import TimerWatch
 from handrail.wiring.system import ENVIRONMENTS
 from support.runtime.room import Room, assert_sound, left_in, of_kind, until
 from support.runtime.set_clock import SetClock
@@ -124,7 +124,7 @@ def test_a_wait_for_the_next_try_counts_and_is_cut_short(room: Room) -> None:
 def test_a_terminal_ends_a_run_whose_time_is_up_while_it_waits_for_a_try(room: Room) -> None:
     text = "name: x\ntimeout: 1s\nsteps:\n  - {name: a, command: 'false', retry: {max: 2, backoff: 10m}}\n"
     run = room.start(text)
-    drive = Drive(room.log, room.supervisor(), run, lambda _: None, Follower(room.log, run))
+    drive = Drive(room.log, room.supervisor(), run, lambda _: None, EventFollower(room.log, run))
     asyncio.run(asyncio.wait_for(drive.go(), 60))
     assert (room.state(run).status, room.state(run).reason) == ("failed", "timeout")
 
@@ -158,7 +158,7 @@ def set_clock_of(room: Room, run: str) -> SetClock:
     return SetClock(state.started_at, state.started_at - state.ahead, state.boot)
 
 
-def look(room: Room, clock: SetClock, waits: Waits) -> None:
+def look(room: Room, clock: SetClock, waits: TimerWatch) -> None:
     waits.look()
     room.drive(clock.clock)
 
@@ -169,7 +169,7 @@ def test_a_timeout_has_its_length_however_the_clock_is_set(room: Room, by: float
     run = room.start("name: x\ntimeout: 1h\nsteps:\n  - {name: a, command: 'false', retry: {max: 2, backoff: 3h}}\n")
     clock = set_clock_of(room, run)
     room.drive(clock.clock)
-    waits = Waits(room.log, ENVIRONMENTS, clock.clock)
+    waits = TimerWatch(room.log, ENVIRONMENTS, clock.clock)
     waits.look()
     clock.passes(1800)
     clock.wall += by

@@ -8,7 +8,7 @@ import pytest
 
 from handrail.model.history.run_state import RunState, update_state
 from handrail.runtime import watched_effect as watching
-from handrail.runtime.watched_effect import Look, Watch
+from handrail.runtime.watched_effect import EffectWatch, Look
 
 STATE = RunState(
     run="r", status="running", plan="p", definition="d", workflow="w", inputs={}, workspace="/", started_at=0.0
@@ -18,11 +18,11 @@ Work = Callable[[], Coroutine[Any, Any, str]]
 
 @pytest.fixture(autouse=True)
 def _looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watching, "LOOK_EVERY", 0.01)
+    monkeypatch.setattr(watching, "POLL_INTERVAL", 0.01)
 
 
 async def _watched(work: Work, look: Look) -> tuple[RunState, str | None]:
-    watch = Watch(look)
+    watch = EffectWatch(look)
     try:
         return await watch.run_work(work(), STATE)
     finally:
@@ -75,7 +75,7 @@ def test_what_is_seen_may_take_the_work_away(work: Work) -> None:
 def test_after_work_was_taken_away_the_task_goes_on() -> None:
     async def both() -> list[str | None]:
         seen: list[RunState | None] = [None]
-        watch = Watch(lambda _: seen[0])
+        watch = EffectWatch(lambda _: seen[0])
         first = await watch.run_work(_endless(), STATE)
         seen[0] = STATE
         second = await watch.run_work(asyncio.sleep(0.1, "done"), STATE)
@@ -120,7 +120,7 @@ def test_whoever_cancels_from_outside_is_heard(work: Work, seen: RunState | None
 
 @pytest.mark.parametrize("work", [_endless, _stubborn])
 def test_whoever_cancels_before_anything_was_seen_is_heard(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watching, "LOOK_EVERY", 3600.0)
+    monkeypatch.setattr(watching, "POLL_INTERVAL", 3600.0)
     began = asyncio.Event()
 
     async def begins() -> str:
@@ -143,7 +143,7 @@ def test_only_a_task_can_be_watched() -> None:
 
     def outside() -> None:
         try:
-            Watch(lambda state: state)
+            EffectWatch(lambda state: state)
         except RuntimeError as error:
             found.append(error)
         loop.stop()

@@ -11,7 +11,7 @@ from handrail.engine.state.codec import encode_state
 from handrail.errors import UsageError
 from handrail.model.codec import encode
 from handrail.model.history.events import ChildEnded, Parent, RunRewound, RunStarted
-from handrail.operations.delivery.export_import import Arrival, export, import_run
+from handrail.operations.delivery.export_import import ImportContext, export, import_run
 from handrail.operations.views.run_tree import family
 from handrail.ports.hash_chain import digest_of
 from handrail.ports.log import Log
@@ -21,7 +21,7 @@ from handrail.wiring.system import make_writer
 from support.runtime.ended_runs import end_run
 from support.security.forged_runs import Bundle, forge
 
-ARRIVAL = Arrival(by="person:ann", at=50.0, is_taken=lambda _: False)
+ARRIVAL = ImportContext(by="person:ann", at=50.0, is_taken=lambda _: False)
 
 
 def begin(log: Log, run: str, around: str = "", **kin: Any) -> None:

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from handrail.runtime.ports import TOGETHER
+from handrail.runtime.ports import MAX_SKEW
 from support.security.black_box import PATIENCE, PROGRAM, Answer, BlackBox
 
 WAIT = 6
-EXACTLY = 2 * TOGETHER
+EXACTLY = 2 * MAX_SKEW
 """Seconds by which a wait may be shorter: how exactly a set clock is measured, and that of `/proc/uptime`."""
 MOST = 600
 """Seconds that nothing here takes, and far less than the clock is set by."""

@@ -6,7 +6,7 @@ import pytest
 from handrail.authoring.python.objects import ResolveContext
 from handrail.model.diagnostics import Diagnostic
 from handrail.model.source import plain
-from handrail.sources.open_workflow import Opened, catalog_for, open_workflow
+from handrail.sources.open_workflow import OpenedWorkflow, catalog_for, open_workflow
 from handrail.sources.trust.store import TrustStore
 from handrail.sources.workflow_snapshot import take
 from support.sources.workplace import JSON, YAML, Workplace, write
@@ -18,15 +18,15 @@ def resolve(context):
 """
 
 
-def opened(work: Workplace, name: str, *, trusted: bool | None = None) -> Opened:
+def opened(work: Workplace, name: str, *, trusted: bool | None = None) -> OpenedWorkflow:
     return open_workflow(work.find(name), work.place, trusted=trusted)
 
 
-def told(found: Opened) -> list[tuple[str, str, str, int, int]]:
+def told(found: OpenedWorkflow) -> list[tuple[str, str, str, int, int]]:
     return [(each.code, each.message, each.file, each.line, each.column) for each in found.report]
 
 
-def only(found: Opened) -> Diagnostic:
+def only(found: OpenedWorkflow) -> Diagnostic:
     (each,) = found.report
     return each
 

@@ -7,7 +7,7 @@ from inline_snapshot import snapshot
 
 from handrail.errors import NotFound
 from handrail.model.diagnostics import Report
-from handrail.sources.tiers import Place, Tier, discover, find, here
+from handrail.sources.tiers import Location, Tier, discover, find, here
 from support.privileges import held_by_modes
 from support.sources.workplace import JSON, YAML, Workplace, write
 
@@ -26,7 +26,7 @@ def test_here_reads_the_environment_and_looks_upwards(work: Workplace, tmp_path:
     deep = work.repo / "a" / "b"
     deep.mkdir(parents=True)
     place = here(deep, {"HANDRAIL_HOME": str(work.home)})
-    assert place == Place(work.folders, work.repo, deep)
+    assert place == Location(work.folders, work.repo, deep)
     assert here(Path("/"), {"HANDRAIL_HOME": str(work.home)}).repository is None
 
 
@@ -218,7 +218,7 @@ def test_a_folder_named_twice_is_listed_once(work: Workplace) -> None:
 
 def test_without_a_repository_there_are_two_tiers(work: Workplace) -> None:
     work.workflow("mine.yaml", YAML.format(name="mine"))
-    found = discover(Place(work.folders, None, work.repo), Report())
+    found = discover(Location(work.folders, None, work.repo), Report())
     assert {each.tier for each in found} == {Tier.BUILT_IN}
 
 
@@ -256,7 +256,7 @@ def test_a_path_is_taken_before_a_name(work: Workplace) -> None:
 
 def test_a_path_from_inside_the_folder_knows_the_folders_name(work: Workplace) -> None:
     main = work.repository("flows/fix/workflow.yaml", YAML.format(name="fix"))
-    inside = Place(work.folders, work.repo, main.parent)
+    inside = Location(work.folders, work.repo, main.parent)
     for path in ("./", "workflow.yaml", "../fix", "./workflow.yaml"):
         assert find(inside, path, Report()).name == "fix"
 
@@ -284,7 +284,7 @@ def test_an_unknown_name_says_what_is_near_and_where_it_was_searched(work: Workp
         "handrail list shows all workflows; searched: user (HOME/workflows), repository (.handrail/workflows), built-in"
     )
     with pytest.raises(NotFound) as caught:
-        find(Place(work.folders, None, work.repo), "zzz", Report())
+        find(Location(work.folders, None, work.repo), "zzz", Report())
     assert (caught.value.next_step or "").replace(str(work.home), "HOME") == snapshot(
         "handrail list shows all workflows; searched: user (HOME/workflows), repository (none here), built-in"
     )

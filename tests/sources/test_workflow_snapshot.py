@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from handrail.model.source import Bundle
-from handrail.sources.workflow_snapshot import DEEPEST, MOST_COMPANIONS, take
+from handrail.sources.workflow_snapshot import MAX_COMPANIONS, MAX_DEPTH, take
 from support.privileges import held_by_modes
 from support.sources.workplace import YAML, write
 
@@ -151,15 +151,15 @@ def test_a_name_too_long_for_the_system_is_refused(tmp_path: Path) -> None:
 
 
 def test_only_so_many_companions_are_read(main: Path) -> None:
-    for number in range(MOST_COMPANIONS + 3):
+    for number in range(MAX_COMPANIONS + 3):
         write(main.parent / "prompts" / f"{number:04}.md", "x")
     bundle = load(main)
-    assert len(bundle.files) == MOST_COMPANIONS + 1
-    assert list(bundle.refused.values()) == [f"there are more than {MOST_COMPANIONS} files beside the workflow"]
+    assert len(bundle.files) == MAX_COMPANIONS + 1
+    assert list(bundle.refused.values()) == [f"there are more than {MAX_COMPANIONS} files beside the workflow"]
 
 
 def test_only_so_many_levels_are_read(main: Path) -> None:
-    folder = "prompts/" + "/".join("abcdef"[: DEEPEST - 1])
+    folder = "prompts/" + "/".join("abcdef"[: MAX_DEPTH - 1])
     write(main.parent / folder / "in.md", "x")
     write(main.parent / folder / "z" / "out.md", "x")
     assert set(load(main).files) == {"workflow.yaml", f"{folder}/in.md"}

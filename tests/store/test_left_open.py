@@ -19,7 +19,7 @@ from handrail.store.sqlite.connection import FILE, Session
 from handrail.store.sqlite.log import open_log, open_readable, salvage_folder
 from handrail.store.sqlite.read_only import open_read_only
 from handrail.store.sqlite.run_list import run_list
-from handrail.workspace.git.data_places import Places, try_lock
+from handrail.workspace.git.data_places import DataLayout, try_lock
 
 ME = Holder("me", os.getpid(), "here", 0.0)
 
@@ -140,7 +140,7 @@ def test_a_repository_lock_that_cannot_be_had_or_removed_is_not_held_open(
     def refuse(*_: object, **__: object) -> None:
         raise OSError(30, "Read-only file system")
 
-    places = Places(tmp_path)
+    places = DataLayout(tmp_path)
     with pytest.raises(OSError, match="Read-only"), monkeypatch.context() as disk, places.lock(tmp_path):
         disk.setattr(Path, "unlink", refuse)
     assert _open_below(tmp_path) == []

@@ -7,7 +7,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from handrail.ports.processes import ProcessSpec
-from handrail.ports.sandboxes import Confined
+from handrail.ports.sandboxes import SandboxPolicy
 from handrail.workspace.sandbox import remedy, unusable, wrap_command
 from support.workspace.git_room import GitRoom, git
 from support.workspace.process_room import Room
@@ -15,7 +15,7 @@ from support.workspace.process_room import Room
 
 def confined(room: Room, where: Path, script: str, *, network: bool = True) -> ProcessSpec:
     """Give a shell script in a sandbox around a folder."""
-    argv = wrap_command(("/bin/sh", "-c", script), Confined(where, network, readable=(Path(sys.prefix),)))
+    argv = wrap_command(("/bin/sh", "-c", script), SandboxPolicy(where, network, readable=(Path(sys.prefix),)))
     return room.spec(*argv, cwd=str(where))
 
 
@@ -32,12 +32,12 @@ def bindings(argv: tuple[str, ...], how: str) -> list[str]:
 def test_everything_is_read_only_but_the_work_tree_and_what_is_named(tmp_path: Path) -> None:
     own = tmp_path / "own"
     own.mkdir()
-    argv = wrap_command(("claude", "-p"), Confined(tmp_path, writable=(own, tmp_path / "missing")))
+    argv = wrap_command(("claude", "-p"), SandboxPolicy(tmp_path, writable=(own, tmp_path / "missing")))
     assert argv[4:8] == ("bwrap", "--ro-bind", "/", "/")
     assert bindings(argv, "--bind") == [str(tmp_path), str(own)]
     assert argv[-2:] == ("claude", "-p")
     assert "--unshare-net" not in argv
-    assert "--unshare-net" in wrap_command(("claude",), Confined(tmp_path, network=False))
+    assert "--unshare-net" in wrap_command(("claude",), SandboxPolicy(tmp_path, network=False))
 
 
 def test_of_a_work_tree_only_what_a_commit_writes_is_writable(shop: GitRoom) -> None:
@@ -45,7 +45,7 @@ def test_of_a_work_tree_only_what_a_commit_writes_is_writable(shop: GitRoom) -> 
     tree = shop.repo.parent / "tree"
     git(shop.repo, "worktree", "add", "-q", str(tree), "-b", "work/x")
     git(shop.repo, "update-ref", "refs/handrail/x", "HEAD")
-    argv = wrap_command(("true",), Confined(tree))
+    argv = wrap_command(("true",), SandboxPolicy(tree))
     own = common / "worktrees" / "tree"
     written = [own, common / "objects", common / "refs", common / "logs"]
     assert bindings(argv, "--bind") == [str(path) for path in (tree, *written)]
@@ -58,7 +58,7 @@ def test_of_a_checkout_hooks_and_settings_are_kept(shop: GitRoom) -> None:
     assert not (shop.repo / ".git" / "hooks").exists()
     git(shop.repo, "worktree", "add", "-q", str(shop.repo.parent / "tree"), "-b", "work/x")
     git(shop.repo, "init", "-q", "--bare", ".git/modules/sub")
-    argv = wrap_command(("true",), Confined(shop.repo))
+    argv = wrap_command(("true",), SandboxPolicy(shop.repo))
     names = ("hooks", "config", "config.worktree", "modules", "info", "worktrees")
     kept = [str(shop.repo / ".git" / name) for name in names]
     assert [path for path in bindings(argv, "--ro-bind") if ".git" in path] == kept

@@ -9,23 +9,23 @@ from handrail.errors import UsageError
 from handrail.frozen import frozen
 from handrail.model.suggest import did_you_mean
 from handrail.model.workflow.settings import Access
-from handrail.ports.agent_definitions import AgentDefinition, BrokenDefinition, Defined
+from handrail.ports.agent_definitions import AgentDefinition, BrokenDefinition, LoadedDefinition
 from handrail.ports.agent_profiles import AgentProfile, ProjectFiles
 from handrail.ports.agents import (
     Abilities,
     Agent,
     AgentCall,
     Configurable,
+    HasTranscript,
     Launch,
     Lines,
-    Transcribing,
     TranscriptReader,
     require_program,
     variables_of,
 )
 
 
-def makers_of(definitions: Iterable[Defined]) -> dict[str, Callable[[], Agent]]:
+def makers_of(definitions: Iterable[LoadedDefinition]) -> dict[str, Callable[[], Agent]]:
     """Return what creates each of the defined agents, by name; a later one replaces an earlier one."""
     return {each.name: DefinedAgent(each) for each in definitions}
 
@@ -34,7 +34,7 @@ def makers_of(definitions: Iterable[Defined]) -> dict[str, Callable[[], Agent]]:
 class DefinedAgent:
     """Creates the agent of a definition; its adapter is loaded when a step asks for it."""
 
-    given: Defined
+    given: LoadedDefinition
 
     def __call__(self) -> Agent:
         """Create the agent; raises what is wrong with its definition."""
@@ -65,7 +65,7 @@ class DefinedAgent:
 
 def _make_renamed(given: AgentDefinition) -> Agent:
     agent = make_agent(_profile_of(given), given.program)
-    return WithVariables(agent, given.env) if given.env else agent
+    return AgentWithEnvironment(agent, given.env) if given.env else agent
 
 
 def _profile_of(given: AgentDefinition) -> AgentProfile:
@@ -78,7 +78,7 @@ def _profile_of(given: AgentDefinition) -> AgentProfile:
 
 
 @frozen
-class WithVariables:
+class AgentWithEnvironment:
     """An agent that gets additional environment variables."""
 
     agent: Agent
@@ -122,7 +122,7 @@ class WithVariables:
 
     def transcript(self) -> TranscriptReader | None:
         """Give a reader of the kinds of its lines, where it has one."""
-        return self.agent.transcript() if isinstance(self.agent, Transcribing) else None
+        return self.agent.transcript() if isinstance(self.agent, HasTranscript) else None
 
     def describe_line(self, line: bytes) -> str | None:
         """Describe what a line shows it doing."""

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from handrail.ports.agents import AgentCall
 
-MOST = 64 * 1024
+MAX_LENGTH = 64 * 1024
 """The longest text that is passed on, in characters."""
-DEEPEST = 5
+MAX_DEPTH = 5
 """How deep files may import each other."""
 ALL = "/**"
 _IMPORT = re.compile(r"(?:^|(?<=\s))@((?:\./|\.\./)*[\w.-][\w./-]*)")
@@ -31,7 +31,7 @@ def read_instructions(call: AgentCall, names: tuple[tuple[str, ...], ...]) -> st
         for path in next(filter(None, groups), ()):
             _read(path, root, told)
     texts = (f"The repository's {path.relative_to(root).as_posix()} says:\n\n{text}" for path, text in told.items())
-    return "\n\n".join(texts)[:MOST]
+    return "\n\n".join(texts)[:MAX_LENGTH]
 
 
 def _find_files(folder: Path, name: str, root: Path) -> Iterator[Path]:
@@ -48,11 +48,11 @@ def _is_inside(path: Path, root: Path) -> bool:
 
 def _read(path: Path, root: Path, told: dict[Path, str], depth: int = 0) -> None:
     """Read a file and then what it imports, each once."""
-    if path in told or sum(map(len, told.values())) > MOST:
+    if path in told or sum(map(len, told.values())) > MAX_LENGTH:
         return
     with path.open(encoding="utf-8", errors="replace") as file:
-        told[path] = file.read(MOST)
-    for named in _IMPORT.findall(told[path]) if depth < DEEPEST else ():
+        told[path] = file.read(MAX_LENGTH)
+    for named in _IMPORT.findall(told[path]) if depth < MAX_DEPTH else ():
         other = Path(os.path.normpath(path.parent / named))
         if other.is_relative_to(root) and _is_inside(other, root):
             _read(other, root, told, depth + 1)

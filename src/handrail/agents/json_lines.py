@@ -15,7 +15,7 @@ from handrail.model.workflow.values import JsonValue
 from handrail.ports.processes import Ended, Gone
 
 Line: TypeAlias = dict[str, JsonValue]
-MUCH = 1 << 20
+FAST_PARSER_FROM = 1 << 20
 """Bytes of lines from which on it pays to import a faster parser."""
 
 
@@ -32,7 +32,7 @@ def read_line(line: bytes) -> Line:
     return said if said.__class__ is dict and end == len(words) else {}
 
 
-class Skim:
+class LenientJsonParser:
     """Parses like `read_line`, except that numbers may be infinite or not a number: `number` ignores those."""
 
     __slots__ = ("_parse", "_seen")
@@ -61,11 +61,11 @@ class Skim:
 
     def _count(self, line: bytes) -> None:
         self._seen += len(line)
-        if self._seen > MUCH:
+        if self._seen > FAST_PARSER_FROM:
             self.use_fast_parser()
 
 
-skim = Skim()
+skim = LenientJsonParser()
 
 
 def part(said: Line, name: str) -> Line:

@@ -12,7 +12,7 @@ from handrail.late_import import late_import
 from handrail.model.history.prices import PriceList
 from handrail.model.suggest import did_you_mean
 from handrail.model.workflow.agent_names import AgentNames
-from handrail.ports.agent_definitions import Defined
+from handrail.ports.agent_definitions import LoadedDefinition
 from handrail.ports.agent_profiles import AgentProfile, ConnectedClient
 from handrail.ports.agents import CASSETTE, SCRIPTED, Agent, Installable, is_installed
 
@@ -85,7 +85,7 @@ class BuiltInCatalog:
         """Find an agent by its name, whatever is configured."""
         return KnownAgents().find(name)
 
-    def define(self, definitions: Iterable[Defined]) -> "KnownAgents":
+    def define(self, definitions: Iterable[LoadedDefinition]) -> "KnownAgents":
         """Return these agents together with defined ones; a later one replaces an earlier one."""
         given = tuple(definitions)
         return KnownAgents({**BUILT_IN, **from_table.makers_of(given)} if given else BUILT_IN)

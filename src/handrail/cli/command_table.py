@@ -86,7 +86,9 @@ SECTIONS: dict[str, tuple[str, ...]] = {
 ALIASES = {"ps": "status"}
 """Other names of commands."""
 
-INSTEAD = dict.fromkeys(("plan", "code", "review"), 'handrail run WORKFLOW "..." (handrail list shows the workflows)')
+SUGGESTIONS = dict.fromkeys(
+    ("plan", "code", "review"), 'handrail run WORKFLOW "..." (handrail list shows the workflows)'
+)
 """What people type that is not a command, with what to type instead."""
 
 HIDDEN: dict[str, str] = {
@@ -95,7 +97,7 @@ HIDDEN: dict[str, str] = {
 }
 """Commands that Handrail itself calls, not people: name -> where the command is."""
 
-PEOPLES: dict[str, str] = {
+PERSON_COMMANDS: dict[str, str] = {
     "approve": "it makes a decision that a run asked a person for",
     "revise": "it makes a decision that a run asked a person for",
     "reject": "it makes a decision that a run asked a person for",
@@ -120,14 +122,14 @@ PEOPLES: dict[str, str] = {
 }
 """Commands that act for a person, with the reason: an agent or the command of a step may not call them."""
 
-CHILDRENS: dict[str, str] = {
+CHILD_COMMANDS: dict[str, str] = {
     "stop": "it ends a run for good",
     "resume": "it continues a run, even where that costs more",
     "tell": "agents treat it as the person's word",
 }
 """Commands that an agent may call only for runs that its own run started; they are recorded as the agent's."""
 
-ANYONES: dict[str, str] = {
+ANY_COMMANDS: dict[str, str] = {
     **dict.fromkeys(("status", "inbox", "logs", "show", "why", "attach", "diff", "cost", "compare"), "it is read-only"),
     **dict.fromkeys(("list", "inspect", "validate", "lint", "simulate", "compile", "schema"), "it is read-only"),
     **dict.fromkeys(("help", "completion", "view"), "it is read-only"),
@@ -142,7 +144,7 @@ ANYONES: dict[str, str] = {
 """Commands that act for no particular person, with the reason."""
 
 ONLY_LOOKS = {"trust": "show", "clean": "dry_run"}
-"""The option that makes a command of `PEOPLES` read-only, so that anybody may call it."""
+"""The option that makes a command of `PERSON_COMMANDS` read-only, so that anybody may call it."""
 
 ACTS_WITH = {"doctor": "repair", "mcp": "rotate_key"}
-"""The option without which anybody may call a command of `PEOPLES`."""
+"""The option without which anybody may call a command of `PERSON_COMMANDS`."""

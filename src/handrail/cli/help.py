@@ -27,7 +27,7 @@ TOPICS: dict[str, str] = {
     "testing": "trying a workflow without a model",
 }
 """Topics and what they are about; each is a page in `topics/`."""
-MOST_COLUMNS = 80
+MAX_COLUMNS = 80
 
 
 def complete_help(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
@@ -59,7 +59,7 @@ def topic_text(name: str) -> str:
 
 
 def _columns() -> int:
-    return max(20, min(shutil.get_terminal_size().columns, MOST_COLUMNS))
+    return max(20, min(shutil.get_terminal_size().columns, MAX_COLUMNS))
 
 
 def _page(text: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import click
 
-from handrail.cli.command_table import ANYONES, HIDDEN, INSTEAD
+from handrail.cli.command_table import ANY_COMMANDS, HIDDEN, SUGGESTIONS
 
 Table: TypeAlias = dict[str, tuple[str, str]]
 HELP: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
@@ -39,7 +39,7 @@ class CommandGroup(click.Group):
             return super().get_command(ctx, cmd_name)
         module, _, attribute = place.partition(":")
         command = cast("click.Command", getattr(import_module(module), attribute))
-        return command if cmd_name in ANYONES else _guard_command(command, cmd_name)
+        return command if cmd_name in ANY_COMMANDS else _guard_command(command, cmd_name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -49,7 +49,7 @@ class CommandGroup(click.Group):
         if args[0] not in known and args[0] not in HIDDEN and not args[0].startswith("-") and not ctx.resilient_parsing:
             from handrail.model.suggest import did_you_mean
 
-            near = f"; use {INSTEAD[args[0]]}" if args[0] in INSTEAD else did_you_mean(args[0], known)
+            near = f"; use {SUGGESTIONS[args[0]]}" if args[0] in SUGGESTIONS else did_you_mean(args[0], known)
             raise click.UsageError(f"there is no command '{args[0]}'{near}", ctx)
         return super().resolve_command(ctx, args)
 

@@ -15,7 +15,7 @@ from handrail.cli.lazy_group import CommandGroup
 MORE = "All commands: handrail help commands. Topics: handrail help. One command: handrail help run."
 GARBAGE = 20_000
 """The number of allocated objects between two garbage collections."""
-LEAST_COLUMNS = 52
+MIN_COLUMNS = 52
 """The width below which click must be given the number of columns: otherwise it uses 50."""
 
 
@@ -61,7 +61,7 @@ class Handrail(CommandGroup):
 
 def _narrow() -> int | None:
     columns = shutil.get_terminal_size().columns
-    return max(columns, 20) if columns < LEAST_COLUMNS else None
+    return max(columns, 20) if columns < MIN_COLUMNS else None
 
 
 def _never_fail_on_encoding(stream: TextIO) -> None:

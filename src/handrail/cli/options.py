@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from handrail.sources.tiers import Place
+    from handrail.sources.tiers import Location
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 sarif_option = click.option(
@@ -17,7 +17,7 @@ sarif_option = click.option(
 )
 
 
-def current_place() -> "Place":
+def current_place() -> "Location":
     """Return the place where the command was called."""
     from handrail.wiring.place import current_place as found
 
@@ -35,7 +35,7 @@ workflow_argument = click.argument("workflow", metavar="NAME|PATH", shell_comple
 workflows_argument = click.argument("workflows", metavar="[NAME|PATH]...", nargs=-1, shell_complete=complete_workflows)
 
 
-MOST_COMPLETED = 200
+MAX_COMPLETED = 200
 """The number of runs that the shell is offered."""
 
 
@@ -48,7 +48,7 @@ def complete_runs(_ctx: click.Context, _param: click.Parameter, incomplete: str)
 
     try:
         with open_run_list(user_folders(os.environ).data) as runs:
-            begun = Filter(prefix=incomplete, limit=MOST_COMPLETED, order="started")
+            begun = Filter(prefix=incomplete, limit=MAX_COMPLETED, order="started")
             # Child runs are many, and meant only if somebody has begun to type the id of one.
             own = runs.rows(begun._replace(top=True)) if "." not in incomplete else ()
             return [row.key for row in own or runs.rows(begun)]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from handrail.cli.command_table import ACTS_WITH, CHILDRENS, ONLY_LOOKS, PEOPLES
+from handrail.cli.command_table import ACTS_WITH, CHILD_COMMANDS, ONLY_LOOKS, PERSON_COMMANDS
 from handrail.errors import HandrailError, PersonOnly
 from handrail.model.actors import Actor
 from handrail.wiring.session import Session, current_actor, open_existing_session
@@ -23,7 +23,7 @@ def require_person(command: str, given: Mapping[str, Any]) -> None:
         return
     about = next((str(given[name]) for name in NAMED if given.get(name)), "")
     with open_existing_session() as session:
-        if session is not None and command in CHILDRENS and _is_own_child(session, actor, about, command):
+        if session is not None and command in CHILD_COMMANDS and _is_own_child(session, actor, about, command):
             return
         if session is not None:
             _record(session, actor, command, about)
@@ -45,17 +45,17 @@ def _is_own_child(session: Session, actor: Actor, about: str, command: str) -> b
 
 def _record(session: Session, actor: Actor, command: str, about: str) -> None:
     """Record the attempt in the agent's own run, or else in the run that was meant; without either it stays refused."""
-    from handrail.operations.runs.refusals import Attempt, record_attempt
+    from handrail.operations.runs.refusals import RefusedCommand, record_attempt
 
     with suppress(HandrailError, OSError):
-        record_attempt(session.writer, Attempt(actor, command, about))
+        record_attempt(session.writer, RefusedCommand(actor, command, about))
 
 
 def _message(actor: Actor, command: str) -> str:
     run, _, step = actor.name.partition("/")
     inside = f"inside step '{step}' of {run}" if step else f"inside a command of {run}"
     where = inside if actor.kind == "agent" else f"in a shell of {actor.name}"
-    why = PEOPLES.get(command) or CHILDRENS[command]
+    why = PERSON_COMMANDS.get(command) or CHILD_COMMANDS[command]
     return f"`handrail {command}` is reserved for people ({why}), but was called {where}"
 
 

@@ -9,8 +9,8 @@ from handrail.compiler.compile import compile_document
 from handrail.compiler.constant import constant_truth, constant_value
 from handrail.frozen import frozen
 from handrail.model.workflow.actions import (
-    MOST_ASKS,
-    MOST_REPAIRS,
+    MAX_ASKS,
+    MAX_REPAIRS,
     Action,
     AgentAction,
     AgentLoopAction,
@@ -166,8 +166,8 @@ def _revisions(step: Step, before: dict[str, Bound], total: Bound) -> Bound:
 def _review(action: AgentLoopAction) -> Bound:
     rounds = action.max_iterations
     looks = rounds * (2 if action.arbiter is not None else 1)
-    fixes = 1 if action.checks is None else MOST_REPAIRS
-    return Bound(1, looks * MOST_ASKS + (rounds - 1) * fixes)
+    fixes = 1 if action.checks is None else MAX_REPAIRS
+    return Bound(1, looks * MAX_ASKS + (rounds - 1) * fixes)
 
 
 def _delivery(action: Action) -> Bound:

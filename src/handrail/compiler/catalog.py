@@ -25,7 +25,7 @@ class Obstacle:
     hint: str
 
 
-class Shelf(Protocol):
+class WorkflowIndex(Protocol):
     """Workflows by name; `asker` is the origin of the document that contains the name."""
 
     def find(self, asker: str, name: str) -> Document | None:
@@ -45,8 +45,8 @@ class Shelf(Protocol):
         ...
 
 
-class EmptyShelf:
-    """A shelf without workflows, for compiling a single one; other shelves may extend it."""
+class EmptyWorkflowIndex:
+    """An index without workflows, for compiling a single one; other indexes may extend it."""
 
     def find(self, asker: str, name: str) -> Document | None:  # noqa: ARG002 (the protocol's parameters)
         """Find nothing."""
@@ -72,7 +72,7 @@ class Catalog:
     builtins: Builtins
     bindings: SourceText | None = None
     """The project's bindings file: JSON `{slot: id}`, or per workflow `{workflow id: {slot: id}}`."""
-    shelf: Shelf = field(default_factory=EmptyShelf)
+    index: WorkflowIndex = field(default_factory=EmptyWorkflowIndex)
     asker: str = ""
     """The origin of the requesting document; empty for a person, who may start any workflow by name."""
     asked: Asked = field(default_factory=Asked, compare=False)
@@ -82,12 +82,12 @@ class Catalog:
     def workflow(self, name: str) -> Document | None:
         """Find another workflow by name or id, parsed but not compiled; None where there is none."""
         self.asked[self.asker, name] = None
-        return self.shelf.find(self.asker, name)
+        return self.index.find(self.asker, name)
 
     def names(self) -> tuple[str, ...]:
         """List all workflows that may be used here, including those that cannot be read."""
         self.asked[self.asker, ""] = None
-        return self.shelf.names(self.asker)
+        return self.index.names(self.asker)
 
     def scope_to(self, document: Document) -> "Catalog":
         """Return the catalog that resolves names as they are meant inside a document."""

@@ -21,23 +21,23 @@ The same document and catalog give the same plan on every machine, which is why 
 
 from handrail.compiler.catalog import Catalog
 from handrail.compiler.fingerprint import fingerprint
-from handrail.compiler.outcome import Compiled, Places
+from handrail.compiler.outcome import CompileResult, StepPositions
 from handrail.model.diagnostics import Report
 from handrail.model.source import Document
 from handrail.model.workflow.plan import Plan
 
 
-def compile_document(document: Document, catalog: Catalog, report: Report | None = None) -> Compiled:
+def compile_document(document: Document, catalog: Catalog, report: Report | None = None) -> CompileResult:
     """Compile a workflow; every problem becomes a diagnostic, and with an error there is no plan."""
     report = Report() if report is None else report
-    places, own = Places(), catalog.fresh_copy().scope_to(document)
+    places, own = StepPositions(), catalog.fresh_copy().scope_to(document)
     plan = _lower(document, own, report, places)
     if plan is None or report.failed:
-        return Compiled(None, None, tuple(report), places, tuple(own.asked))
-    return Compiled(plan, fingerprint(plan), tuple(report), places, tuple(own.asked))
+        return CompileResult(None, None, tuple(report), places, tuple(own.asked))
+    return CompileResult(plan, fingerprint(plan), tuple(report), places, tuple(own.asked))
 
 
-def _lower(document: Document, catalog: Catalog, report: Report, places: Places) -> Plan | None:
+def _lower(document: Document, catalog: Catalog, report: Report, places: StepPositions) -> Plan | None:
     # Most projects write one dialect, and loading the other front end takes longer than compiling.
     if document.dialect == "workrail":
         from handrail.compiler.workrail.lower import lower_workrail  # noqa: PLC0415

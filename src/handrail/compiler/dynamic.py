@@ -6,7 +6,7 @@ from handrail.compiler.catalog import Catalog
 from handrail.compiler.native.agent_tasks import lower_budget
 from handrail.compiler.native.context import Lowering, text_of
 from handrail.compiler.native.inputs import lower_declared_inputs
-from handrail.compiler.outcome import Places
+from handrail.compiler.outcome import StepPositions
 from handrail.compiler.scope import Scope
 from handrail.model.diagnostics import Report
 from handrail.model.source import Document
@@ -17,7 +17,7 @@ FLOW = "flow"
 """The name of the only step of such a plan."""
 
 
-def lower_dynamic(document: Document, catalog: Catalog, report: Report, places: Places) -> Plan:
+def lower_dynamic(document: Document, catalog: Catalog, report: Report, places: StepPositions) -> Plan:
     """Lower a dynamic flow; which steps it calls is known only when it runs."""
     root, bundle = document.root, document.bundle
     work = Lowering(document, catalog, report, places, Scope(()))

@@ -17,12 +17,12 @@ from handrail.model.source import Entry, Mapping, Node, Scalar, SourceText
 from handrail.model.suggest import did_you_mean, suggest
 from handrail.model.workflow.guidance import Slot
 
-LONGEST_ID = 128
+MAX_ID_LENGTH = 128
 ROUTINE_IDS = ("routine-", "wr.routine-")
 
 
 @frozen
-class Point:
+class ExtensionPoint:
     """A slot as its workflow declares it."""
 
     id: str
@@ -44,7 +44,7 @@ class Overrides:
     """Whether the file applies to every workflow, so that it may name slots of other workflows."""
 
 
-def fill_slots(points: Iterable[Point], workflow: str, catalog: Catalog, report: Report) -> dict[str, Slot]:
+def fill_slots(points: Iterable[ExtensionPoint], workflow: str, catalog: Catalog, report: Report) -> dict[str, Slot]:
     """Bind every slot of a workflow to the project's choice, or else to the workflow's default."""
     declared = tuple(points)
     overrides = Overrides()
@@ -59,11 +59,11 @@ def fill_slots(points: Iterable[Point], workflow: str, catalog: Catalog, report:
     return slots
 
 
-def _slot(point: Point, overrides: Overrides, catalog: Catalog, report: Report) -> Slot:
+def _slot(point: ExtensionPoint, overrides: Overrides, catalog: Catalog, report: Report) -> Slot:
     entry = overrides.entries.get(point.id)
     bound, place = (point.default, point.default_place) if entry is None else (_binding_target(entry), entry.value)
     slot = Slot(point.id, point.purpose, bound, overridden=entry is not None, accepts=tuple(sorted(point.accepts)))
-    if 1 <= len(bound) <= LONGEST_ID:
+    if 1 <= len(bound) <= MAX_ID_LENGTH:
         _check_target(slot, place, catalog, report)
     return slot
 
@@ -71,7 +71,7 @@ def _slot(point: Point, overrides: Overrides, catalog: Catalog, report: Report) 
 def _check_target(slot: Slot, place: Node, catalog: Catalog, report: Report) -> None:
     kind = _kind_of(slot.bound_to, catalog)
     if kind is None:
-        found = catalog.shelf.obstacle(catalog.asker, slot.bound_to)
+        found = catalog.index.obstacle(catalog.asker, slot.bound_to)
         if found is not None:
             report.error(found.code, found.message, place, found.hint)
             return
@@ -130,8 +130,8 @@ def _overrides(source: SourceText, workflow: str, report: Report) -> Overrides:
 
 def _section(section: Mapping, report: Report) -> Overrides:
     for entry in section:
-        if not 1 <= len(_binding_target(entry)) <= LONGEST_ID:
-            message = f"slot {quote_name(entry.name)} must be bound to an id of 1 to {LONGEST_ID} characters"
+        if not 1 <= len(_binding_target(entry)) <= MAX_ID_LENGTH:
+            message = f"slot {quote_name(entry.name)} must be bound to an id of 1 to {MAX_ID_LENGTH} characters"
             report.error("bad-bindings", message, entry.value)
     return Overrides({entry.name: entry for entry in section if _is_text(entry)})
 

@@ -9,7 +9,7 @@ from handrail.model.workflow.plan import Plan
 
 
 @dataclass(slots=True)
-class Places:
+class StepPositions:
     """Source positions of steps, by address (`build/test`), and of their keys (`build/test#when`)."""
 
     spans: dict[str, Span] = field(default_factory=dict[str, Span])
@@ -35,13 +35,13 @@ class Places:
 
 
 @frozen
-class Compiled:
+class CompileResult:
     """The result of a compilation; `plan` and `hash` are None when an error was found."""
 
     plan: Plan | None
     hash: str | None
     diagnostics: tuple[Diagnostic, ...]
-    places: Places
+    places: StepPositions
     asked: tuple[tuple[str, str], ...] = ()
     """The names that were looked up while compiling, each with the origin of the requesting document."""
 

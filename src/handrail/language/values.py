@@ -9,10 +9,10 @@ from handrail.language.problems import EvaluationError, Problem, UndefinedError
 Value: TypeAlias = "bool | int | float | str | list[Value] | tuple[Value, ...] | dict[str, Value] | None"
 Kind: TypeAlias = Literal["none", "boolean", "number", "text", "list", "map"]
 
-DEEPEST = 100
+MAX_DEPTH = 100
 """Levels of data that are walked; JSON that nests deeper is refused, not recursed into."""
-LARGEST = 2**63
-_WIDEST_INT = 1000
+MAX_INT = 2**63
+_MAX_INT_DIGITS = 1000
 _LONG = 100
 
 _KINDS: dict[type, Kind] = {
@@ -87,7 +87,7 @@ def plain(value: object, budget: Budget) -> Value:
     kind = _KINDS.get(type(value))
     if kind is None:
         budget.fail("type-mismatch", f"a value is a Python {type(value).__name__}, not plain data")
-    if type(value) is int and value.bit_length() > _WIDEST_INT:
+    if type(value) is int and value.bit_length() > _MAX_INT_DIGITS:
         budget.fail("expression-too-large", "the number is too large")
     return cast("Value", value)
 
@@ -109,8 +109,8 @@ def is_equal(left: Value, right: Value, budget: Budget, depth: int = 0) -> bool:
     kind = kind_of(plain(left, budget))
     if kind != kind_of(plain(right, budget)):
         return False
-    if depth > DEEPEST:
-        budget.fail("expression-too-large", f"the data nests deeper than {DEEPEST} levels")
+    if depth > MAX_DEPTH:
+        budget.fail("expression-too-large", f"the data nests deeper than {MAX_DEPTH} levels")
     if isinstance(left, dict) and isinstance(right, dict):
         return len(left) == len(right) and all(
             key in right and is_equal(value, right[key], budget, depth + 1) for key, value in left.items()
@@ -167,8 +167,8 @@ def _measure(value: object, budget: Budget, depth: int) -> int:
     inner = plain(value, budget)
     budget.spend()
     size = len(inner) + 2 if isinstance(inner, str) else 8
-    if depth > DEEPEST:
-        budget.fail("expression-too-large", f"the data nests deeper than {DEEPEST} levels")
+    if depth > MAX_DEPTH:
+        budget.fail("expression-too-large", f"the data nests deeper than {MAX_DEPTH} levels")
     if isinstance(inner, dict):
         for key in cast("dict[object, object]", inner):
             size += 4 + len(key) if type(key) is str else budget.fail("type-mismatch", "a key of a map is not a text")

@@ -30,7 +30,7 @@ WORDS: Mapping[ActorKind, str] = {
 DECIDES: frozenset[ActorKind] = frozenset({"person", "github", "linear", "token"})
 """The kinds that may decide for a person; a token is given to a program by a person."""
 NOBODY = "somebody"
-LONGEST = 200
+MAX_LENGTH = 200
 """The most characters of a name."""
 
 
@@ -71,7 +71,7 @@ def make_person(name: str) -> Actor:
 def make_agent(run: str, step: str = "") -> Actor:
     """Create the actor of the agent, or the command, of a step."""
     # The address of a step may contain slashes, and the keys of items anything.
-    address = "".join(each if each.isprintable() else "_" for each in step)[:LONGEST]
+    address = "".join(each if each.isprintable() else "_" for each in step)[:MAX_LENGTH]
     return Actor("agent", f"{_clean(run)}/{address}" if address else _clean(run))
 
 
@@ -84,10 +84,10 @@ def parse_actor(text: str) -> Actor:
     """Parse the typed form; a `ValueError` says what is wrong with it."""
     kind, colon, name = text.partition(":")
     if not colon or kind not in WORDS:
-        raise ValueError(f"'{text[:LONGEST]}' does not start with one of {', '.join(f'{each}:' for each in WORDS)}")
+        raise ValueError(f"'{text[:MAX_LENGTH]}' does not start with one of {', '.join(f'{each}:' for each in WORDS)}")
     whole = name if kind != "agent" else name.partition("/")[0]
     if not whole or _clean(whole) != whole or not name.isprintable():
-        raise ValueError(f"'{text[:LONGEST]}' has no name, or one with characters that are not allowed in names")
+        raise ValueError(f"'{text[:MAX_LENGTH]}' has no name, or one with characters that are not allowed in names")
     return Actor(cast("ActorKind", kind), name)
 
 
@@ -134,4 +134,4 @@ def lift_words(words: str, *, may_be_run: bool = False) -> str:
 def _clean(name: str) -> str:
     """Remove from a name what could be read as another kind, or affect a terminal."""
     kept = "".join(each if each.isprintable() and each not in ":/" else "_" for each in name.strip())
-    return kept[:LONGEST].strip() or NOBODY
+    return kept[:MAX_LENGTH].strip() or NOBODY

@@ -21,9 +21,9 @@ T = TypeVar("T")
 Decoder = Callable[[Any], Any]
 
 
-DEEPEST = 100
+MAX_DEPTH = 100
 """The most levels of a value from outside. A reader may be deeper in calls than the writer, so there is a margin."""
-LARGEST = 2**63 - 1
+MAX_INT = 2**63 - 1
 
 
 class CodecError(ValueError):
@@ -182,8 +182,8 @@ def unrecordable(value: object, forbidden: str = "", depth: int = 0) -> str:
     `forbidden` is a character that texts may not contain.
     """
     if isinstance(value, list | tuple | dict):
-        if depth >= DEEPEST:
-            return f"a value that is nested more than {DEEPEST} levels deep"
+        if depth >= MAX_DEPTH:
+            return f"a value that is nested more than {MAX_DEPTH} levels deep"
         inner = _parts(cast("list[object] | dict[object, object]", value))
         return next((why for each in inner if (why := unrecordable(each, forbidden, depth + 1))), "")
     return _bad_text(value, forbidden) if isinstance(value, str) else _bad_scalar(value)
@@ -211,7 +211,7 @@ def _bad_scalar(value: object) -> str:
         case None | bool():
             return ""
         case int():
-            return "" if -LARGEST - 1 <= value <= LARGEST else "a whole number of more than 64 bits"
+            return "" if -MAX_INT - 1 <= value <= MAX_INT else "a whole number of more than 64 bits"
         case float():
             return "" if isfinite(value) else "a number that is not finite"
         case _:

@@ -6,7 +6,7 @@ from enum import StrEnum
 from handrail.frozen import frozen
 from handrail.model.source import Entry, Node, Span
 
-MOST = 200
+MAX_DIAGNOSTICS = 200
 """The most diagnostics stored for one file; others are only counted, so that hostile input cannot flood memory."""
 
 
@@ -83,7 +83,7 @@ class Report:
         if key in self._seen:
             return
         self.failed = self.failed or found.is_error
-        if len(self.diagnostics) >= MOST:
+        if len(self.diagnostics) >= MAX_DIAGNOSTICS:
             self.dropped += 1
             if not found.is_error or not self._make_room():
                 return

@@ -11,7 +11,7 @@ from handrail.model.workflow.plan import Step
 T = TypeVar("T")
 R = TypeVar("R")
 
-MOST_CACHED = 64
+MAX_CACHED = 64
 
 
 def parts(value: object, wanted: type[T]) -> Iterator[T]:
@@ -45,7 +45,7 @@ def cached_by_identity(find: Callable[[T], R]) -> Callable[[T], R]:
         if entry is None:
             entry = value, find(value)
             known[id(value)] = entry
-            if len(known) > MOST_CACHED:
+            if len(known) > MAX_CACHED:
                 known.popitem(last=False)
         return entry[1]
 

@@ -2,17 +2,17 @@
 
 from collections.abc import Iterable
 
-MOST_CANDIDATES = 500
-LONGEST = 80
+MAX_CANDIDATES = 500
+MAX_LENGTH = 80
 
 
 def suggest(word: str, known: Iterable[str]) -> str | None:
     """Return the known word that was probably meant, or None."""
-    if len(word) > LONGEST:
+    if len(word) > MAX_LENGTH:
         return None
     from difflib import get_close_matches  # noqa: PLC0415 (most commands meet no mistyped word)
 
-    candidates = sorted(set(known))[:MOST_CANDIDATES]
+    candidates = sorted(set(known))[:MAX_CANDIDATES]
     folded = word.lower().replace("-", "_")
     for candidate in candidates:
         if candidate.lower().replace("-", "_") == folded:

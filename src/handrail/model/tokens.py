@@ -58,7 +58,7 @@ class Token:
 
 
 @frozen
-class Misread:
+class TokenProblem:
     """Why a text is not a valid token."""
 
     fault: TokenFault
@@ -75,22 +75,22 @@ def mint(token: Token, key: bytes) -> str:
     return _PREFIXES[token.kind] + text
 
 
-def read_token(text: str, keys: tuple[bytes, ...]) -> Token | Misread:
+def read_token(text: str, keys: tuple[bytes, ...]) -> Token | TokenProblem:
     """Verify and read a token that was signed with one of the keys."""
     data = _decode(text)
     if data is None or len(data) < _HEAD + _MAC or data[0] != _VERSION or data[1] >= len(_KINDS):
-        return Misread("format", "this is not a valid token, or it is incomplete")
+        return TokenProblem("format", "this is not a valid token, or it is incomplete")
     body, mac = data[:-_MAC], data[-_MAC:]
     if len(body) != _HEAD + body[_HEAD - 1]:
-        return Misread("format", "the token is incomplete")
+        return TokenProblem("format", "the token is incomplete")
     mine = [key for key in keys if _mark(key) == body[2 : 2 + _MARK]]
     if not mine:
-        return Misread("foreign", "this token was created with a key that is unknown here")
+        return TokenProblem("foreign", "this token was created with a key that is unknown here")
     if not any(hmac.compare_digest(_mac(key, body), mac) for key in mine):
-        return Misread("signature", "this token was modified after it was created")
+        return TokenProblem("signature", "this token was modified after it was created")
     kind = _KINDS[body[1]]
     if not text.startswith(_PREFIXES[kind]):
-        return Misread("signature", "the beginning of this token was modified")
+        return TokenProblem("signature", "the beginning of this token was modified")
     names = body[2 + _MARK :]
     return Token(
         kind,

@@ -22,7 +22,7 @@ STATUSES: frozenset[CallStatus] = frozenset(get_args(CallStatus))
 
 
 @frozen
-class Mapped:
+class ValueMapping:
     """Where a value of the answer is found."""
 
     name: str
@@ -47,7 +47,7 @@ class AgentDefinition:
     variables: Words = ()
     """Names or globs of its vendor's environment variables, which it gets from the user's environment."""
     output: Output = "text"
-    mapped: tuple[Mapped, ...] = ()
+    mapped: tuple[ValueMapping, ...] = ()
     final: Where | None = None
     """In JSON lines: the line without which the answer is incomplete; None if the exit code decides that."""
     resume: Words = ()
@@ -88,4 +88,4 @@ class BrokenDefinition:
     hint: str
 
 
-Defined: TypeAlias = AgentDefinition | BrokenDefinition
+LoadedDefinition: TypeAlias = AgentDefinition | BrokenDefinition

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from handrail.frozen import frozen
 from handrail.model.history.prices import FamilyPrice, Price
-from handrail.model.workflow.agent_names import Known
+from handrail.model.workflow.agent_names import KnownCapability
 from handrail.model.workflow.values import JsonValue
 
 ConfigForm: TypeAlias = Literal["json", "toml"]
@@ -142,7 +142,7 @@ class AgentProfile:
     """Globs, relative to a repository's root, of the files by which a repository makes the agent run something."""
     files_above: tuple[str, ...] = ()
     """Those of them that the agent also looks for in the folders above a repository."""
-    capabilities: tuple[Known, ...] = ()
+    capabilities: tuple[KnownCapability, ...] = ()
     """Its known capabilities, by level of access; others are determined by asking it."""
     client: ConnectedClient | None = None
     """How it is connected to Handrail when a person talks to it."""

@@ -12,7 +12,7 @@ from handrail.model.history.spending import CallStatus
 from handrail.model.workflow.agent_names import AgentNames
 from handrail.model.workflow.settings import Access
 from handrail.model.workflow.values import JsonValue
-from handrail.ports.agent_definitions import Defined
+from handrail.ports.agent_definitions import LoadedDefinition
 from handrail.ports.agent_profiles import AgentProfile, ConnectedClient, ProjectFiles
 from handrail.ports.processes import Ended, Gone
 
@@ -79,7 +79,7 @@ class AgentCall:
     server: ToolServer | None = None
     """The tools of Handrail that it is offered."""
     listens: bool = False
-    """Whether its input stays open for what a person says meanwhile; only for agents that support it (`Listening`)."""
+    """Whether its input stays open for what a person says meanwhile; only for agents that are `AcceptsMessages`."""
     project: Project = Project()
     """Only set for agents that a repository can configure (`Configurable`)."""
     environ: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -189,7 +189,7 @@ class Abilities:
 
 
 @frozen
-class SoFar:
+class CallProgress:
     """What the output of a call shows while it runs."""
 
     usage: Usage = Usage()
@@ -214,10 +214,10 @@ class Lines(Protocol):
 
 
 @runtime_checkable
-class Telling(Protocol):
+class ReportsProgress(Protocol):
     """A reader that shows during a call what it has used and whether a tool runs; not every reader is one."""
 
-    def read_progress(self) -> SoFar:
+    def read_progress(self) -> CallProgress:
         """Return what the lines show so far."""
         ...
 
@@ -226,7 +226,7 @@ EntryKind: TypeAlias = Literal["said", "thought", "tool_call", "tool_result", "n
 """The kind of an entry of a transcript; `printed` if it cannot be determined."""
 
 
-class Part(NamedTuple):
+class TranscriptPart(NamedTuple):
     """Something that a line shows: its kind and its text."""
 
     kind: EntryKind
@@ -236,13 +236,13 @@ class Part(NamedTuple):
 class TranscriptReader(Protocol):
     """Classifies what an agent prints, line by line."""
 
-    def feed(self, line: bytes) -> tuple[Part, ...]:
+    def feed(self, line: bytes) -> tuple[TranscriptPart, ...]:
         """Read one line, and return what it shows, in order."""
         ...
 
 
 @runtime_checkable
-class Transcribing(Protocol):
+class HasTranscript(Protocol):
     """An agent whose output lines can be classified."""
 
     def transcript(self) -> TranscriptReader | None:
@@ -251,7 +251,7 @@ class Transcribing(Protocol):
 
 
 @runtime_checkable
-class Listening(Protocol):
+class AcceptsMessages(Protocol):
     """An agent that accepts messages during a call; its output tells which of them it took up."""
 
     def encode_message(self, text: str, mark: str) -> bytes:
@@ -282,9 +282,9 @@ def variables_of(agent: "Agent", environ: Mapping[str, str]) -> tuple[str, ...]:
     return agent.variables_in(environ) if isinstance(agent, Switchable) else agent.variables
 
 
-def progress_of(lines: Lines) -> SoFar:
+def progress_of(lines: Lines) -> CallProgress:
     """Return what the lines of a call show so far; nothing if its reader does not support that."""
-    return lines.read_progress() if isinstance(lines, Telling) else SoFar()
+    return lines.read_progress() if isinstance(lines, ReportsProgress) else CallProgress()
 
 
 class Agent(Protocol):
@@ -383,7 +383,7 @@ class AgentCatalog(Protocol):
         """Find an agent by its name, whatever is configured."""
         ...
 
-    def define(self, definitions: Iterable[Defined]) -> "AgentTable":
+    def define(self, definitions: Iterable[LoadedDefinition]) -> "AgentTable":
         """Return these agents together with defined ones; a later one replaces an earlier one."""
         ...
 

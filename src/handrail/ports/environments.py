@@ -50,7 +50,7 @@ class HeldEnvironment:
     names: tuple[str, ...]
 
 
-Handed: TypeAlias = Literal["held", "kept", "older", "gone"]
+HandoverOutcome: TypeAlias = Literal["held", "kept", "older", "gone"]
 """The outcome of offering an environment: the background driver holds it now (`held`); it retains the one that it was
 given before (`kept`); it is of a version that accepts none (`older`); there is none, or it does not answer (`gone`).
 """
@@ -79,7 +79,7 @@ class EnvironmentHolder(Protocol):
 class DriverEnvironments(Protocol):
     """The environments that the background driver of a database holds in its memory, on behalf of runs."""
 
-    def offer(self, run: str, variables: Mapping[str, str], *, instead: bool = False) -> Handed:
+    def offer(self, run: str, variables: Mapping[str, str], *, instead: bool = False) -> HandoverOutcome:
         """Hand over an environment for a run that this process attends to; `instead` replaces the one that is held."""
         ...
 

@@ -18,7 +18,7 @@ from handrail.model.history.run_lines import Filter, Row
 from handrail.model.workflow.values import JsonValue
 
 if TYPE_CHECKING:
-    from handrail.ports.log_care import Cut, Report, Salvage
+    from handrail.ports.log_care import Report, Salvage, TruncatedStream
 
 Document: TypeAlias = Mapping[str, JsonValue]
 OnPoint: TypeAlias = Callable[[str], None]
@@ -265,7 +265,7 @@ class Log(Streams, Inbox, Blobs, Leases, Summaries, Protocol):
         """Cut each damaged stream back to its intact events; what is cut is stored separately."""
         ...
 
-    def cut(self, lease: Lease, keep: int) -> "Cut":
+    def cut(self, lease: Lease, keep: int) -> "TruncatedStream":
         """Cut a stream back to its first events, as a salvage does; for damage that only its reader can detect."""
         ...
 

@@ -28,7 +28,7 @@ class Report:
 
 
 @frozen
-class Cut:
+class TruncatedStream:
     """A stream that lost its damaged tail: `kept` events remain, `moved` rows are set aside, `lost` cannot be read."""
 
     stream: str
@@ -41,6 +41,6 @@ class Cut:
 class Salvage:
     """What a salvage did: `copy` is the damaged file as it was found; `left` could not be repaired."""
 
-    cuts: tuple[Cut, ...] = ()
+    cuts: tuple[TruncatedStream, ...] = ()
     copy: str | None = None
     left: tuple[Finding, ...] = ()

@@ -7,7 +7,7 @@ from handrail.frozen import frozen
 
 
 @frozen
-class Target:
+class NoticeTarget:
     """The means by which one person or channel is notified."""
 
     desktop: bool = False
@@ -53,5 +53,5 @@ class Notice:
         }
 
 
-SendNotice: TypeAlias = Callable[[Target, Notice], tuple[str, ...]]
+SendNotice: TypeAlias = Callable[[NoticeTarget, Notice], tuple[str, ...]]
 """Notifies a target by all its means, within a time limit, and returns what did not work."""

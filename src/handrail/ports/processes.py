@@ -15,7 +15,7 @@ Stream: TypeAlias = Literal["stdout", "stderr"]
 
 
 @frozen
-class Talk:
+class StdinChannel:
     """A standard input that stays open while the command works; it survives whoever started the command."""
 
     folder: str
@@ -39,7 +39,7 @@ class ProcessSpec:
     limit_bytes: int = DEFAULT_LIMIT
     once: bool = False
     """It must not run twice: that it was started is on disk before it begins."""
-    talk: Talk | None = None
+    talk: StdinChannel | None = None
     """How it is sent input meanwhile."""
     stdin: bytes = b""
     """Its standard input, if it is sent nothing meanwhile."""

@@ -8,13 +8,13 @@ from handrail.frozen import frozen
 
 
 @frozen
-class Installed:
+class InstalledProgram:
     """A program that is installed, with the version that it reports, if it does."""
 
     version: str | None
 
 
-class Detached(Protocol):
+class DetachedProgram(Protocol):
     """A process that was started; whoever has this must close it."""
 
     @property
@@ -42,7 +42,7 @@ class Detached(Protocol):
 class Programs(Protocol):
     """Finds and starts programs."""
 
-    def find(self, names: Iterable[str]) -> Mapping[str, Installed | None]:
+    def find(self, names: Iterable[str]) -> Mapping[str, InstalledProgram | None]:
         """Look for programs, all at once; None for one that is not installed."""
         ...
 
@@ -50,7 +50,7 @@ class Programs(Protocol):
         """Run a program and return its exit code; None if it is not installed or takes too long."""
         ...
 
-    def start_detached(self, words: Sequence[str], environ: Mapping[str, str], output: Path) -> Detached:
+    def start_detached(self, words: Sequence[str], environ: Mapping[str, str], output: Path) -> DetachedProgram:
         """Run a command line of Handrail in a session of its own; its output goes to a private file."""
         ...
 

@@ -11,7 +11,7 @@ OwnFolders: TypeAlias = Callable[[str, Mapping[str, str]], tuple[Path, ...]]
 
 
 @frozen
-class Confined:
+class SandboxPolicy:
     """What a process in a sandbox may access."""
 
     workspace: Path
@@ -35,6 +35,6 @@ class Sandbox(Protocol):
         """Describe how to make a sandbox usable."""
         ...
 
-    def wrap(self, argv: tuple[str, ...], confined: Confined) -> tuple[str, ...]:
+    def wrap(self, argv: tuple[str, ...], confined: SandboxPolicy) -> tuple[str, ...]:
         """Return the arguments that run a command in a sandbox."""
         ...

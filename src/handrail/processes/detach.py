@@ -14,10 +14,10 @@ from handrail.frozen import frozen
 from handrail.ports.processes import MARK
 from handrail.processes.environment import PASS_ENV, filter_environment
 
-MOST_BYTES = 1 << 20
+MAX_BYTES = 1 << 20
 """Size in bytes at which the output is rotated, and the one rotated before is dropped."""
 
-MOST_WORDS = 2000
+MAX_WORDS = 2000
 """How much of its last output is worth showing, in characters."""
 
 # Forks once, so that its starter has no child to reap. The pipe ends with the process.
@@ -60,7 +60,7 @@ class DetachedProcess:
         """Return its output, without the beginning where that is long."""
         with suppress(OSError), self.output.open("rb") as file:
             file.seek(self.begins)
-            return file.read().decode("utf-8", "replace")[-MOST_WORDS:].strip()
+            return file.read().decode("utf-8", "replace")[-MAX_WORDS:].strip()
         return ""
 
     def close(self) -> None:
@@ -120,5 +120,5 @@ def handrail_environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 def _put_aside(output: Path) -> None:
     with suppress(FileNotFoundError):
-        if output.stat().st_size > MOST_BYTES:
+        if output.stat().st_size > MAX_BYTES:
             output.replace(output.with_name(output.name + ".1"))

@@ -18,15 +18,15 @@ from pathlib import Path
 from typing import Any, cast
 
 from handrail.frozen import frozen
-from handrail.ports.environments import Handed, HeldEnvironment
+from handrail.ports.environments import HandoverOutcome, HeldEnvironment
 
 FOLDER = "driver"
 """Where the sockets of background drivers are, in the data folder."""
-MOST_BYTES = 1 << 20
+MAX_BYTES = 1 << 20
 """The largest call, and the largest answer."""
-PATIENCE = 5.0
+TIMEOUT = 5.0
 """Timeout of a call and its answer, in seconds."""
-_LONGEST = 100
+_MAX_LENGTH = 100
 """The longest path that any system accepts for a socket, in bytes."""
 _CREDENTIALS = struct.Struct("iII")
 
@@ -63,7 +63,7 @@ def find_peer(connected: socket.socket) -> Peer | None:
 @contextlib.contextmanager
 def short_socket_path(path: Path) -> Generator[str]:
     """Provide a name for a socket's path that is short enough for the kernel."""
-    if len(os.fsencode(path)) <= _LONGEST:
+    if len(os.fsencode(path)) <= _MAX_LENGTH:
         yield str(path)
         return
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -80,7 +80,7 @@ class SocketEnvironments:
         self._folder = data / FOLDER
         self._find_driver = find_driver
 
-    def offer(self, run: str, variables: Mapping[str, str], *, instead: bool = False) -> Handed:
+    def offer(self, run: str, variables: Mapping[str, str], *, instead: bool = False) -> HandoverOutcome:
         """Pass on an environment for a run that this process attends to."""
         driver = self._find_driver()
         if driver is None:
@@ -115,11 +115,11 @@ class SocketEnvironments:
 def ask(path: Path, pid: int, call: Mapping[str, object]) -> dict[str, Any]:
     """Make one call to the driver with this process id, and return its answer."""
     data = json.dumps(call).encode()
-    if len(data) > MOST_BYTES:
+    if len(data) > MAX_BYTES:
         raise ChannelFault(f"an environment of {len(data)} bytes is too large to be handed over")
-    until = time.monotonic() + PATIENCE
+    until = time.monotonic() + TIMEOUT
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line, short_socket_path(path) as name:
-        line.settimeout(PATIENCE)
+        line.settimeout(TIMEOUT)
         line.connect(name)
         peer = find_peer(line)
         if peer is not None and (peer.uid != os.getuid() or peer.pid != pid):
@@ -135,7 +135,7 @@ def _read(line: socket.socket, until: float) -> bytes:
     size = 0
     while True:
         left = until - time.monotonic()
-        if left <= 0 or size > MOST_BYTES:
+        if left <= 0 or size > MAX_BYTES:
             raise ChannelFault("the background driver is not responding")
         line.settimeout(left)
         part = line.recv(1 << 16)

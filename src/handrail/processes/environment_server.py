@@ -9,18 +9,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from handrail.processes.environment_channel import FOLDER, MOST_BYTES, PATIENCE, Peer, find_peer, short_socket_path
+from handrail.processes.environment_channel import FOLDER, MAX_BYTES, TIMEOUT, Peer, find_peer, short_socket_path
 from handrail.processes.process_folder import callers, find_inside
 from handrail.processes.run_environment import HandedEnvironments
 
-MOST_PEERS = 32
+MAX_PEERS = 32
 """How many processes are served at the same time; further ones are turned away."""
 _AGAIN = 0.1
-MOST_RUNS = 1024
+MAX_RUNS = 1024
 """How many environments are held at the same time."""
 
 
-class Runs(Protocol):
+class RunStates(Protocol):
     """What the server needs to know about the runs whose environments are held."""
 
     def can_hand_over(self, run: str, pid: int, *, by_agent: bool) -> bool:
@@ -35,7 +35,7 @@ class Runs(Protocol):
 class EnvironmentServer:
     """Listens on the socket of one background driver."""
 
-    def __init__(self, data: Path, environments: HandedEnvironments, runs: Runs) -> None:
+    def __init__(self, data: Path, environments: HandedEnvironments, runs: RunStates) -> None:
         self._data = data
         self._environments = environments
         self._runs = runs
@@ -62,7 +62,7 @@ class EnvironmentServer:
             with short_socket_path(self._path) as name:
                 line.bind(name)
             self._path.chmod(0o600)
-            line.listen(MOST_PEERS)
+            line.listen(MAX_PEERS)
         except OSError:
             line.close()
             return ""
@@ -100,7 +100,7 @@ class EnvironmentServer:
                     # Too many open files: wait until some are closed.
                     await asyncio.sleep(_AGAIN)
                     continue
-                if len(answering) >= MOST_PEERS:
+                if len(answering) >= MAX_PEERS:
                     peer.close()
                     continue
                 task = asyncio.create_task(self._serve_call(peer))
@@ -116,7 +116,7 @@ class EnvironmentServer:
             line.settimeout(0)
             peer = find_peer(line)
             if peer is None or peer.uid == os.getuid():
-                async with asyncio.timeout(PATIENCE):
+                async with asyncio.timeout(TIMEOUT):
                     answer = self.answer(peer, await _receive(line))
                     await asyncio.get_running_loop().sock_sendall(line, json.dumps(answer).encode())
 
@@ -143,7 +143,7 @@ class EnvironmentServer:
         self._called()
         variables, held = asked.get("variables"), self._environments.list_held()
         by_agent = self._is_inside(peer)
-        if not _is_environment(variables) or len(held) >= MOST_RUNS:
+        if not _is_environment(variables) or len(held) >= MAX_RUNS:
             return False
         if not self._runs.can_hand_over(run, 0 if peer is None else peer.pid, by_agent=by_agent):
             return False
@@ -178,6 +178,6 @@ async def _receive(line: socket.socket) -> bytes:
     while part := await asyncio.get_running_loop().sock_recv(line, 1 << 16):
         parts.append(part)
         size += len(part)
-        if size > MOST_BYTES:
+        if size > MAX_BYTES:
             raise ValueError("the request is too large")
     return b"".join(parts)

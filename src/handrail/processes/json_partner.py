@@ -16,14 +16,14 @@ import handrail
 from handrail.errors import EnvironmentFault
 from handrail.frozen import frozen
 
-MOST_BYTES = 16 << 20
+MAX_BYTES = 16 << 20
 """The longest line that is accepted."""
 _BOOT = "import sys; sys.path.append(sys.argv[1]); from {module} import main; main()"
 _ENDS_WITHIN = 1.0
 
 
 @frozen
-class Partner:
+class JsonProcess:
     """A process in conversation with us; it ends with us, since its socket does."""
 
     process: "subprocess.Popen[bytes]"
@@ -59,13 +59,13 @@ class Partner:
         self.writer.close()
 
 
-async def start_partner(module: str, words: Sequence[str], env: Mapping[str, str]) -> Partner:
+async def start_partner(module: str, words: Sequence[str], env: Mapping[str, str]) -> JsonProcess:
     """Run `main` of a module of ours; the words are only shown in the list of processes."""
     root = str(Path(handrail.__file__).parents[1])
     argv = [sys.executable, "-P", "-X", "utf8", "-c", _BOOT.format(module=module), root, *words]
     ours, theirs = socket.socketpair()
     with theirs:
-        reader, writer = await asyncio.open_unix_connection(sock=ours, limit=MOST_BYTES + 2)
+        reader, writer = await asyncio.open_unix_connection(sock=ours, limit=MAX_BYTES + 2)
         try:
             # Its output is for people: our standard error. A session of its own keeps the terminal's Ctrl-C for us.
             process = subprocess.Popen(  # noqa: S603 - our own program
@@ -75,4 +75,4 @@ async def start_partner(module: str, words: Sequence[str], env: Mapping[str, str
             writer.close()
             message = f"Python cannot be started for a flow: {error}"
             raise EnvironmentFault(message, next_step="fix the cause, then resume the run") from error
-    return Partner(process, reader, writer)
+    return JsonProcess(process, reader, writer)

@@ -34,13 +34,13 @@ from pathlib import Path
 
 from handrail.processes.keeper_files import claim, has_room, write_record, write_status
 from handrail.processes.process_table import adopt_orphans, birth_of, find_descendants
-from handrail.processes.spawn import NotSpawned, spawn
+from handrail.processes.spawn import SpawnError, spawn
 
 TYPE_CHECKING = False  # instead of importing `typing`, which takes as long as all else here
 if TYPE_CHECKING:
     from handrail.processes.launch import Spec
     from handrail.processes.mask_output import MaskedFile
-    from handrail.processes.open_stdin import Mouth
+    from handrail.processes.open_stdin import StdinWriter
 
 
 SETTLE, GRACE, LAST = 0.5, 2.0, 5.0
@@ -52,7 +52,7 @@ BUSY, IDLE = 0.02, 0.2
 def main() -> None:
     """Run the keeper of one command, started directly."""
     close_what_leaked_in()
-    Crib().keep()
+    PreparedKeeper().keep()
 
 
 def close_what_leaked_in() -> None:
@@ -63,7 +63,7 @@ def close_what_leaked_in() -> None:
                 os.close(int(name))
 
 
-class Crib:
+class PreparedKeeper:
     """Everything that a keeper can prepare before it knows what to run, so that nobody waits for it then."""
 
     def __init__(self) -> None:
@@ -81,7 +81,7 @@ class Crib:
         """
         spec = _read_spec()
         folder = Path(spec["folder"])
-        mouth = _open_mouth(folder, spec)
+        stdin = _open_mouth(folder, spec)
         record = {"key": spec["key"], "mark": spec["mark"], "pid": os.getpid(), "started": self._started}
         refusal = claim(folder, record, durable=spec["once"])
         if refusal:
@@ -92,16 +92,16 @@ class Crib:
         keeper = Keeper(folder, self._bell, spec["limit"])
         given = _input(spec)
         try:
-            keeper.command = spawn(spec["told"], (given if mouth is None else mouth.theirs, 1, 2))
+            keeper.command = spawn(spec["told"], (given if stdin is None else stdin.theirs, 1, 2))
             more = {"command": keeper.command, "command_started": birth_of(keeper.command)}
             write_record(folder, {**record, **more})
-        except NotSpawned as refused:
+        except SpawnError as refused:
             keeper.note_refusal(refused)
         os.close(given)
         _answer("ok")
         if until_running is not None:
             os.close(until_running)
-        keeper.outputs, keeper.mouth = _open_masked_files(folder, spec), mouth
+        keeper.outputs, keeper.stdin = _open_masked_files(folder, spec), stdin
         keeper.group = None if self._adopting else keeper.command
         keeper.keep()
         os.close(line)
@@ -121,12 +121,12 @@ def _open_masked_files(folder: Path, spec: "Spec") -> "tuple[MaskedFile, ...]":
     return tuple(MaskedFile(folder / stream, redactor) for stream in ("stdout", "stderr"))
 
 
-def _open_mouth(folder: Path, spec: "Spec") -> "Mouth | None":
+def _open_mouth(folder: Path, spec: "Spec") -> "StdinWriter | None":
     if spec["talk"] is None:
         return None
-    from handrail.processes.open_stdin import Mouth  # noqa: PLC0415 - few commands get messages
+    from handrail.processes.open_stdin import StdinWriter  # noqa: PLC0415 - few commands get messages
 
-    return Mouth(*spec["talk"], folder / "stdout")
+    return StdinWriter(*spec["talk"], folder / "stdout")
 
 
 def _input(spec: "Spec") -> int:
@@ -198,9 +198,9 @@ class Keeper:
         self.group: int | None = None
         """The command's process group, where orphans cannot be followed otherwise."""
         self.outputs: tuple[MaskedFile, ...] = ()
-        self.mouth: Mouth | None = None
+        self.stdin: StdinWriter | None = None
 
-    def note_refusal(self, refused: NotSpawned) -> None:
+    def note_refusal(self, refused: SpawnError) -> None:
         """Note that the command could not be started."""
         self._raw, self._reason = refused.code << 8, refused.reason
 
@@ -215,9 +215,9 @@ class Keeper:
             pause = BUSY if size != self._size else min(pause * 1.5, IDLE)
             self._size = size
             self._mask()
-            self._listen(pause if self.mouth is None else min(pause, self.mouth.look()))
-        if self.mouth is not None:
-            self.mouth.close()
+            self._listen(pause if self.stdin is None else min(pause, self.stdin.look()))
+        if self.stdin is not None:
+            self.stdin.close()
         self._incomplete = not has_room(self._folder)
         if not self._is_empty():
             self._record(cleared=False)
@@ -247,7 +247,7 @@ class Keeper:
         return self._childless and (self.group is None or not self._remaining_pids())
 
     def _listen(self, seconds: float) -> None:
-        if select.select([self._bell], self.mouth.writable_descriptors if self.mouth else [], [], seconds)[0]:
+        if select.select([self._bell], self.stdin.writable_descriptors if self.stdin else [], [], seconds)[0]:
             os.read(self._bell, 4096)
 
     def _output_size(self, descriptor: int) -> int:

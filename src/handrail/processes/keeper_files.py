@@ -17,7 +17,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-ROOM = 4096
+RESERVED_BYTES = 4096
 """How much space is reserved for the status, in bytes."""
 _RECORD = 1024
 """The size of a record in bytes: padded with spaces, so that a longer one can overwrite it."""
@@ -27,7 +27,7 @@ def claim(folder: Path, record: Mapping[str, object], *, durable: bool) -> str:
     """Claim a folder for the command which is about to begin; else return why not, `taken` if another was first."""
     name, reserved, draft = folder / "process.json", reserve_path(folder), _draft_in(folder)
     try:
-        _write(reserved, b" " * ROOM)
+        _write(reserved, b" " * RESERVED_BYTES)
         _write(draft, _padded(record))
         os.link(draft, name)
         _begin(name, durable=durable)
@@ -84,12 +84,12 @@ def has_room(folder: Path) -> bool:
     except OSError:
         return False
     try:
-        return os.pwrite(descriptor, bytes(ROOM), ROOM) == ROOM
+        return os.pwrite(descriptor, bytes(RESERVED_BYTES), RESERVED_BYTES) == RESERVED_BYTES
     except OSError:
         return False
     finally:
         with contextlib.suppress(OSError):
-            os.ftruncate(descriptor, ROOM)
+            os.ftruncate(descriptor, RESERVED_BYTES)
         os.close(descriptor)
 
 

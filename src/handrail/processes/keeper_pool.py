@@ -27,15 +27,15 @@ from pathlib import Path
 import handrail
 
 _BOOT = "import sys; sys.path.append(sys.argv[1]); from handrail.processes.{module} import main; main()"
-_PATIENCE = 10.0
+_TIMEOUT = 10.0
 _ENVIRONMENT = {"LC_ALL": "C.UTF-8"}
 """Not empty, since an empty one looks like that of a process that is executing another program (`process_table`)."""
 
 
-class Nursery:
+class KeeperPool:
     """The keeper pool of this process."""
 
-    def __init__(self, patience: float = _PATIENCE) -> None:
+    def __init__(self, patience: float = _TIMEOUT) -> None:
         self._patience = patience
         self._lock = threading.Lock()
         self._line: socket.socket | None = None
@@ -80,7 +80,7 @@ class Nursery:
         os.waitpid(self.pid, 0)
 
 
-NURSERY = Nursery()
+KEEPER_POOL = KeeperPool()
 """One per process, since a process has one folder, one signal mask and one set of limits to pass on."""
 
 

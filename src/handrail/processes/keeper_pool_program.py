@@ -15,7 +15,7 @@ import signal
 import socket
 from importlib import import_module
 
-from handrail.processes.keeper import Crib, close_what_leaked_in
+from handrail.processes.keeper import PreparedKeeper, close_what_leaked_in
 from handrail.processes.process_table import birth_of
 
 _LATER = ("ctypes", "handrail.processes.mask_output", "handrail.processes.open_stdin")
@@ -72,7 +72,7 @@ def _fork_and_wait(line: socket.socket) -> bool:
 def _become_keeper(line: socket.socket, tell: int) -> None:
     os.setsid()
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    crib = Crib()
+    prepared = PreparedKeeper()
     handed = socket.recv_fds(line, 1, _HANDED)[1]
     if len(handed) != _HANDED:
         os._exit(0)
@@ -84,4 +84,4 @@ def _become_keeper(line: socket.socket, tell: int) -> None:
         os.dup2(descriptor, number)
         os.close(descriptor)
     line.detach()
-    crib.keep(tell)
+    prepared.keep(tell)

@@ -13,14 +13,14 @@ from typing import NoReturn, TypedDict, TypeVar
 from handrail.errors import ProcessFault
 from handrail.ports.processes import MARK, ProcessSpec
 from handrail.processes.environment import secret_values
-from handrail.processes.keeper_pool import NURSERY, spawn_python
+from handrail.processes.keeper_pool import KEEPER_POOL, spawn_python
 
 T = TypeVar("T")
-_PATIENCE = 60.0
+_TIMEOUT = 60.0
 _OUTPUT = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
 
 
-class Told(TypedDict):
+class CommandRequest(TypedDict):
     """The command line, folder and environment of a command."""
 
     argv: list[str]
@@ -34,7 +34,7 @@ class Spec(TypedDict):
     key: str
     mark: str
     folder: str
-    told: Told
+    told: CommandRequest
     stdin: str
     """The bytes of its standard input, each as a character."""
     limit: int
@@ -78,7 +78,7 @@ def _open(path: Path, opened: contextlib.ExitStack) -> int:
 
 def _start_keeper(folder: Path, outputs: list[int], opened: contextlib.ExitStack) -> tuple[int, socket.socket]:
     """Fork or else start a new keeper, and return it with our end of its socket."""
-    pid, ours = _start_with_socket(NURSERY.fork_keeper, outputs, opened)
+    pid, ours = _start_with_socket(KEEPER_POOL.fork_keeper, outputs, opened)
     if pid is None:
         pid, ours = _start_with_socket(partial(spawn_python, "keeper", [str(folder)]), outputs, opened)
     return pid, ours
@@ -110,7 +110,7 @@ def _talk(ours: socket.socket, spec: ProcessSpec, keeper: int) -> str:
         "secrets": secret_values(dict(os.environ) | dict(spec.env)) | dict(spec.secrets),
         "talk": None if spec.talk is None else (spec.talk.folder, spec.talk.until),
     }
-    ours.settimeout(_PATIENCE)
+    ours.settimeout(_TIMEOUT)
     try:
         ours.sendall(json.dumps(told).encode())
         ours.shutdown(socket.SHUT_WR)

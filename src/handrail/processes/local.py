@@ -16,7 +16,7 @@ from handrail.ports.processes import MARK, Ended, Gone, ProcessSpec, Running, St
 from handrail.processes.environment import process_redactor
 from handrail.processes.launch import launch
 from handrail.processes.mask_output import read_masked
-from handrail.processes.process_folder import LOST, Record, build_ended, read_record, read_status
+from handrail.processes.process_folder import LOST_PROCESS, ProcessRecord, build_ended, read_record, read_status
 from handrail.processes.process_table import Row, find_descendants, find_marked, send
 from handrail.processes.wait import wait_until_dead, wait_until_readable
 
@@ -52,7 +52,7 @@ class LocalProcesses:
             self._lines[spec.folder] = line
             self._children.add(keeper)
             record = read_record(folder)
-        if record is None or record.key not in (spec.key, LOST.key):
+        if record is None or record.key not in (spec.key, LOST_PROCESS.key):
             raise UsageError(f"the folder {folder} belongs to another process than {spec.key}")
         return Running(record.pid, record.started)
 
@@ -122,7 +122,7 @@ class LocalProcesses:
         """List the live processes that carry a mark, given in full or by its key only."""
         return tuple(sorted(find_marked(MARK, marker, "@")))
 
-    async def _finish(self, place: Path, record: Record) -> Ended | Gone:
+    async def _finish(self, place: Path, record: ProcessRecord) -> Ended | Gone:
         self._reap()
         status = read_status(place)
         if status is None or not status.cleared:
@@ -169,7 +169,7 @@ def _find_final_status(place: Path) -> Ended | None:
     return build_ended(place, status) if status is not None and status.cleared else None
 
 
-def _read_outcome(place: Path, record: Record) -> Ended | Gone:
+def _read_outcome(place: Path, record: ProcessRecord) -> Ended | Gone:
     status = read_status(place)
     if status is not None:
         return build_ended(place, status)
@@ -182,7 +182,7 @@ def _forget_folder(redactor: Redactor) -> Callable[[str], Redactor]:
     return lambda _: redactor
 
 
-def _members(record: Record) -> dict[int, Row]:
+def _members(record: ProcessRecord) -> dict[int, Row]:
     """Return a command and all its descendants, but never the keeper."""
     found = _find_marked(record)
     if record.is_keeper_alive:
@@ -194,12 +194,12 @@ def _members(record: Record) -> dict[int, Row]:
     return found
 
 
-def _is_stray(record: Record) -> bool:
+def _is_stray(record: ProcessRecord) -> bool:
     """Whether a command runs whose keeper was killed before it could record that."""
     return not record.command and bool(record.mark and _find_marked(record))
 
 
-def _find_marked(record: Record) -> dict[int, Row]:
+def _find_marked(record: ProcessRecord) -> dict[int, Row]:
     return find_marked(MARK, record.mark)
 
 

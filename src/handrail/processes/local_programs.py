@@ -8,7 +8,7 @@ from handrail.late_import import late_import
 from handrail.processes.environment import marks_of
 
 if TYPE_CHECKING:
-    from handrail.ports.programs import Detached, Installed
+    from handrail.ports.programs import DetachedProgram, InstalledProgram
     from handrail.processes import detach, machine_tools
 else:
     detach = late_import("handrail.processes.detach")
@@ -18,7 +18,7 @@ else:
 class LocalPrograms:
     """Programs on the PATH."""
 
-    def find(self, names: Iterable[str]) -> "Mapping[str, Installed | None]":
+    def find(self, names: Iterable[str]) -> "Mapping[str, InstalledProgram | None]":
         """Look for programs, all at once; None for a missing one."""
         return machine_tools.find_tools(names)
 
@@ -26,7 +26,7 @@ class LocalPrograms:
         """Run a program with arguments and return its exit code."""
         return machine_tools.exit_code_of(name, words)
 
-    def start_detached(self, words: Sequence[str], environ: Mapping[str, str], output: Path) -> "Detached":
+    def start_detached(self, words: Sequence[str], environ: Mapping[str, str], output: Path) -> "DetachedProgram":
         """Run a command line of Handrail in a session of its own."""
         return detach.start_detached(words, environ, output)
 

@@ -7,25 +7,25 @@ import subprocess
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
-from handrail.ports.programs import Installed
+from handrail.ports.programs import InstalledProgram
 
 VERSION = re.compile(r"\d+(\.\d+)+")
-NEUTRAL = "/"
+NEUTRAL_FOLDER = "/"
 """The folder in which tools are run: in a repository, an agent would read its settings."""
-PATIENCE = 10.0
+TIMEOUT = 10.0
 """Timeout for a tool to print its version, in seconds."""
-LONG_PATIENCE = 8.0
+LONG_TIMEOUT = 8.0
 """Timeout for a tool to answer a question that takes it longer, in seconds."""
 
 
-def find_tools(names: Iterable[str]) -> dict[str, Installed | None]:
+def find_tools(names: Iterable[str]) -> dict[str, InstalledProgram | None]:
     """Look for tools, all at once; None for a missing one."""
     wanted = tuple(names)
     with ThreadPoolExecutor(max_workers=len(wanted)) as pool:
         return dict(zip(wanted, pool.map(_find, wanted), strict=True))
 
 
-def _find(name: str) -> Installed | None:
+def _find(name: str) -> InstalledProgram | None:
     path = _path_of(name)
     if path is None:
         return None
@@ -35,15 +35,15 @@ def _find(name: str) -> Installed | None:
             [path, asks],
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            cwd=NEUTRAL,
+            cwd=NEUTRAL_FOLDER,
             text=True,
-            timeout=PATIENCE,
+            timeout=TIMEOUT,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError):
-        return Installed(None)
+        return InstalledProgram(None)
     found = VERSION.search(ran.stdout)
-    return Installed(found.group() if found is not None and ran.returncode == 0 else None)
+    return InstalledProgram(found.group() if found is not None and ran.returncode == 0 else None)
 
 
 def exit_code_of(command: str, words: Iterable[str], environ: Mapping[str, str] | None = None) -> int | None:
@@ -56,9 +56,9 @@ def exit_code_of(command: str, words: Iterable[str], environ: Mapping[str, str] 
             [path, *words],
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            cwd=NEUTRAL,
+            cwd=NEUTRAL_FOLDER,
             env=environ,
-            timeout=LONG_PATIENCE,
+            timeout=LONG_TIMEOUT,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):

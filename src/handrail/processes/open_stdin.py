@@ -18,7 +18,7 @@ PAUSE = 0.02
 NEVER = 86_400.0
 
 
-class Mouth:
+class StdinWriter:
     """The open standard input of one command."""
 
     def __init__(self, folder: str, until: str, printed: Path) -> None:

@@ -13,7 +13,7 @@ from handrail.processes.process_table import initial_environment, is_alive, line
 
 
 @frozen
-class Record:
+class ProcessRecord:
     """`process.json`: the keeper and the command, each with its start time."""
 
     key: str
@@ -49,11 +49,11 @@ class Status:
 
 
 _LOOKS, _MOMENT = 3, 0.001
-LOST = Record("", "", 0, "", 0, "")
+LOST_PROCESS = ProcessRecord("", "", 0, "", 0, "")
 """Something was started, but a power failure tore the record of it: no process matches."""
 
 
-def read_record(folder: Path) -> Record | None:
+def read_record(folder: Path) -> ProcessRecord | None:
     """Read the record of a folder, if something was started there."""
     match _settled_json(folder / "process.json"):
         case {
@@ -63,9 +63,11 @@ def read_record(folder: Path) -> Record | None:
             "started": str(started),
             **rest,
         }:
-            return Record(key, mark, pid, started, _number(rest.get("command")), str(rest.get("command_started") or ""))
+            return ProcessRecord(
+                key, mark, pid, started, _number(rest.get("command")), str(rest.get("command_started") or "")
+            )
         case _:
-            return LOST if (folder / "process.json").exists() else None
+            return LOST_PROCESS if (folder / "process.json").exists() else None
 
 
 def read_status(folder: Path) -> Status | None:
@@ -88,14 +90,14 @@ def build_ended(folder: Path, status: Status) -> Ended:
     return Ended(status.exit_code, status.signal, *sizes, reason=status.reason, incomplete=status.incomplete)
 
 
-class Caller(NamedTuple):
+class CallerProcess(NamedTuple):
     """A process above us, or this one: the variables that it was started with, and the files that it writes to."""
 
     environ: dict[str, str]
     outputs: tuple[str, ...]
 
 
-class Inside(NamedTuple):
+class EnclosingStep(NamedTuple):
     """The step of a run whose command called us, by the event that began it."""
 
     run: str
@@ -103,13 +105,13 @@ class Inside(NamedTuple):
     """0 where it is not a step: set-up commands, and what `init` tries."""
 
 
-def callers(pid: int | None = None) -> Iterator[Caller]:
+def callers(pid: int | None = None) -> Iterator[CallerProcess]:
     """Yield a process, by default this one, and its ancestors, the nearest first."""
     for row in lineage(os.getpid() if pid is None else pid):
-        yield Caller(initial_environment(row), outputs_of(row))
+        yield CallerProcess(initial_environment(row), outputs_of(row))
 
 
-def find_inside(data: Path, above: Iterable[Caller]) -> Inside | None:
+def find_inside(data: Path, above: Iterable[CallerProcess]) -> EnclosingStep | None:
     """Find the command of a run of this data folder that one of these processes belongs to.
 
     A keeper writes to files in its process folder as long as it lives, and all its descendants stay below it,
@@ -124,14 +126,14 @@ def find_inside(data: Path, above: Iterable[Caller]) -> Inside | None:
     return None
 
 
-def _parse_place(data: Path, place: Path) -> Inside | None:
+def _parse_place(data: Path, place: Path) -> EnclosingStep | None:
     for folder in (place, place.resolve()):
         if folder.is_relative_to(data):
             match folder.relative_to(data).parts:
                 case ("runs", run, seq, _):
-                    return Inside(run, int(seq) if seq.isdecimal() else 0)
+                    return EnclosingStep(run, int(seq) if seq.isdecimal() else 0)
                 case ("trials", trial, _):
-                    return Inside(trial, 0)
+                    return EnclosingStep(trial, 0)
                 case _:
                     return None
     return None

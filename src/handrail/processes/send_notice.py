@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from http.client import HTTPException
 from urllib.parse import urlsplit
 
-from handrail.ports.notices import Notice, Target
+from handrail.ports.notices import Notice, NoticeTarget
 from handrail.processes.environment import filter_environment
 
 DEADLINE = 10.0
@@ -26,12 +26,12 @@ FIRST_PAUSE = 0.25
 """Seconds before the first retry of a request; each further pause is twice as long."""
 _DESKTOP = ("DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS")
 _OSASCRIPT = ("on run argv", "display notification (item 2 of argv) with title (item 1 of argv)", "end run")
-_MOST_ARGUMENT = 2_000
+_MAX_ARGUMENT = 2_000
 _WORTH_ANOTHER_TRY = frozenset({408, 425, 429, 500, 502, 503, 504})
 _DELIVERED = range(200, 300)
 
 
-def send_notice(target: Target, notice: Notice) -> tuple[str, ...]:
+def send_notice(target: NoticeTarget, notice: Notice) -> tuple[str, ...]:
     """Notify a target in all its ways at once, and return what did not work."""
     problems: list[str] = []
     ways = [threading.Thread(target=_try, args=(*way, problems), daemon=True) for way in _channels(target, notice)]
@@ -46,7 +46,7 @@ def send_notice(target: Target, notice: Notice) -> tuple[str, ...]:
     return tuple(problems)
 
 
-def _channels(target: Target, notice: Notice) -> Iterator[tuple[str, Callable[[], str]]]:
+def _channels(target: NoticeTarget, notice: Notice) -> Iterator[tuple[str, Callable[[], str]]]:
     if target.desktop:
         yield "desktop", lambda: _show_on_desktop(notice)
     if target.command:
@@ -76,7 +76,7 @@ def _show_on_desktop(notice: Notice) -> str:
 
 
 def _argument(text: str) -> str:
-    return text.replace("\0", " ")[:_MOST_ARGUMENT]
+    return text.replace("\0", " ")[:_MAX_ARGUMENT]
 
 
 def _run_command(command: str, notice: Notice) -> str:

@@ -12,16 +12,16 @@ from handrail.language.problems import EvaluationError, LanguageError
 from handrail.language.values import Budget, text_of
 from handrail.model.workflow.values import Command, ShellBinding
 
-LARGEST = 100_000
+MAX_VALUE_BYTES = 100_000
 """The largest value in bytes; Linux accepts 128 KiB for one variable."""
-LARGEST_TOGETHER = 600_000
+MAX_TOTAL_BYTES = 600_000
 """The largest total of all values in bytes; macOS accepts 1 MiB for arguments and environment together."""
-LARGEST_SCRIPT = 120_000
+MAX_SCRIPT_BYTES = 120_000
 _FILE_LIMITS = Limits(text=64 << 20, items=10_000_000, fuel=10_000_000)
 
 
 @frozen
-class Prepared:
+class PreparedCommand:
     """A command line, and the variables it needs in addition to the environment of every command."""
 
     argv: tuple[str, ...]
@@ -39,7 +39,7 @@ class Refusal:
 
 
 @frozen
-class Refused:
+class RefusedCommand:
     """Nothing was written and nothing may be started."""
 
     refusals: tuple[Refusal, ...]
@@ -47,7 +47,7 @@ class Refused:
 
 def prepare(
     command: Command, values: Mapping[str, object], folder: str, written: Mapping[str, str] | None = None
-) -> Prepared | Refused:
+) -> PreparedCommand | RefusedCommand:
     """Evaluate what a command needs in the scope `values`; values passed as files are written to `folder`.
 
     `written` has the author's expressions by variable, where the bindings only name variables.
@@ -55,13 +55,13 @@ def prepare(
     found = [_render_binding(binding, values, (written or {}).get(binding.variable)) for binding in command.bindings]
     refusals = [one for one in (*found, _check_size(command, found)) if isinstance(one, Refusal)]
     if refusals:
-        return Refused(tuple(refusals))
+        return RefusedCommand(tuple(refusals))
     texts = [one for one in found if isinstance(one, bytes)]
     env = [
         (binding.variable, _write(Path(folder), binding.variable, text) if binding.as_file else text.decode())
         for binding, text in zip(command.bindings, texts, strict=True)
     ]
-    return Prepared(("/bin/sh", "-c", command.script), tuple(env))
+    return PreparedCommand(("/bin/sh", "-c", command.script), tuple(env))
 
 
 def _render_binding(binding: ShellBinding, values: Mapping[str, object], written: str | None) -> bytes | Refusal:
@@ -83,21 +83,21 @@ def _check_variable(source: str, text: bytes) -> bytes | Refusal:
     hint = f"pass it as the path of a file: ${{{source} | file}}"
     if b"\0" in text:
         return Refusal(source, "the value contains a NUL character, which an environment variable cannot", hint)
-    if len(text) > LARGEST:
-        message = f"the value has {len(text)} bytes; an environment variable can hold at most {LARGEST}"
+    if len(text) > MAX_VALUE_BYTES:
+        message = f"the value has {len(text)} bytes; an environment variable can hold at most {MAX_VALUE_BYTES}"
         return Refusal(source, message, hint)
     return text
 
 
 def _check_size(command: Command, found: list[bytes | Refusal]) -> Refusal | None:
     script = command.script.encode(errors="replace")
-    if b"\0" in script or len(script) > LARGEST_SCRIPT:
-        message = f"the command contains a NUL character or is longer than {LARGEST_SCRIPT} bytes"
+    if b"\0" in script or len(script) > MAX_SCRIPT_BYTES:
+        message = f"the command contains a NUL character or is longer than {MAX_SCRIPT_BYTES} bytes"
         return Refusal("", message, "put the script into a file of the repository and call that")
     texts = zip(command.bindings, found, strict=True)
     total = sum(len(text) for binding, text in texts if isinstance(text, bytes) and not binding.as_file)
-    if total > LARGEST_TOGETHER:
-        message = f"the values of the command have {total} bytes in total, more than {LARGEST_TOGETHER}"
+    if total > MAX_TOTAL_BYTES:
+        message = f"the values of the command have {total} bytes in total, more than {MAX_TOTAL_BYTES}"
         return Refusal("", message, "pass the largest of them as files: ${x | file}")
     return None
 

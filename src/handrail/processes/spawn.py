@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 TYPE_CHECKING = False  # instead of importing `typing`, which takes as long as all else here
 if TYPE_CHECKING:
-    from handrail.processes.launch import Told
+    from handrail.processes.launch import CommandRequest
 
 
-class NotSpawned(Exception):
+class SpawnError(Exception):
     """A command could not be started; with its exit code and the reason, as a shell would report them."""
 
     def __init__(self, code: int, reason: str) -> None:
@@ -22,7 +22,7 @@ class NotSpawned(Exception):
         self.reason = reason
 
 
-def spawn(told: "Told", streams: Sequence[int]) -> int:
+def spawn(told: "CommandRequest", streams: Sequence[int]) -> int:
     """Start a command and return its process id."""
     trouble = f"the working folder {told['cwd']} cannot be entered"
     try:
@@ -31,7 +31,7 @@ def spawn(told: "Told", streams: Sequence[int]) -> int:
         return _spawn(told["argv"], told["env"], streams)
     except (OSError, ValueError) as error:
         words = error.strerror if isinstance(error, OSError) else str(error)
-        raise NotSpawned(127 if isinstance(error, FileNotFoundError) else 126, f"{trouble}: {words}") from None
+        raise SpawnError(127 if isinstance(error, FileNotFoundError) else 126, f"{trouble}: {words}") from None
     finally:
         os.chdir("/")
 

@@ -13,35 +13,35 @@ import time
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
-from handrail.engine.state.admission import Claimant, Verdict, is_circular, judge
+from handrail.engine.state.admission import AdmissionCandidate, Verdict, is_circular, judge
 from handrail.model.codec import decode
 from handrail.model.history.events import Admission, Event, RunAdmitted, RunEnded, RunQueued
 from handrail.model.history.run_lines import Filter, Row
 from handrail.model.history.run_state import RunState
 from handrail.ports.log import Holder, Lease, Log
-from handrail.runtime.history import Roots
+from handrail.runtime.history import RootFinder
 from handrail.runtime.run_writer import RunWriter
 
 GATE = "admission:gate"
 PLACE, KEY = "place:", "key:"
 OPEN = ("queued", "running", "waiting", "blocked")
 _TRIES, _PAUSE = 100, 0.002
-MOST_NAMED = 3
+MAX_NAMED = 3
 """How many of the runs ahead in the queue are named."""
 
 
 @dataclass(slots=True)
-class Places:
+class AdmissionSlots:
     """The places and keys that this process holds for the runs it drives."""
 
     log: Log
     name: str
     _places: dict[str, Lease] = field(default_factory=dict[str, Lease])
     _keys: dict[str, Lease] = field(default_factory=dict[str, Lease])
-    _roots: Roots = field(init=False)
+    _roots: RootFinder = field(init=False)
 
     def __post_init__(self) -> None:
-        self._roots = Roots(self.log)
+        self._roots = RootFinder(self.log)
 
     def admit(self, writer: RunWriter, state: RunState, now: float) -> tuple[Event, ...]:
         """Return the event to record before a run goes on (admitted, queued, skipped), if it is not in mid-work."""
@@ -136,10 +136,10 @@ def _is_new(state: RunState) -> bool:
     return state.queued == 1 and state.forked_from is None
 
 
-def _claimant(log: Log, state: RunState) -> Claimant:
+def _claimant(log: Log, state: RunState) -> AdmissionCandidate:
     """Describe the run that asks; its position is where it entered the queue, or the end of it."""
     order = _position(log, state.run, state.queued) if state.queued else float("inf")
-    return Claimant(
+    return AdmissionCandidate(
         state.run,
         state.family,
         state.admission or Admission(),
@@ -156,14 +156,14 @@ def _position(log: Log, run: str, seq: int) -> float:
     return float(found[0].position) if found else 0.0
 
 
-def claimants(log: Log) -> tuple[Claimant, ...]:
+def claimants(log: Log) -> tuple[AdmissionCandidate, ...]:
     """List all unfinished runs that others may have to wait for, or that wait themselves."""
     return tuple(
         _claimant_from_row(log, row) for row in log.summaries(Filter(statuses=OPEN)) if row.document.get("admission")
     )
 
 
-def _claimant_from_row(log: Log, row: Row) -> Claimant:
+def _claimant_from_row(log: Log, row: Row) -> AdmissionCandidate:
     line = row.document["admission"]
     about = line if isinstance(line, dict) else {}
     admission = decode(Admission, about.get("needs") or {})
@@ -172,7 +172,7 @@ def _claimant_from_row(log: Log, row: Row) -> Claimant:
     queued = row.document.get("status") == "queued"
     # Another process has decided, and not recorded it yet.
     deciding = queued and bool(admission.key) and log.holder(f"{KEY}{row.key}") is not None
-    return Claimant(
+    return AdmissionCandidate(
         row.key,
         root,
         admission,
@@ -193,8 +193,8 @@ def select_admissible(log: Log, runs: Collection[str]) -> frozenset[str]:
 
 def queue_words(admission: Admission, verdict: Verdict) -> str:
     """Describe what a queued run waits for, and behind which runs."""
-    names = ", ".join(verdict.behind[:MOST_NAMED])
-    more = len(verdict.behind) - MOST_NAMED
+    names = ", ".join(verdict.behind[:MAX_NAMED])
+    more = len(verdict.behind) - MAX_NAMED
     names += f" and {more} more" if more > 0 else ""
     if verdict.waits_for == "key":
         return f"queued behind {names}: same concurrency key '{admission.key}'"
@@ -215,7 +215,7 @@ def _fail_deadlocked(state: RunState, verdict: Verdict, now: float) -> RunEnded:
     return RunEnded(status="failed", message=f"deadlock: {message}", at=now)
 
 
-def _stop(writer: RunWriter, state: RunState, known: Iterable[Claimant], mine: Claimant) -> None:
+def _stop(writer: RunWriter, state: RunState, known: Iterable[AdmissionCandidate], mine: AdmissionCandidate) -> None:
     """Ask the runs that have the key, or came before, to stop; each is asked only once."""
     for each in known:
         same = each.key == mine.key and each.root != mine.root

@@ -27,14 +27,14 @@ from handrail.ports.environments import RunEnvironments
 from handrail.ports.log import Log, Timer
 from handrail.runtime.event_records import decode_event
 from handrail.runtime.history import state_of
-from handrail.runtime.ports import Clock, Reading, SteadyClock, steady_time
+from handrail.runtime.ports import Clock, ClockReading, SteadyClock, steady_time
 from handrail.runtime.run_writer import RunWriter
 
-LOOK_EVERY = 0.05
+POLL_INTERVAL = 0.05
 
 
 @dataclass(slots=True)
-class Waits:
+class TimerWatch:
     """Watches the clock on behalf of the timers of a log."""
 
     log: Log
@@ -60,7 +60,7 @@ class Waits:
             # The driver meets the same fault, and reports it.
             with contextlib.suppress(StorageFault):
                 self.look()
-            await asyncio.sleep(LOOK_EVERY)
+            await asyncio.sleep(POLL_INTERVAL)
 
     def look(self) -> None:
         """Compare the clocks, and notify the runs whose time has come by the steady one alone."""
@@ -75,11 +75,11 @@ class Waits:
         if come:
             self._tell(come)
 
-    def _read(self) -> Reading:
+    def _read(self) -> ClockReading:
         if isinstance(self.clock, SteadyClock):
             return self.clock.read()
         now = self.clock()
-        return Reading(now, now - (self.steady or time.monotonic)())
+        return ClockReading(now, now - (self.steady or time.monotonic)())
 
     def _begin(self, now: float, steady: float) -> None:
         for timer, state in self._timers_with_states():

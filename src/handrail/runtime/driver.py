@@ -29,7 +29,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from handrail.engine.state.agent_calls import GUIDED, is_for_holder, is_holders
-from handrail.engine.state.scope import DiffWanted
+from handrail.engine.state.scope import MissingDiff
 from handrail.errors import MessagesWaiting
 from handrail.frozen import frozen
 from handrail.late_import import late_import
@@ -52,11 +52,11 @@ from handrail.runtime.handlers.children import ChildHandler, is_over
 from handrail.runtime.handlers.commands.handler import CommandHandler
 from handrail.runtime.handlers.proofs.file_evidence import RECORDED
 from handrail.runtime.handlers.steps import StepHandler, compare
-from handrail.runtime.history import Known, is_readable, plan_of
+from handrail.runtime.history import StateCache, is_readable, plan_of
 from handrail.runtime.ports import Clock, Flows, is_set
-from handrail.runtime.recorder import Recorder, Turn
+from handrail.runtime.recorder import PendingCommit, Recorder
 from handrail.runtime.run_writer import RunWriter
-from handrail.runtime.watched_effect import LOOK_EVERY, Watch
+from handrail.runtime.watched_effect import POLL_INTERVAL, EffectWatch
 
 if TYPE_CHECKING:
     from handrail.runtime import admission, recorded_files
@@ -65,11 +65,11 @@ else:
     recorded_files = late_import("handrail.runtime.recorded_files")
     dynamic = late_import("handrail.runtime.dynamic.handler")
 
-BREATH = 0.01
+YIELD_INTERVAL = 0.01
 """Seconds after which other tasks get their turn, however fast the steps of a run are."""
 
 
-class Performed(NamedTuple):
+class EffectResult(NamedTuple):
     """The result of performing an effect: no events yet when a message ended it."""
 
     state: RunState
@@ -96,16 +96,16 @@ class Driver:
     lease: Lease
     handlers: Handlers
     clock: Clock
-    known: Known = field(default_factory=Known)
+    known: StateCache = field(default_factory=StateCache)
     environment: RunEnvironment = field(init=False)
     writer: RunWriter = field(init=False)
     """Sends messages to other runs."""
     recorder: Recorder = field(init=False)
-    places: "Callable[[], admission.Places] | None" = None
+    places: "Callable[[], admission.AdmissionSlots] | None" = None
     """Where the run asks to be admitted, if it has to."""
     flows: "dynamic.FlowHandler | None" = None
     """Performs dynamic steps; created for the first one."""
-    watch: Watch = field(init=False)
+    watch: EffectWatch = field(init=False)
     _seen: int | None = None
     """The change token of the log at the last check."""
 
@@ -123,16 +123,16 @@ class Driver:
         found = self.known.fold_run(self.log, self.lease.stream)
         state, self.recorder.checkpointed = found.state, found.checkpointed
         plan = plan_of(self.log, state.plan)
-        performed: Performed | None = Performed(state)
-        self.watch = Watch(partial(self._look, plan))
+        performed: EffectResult | None = EffectResult(state)
+        self.watch = EffectWatch(partial(self._look, plan))
         steady = asyncio.get_running_loop().time
-        breath = steady() + BREATH
+        breath = steady() + YIELD_INTERVAL
         try:
             while performed is not None:
                 state = await self._record(plan, performed.state, performed.caused)
                 if steady() > breath:
                     await asyncio.sleep(0)
-                    breath = steady() + BREATH
+                    breath = steady() + YIELD_INTERVAL
                 performed = None if state.status == "queued" else await self._perform(plan, state)
         finally:
             self.watch.close()
@@ -148,7 +148,7 @@ class Driver:
         while True:
             try:
                 turn = self.recorder.turn(plan, state, caused, look=look)
-            except DiffWanted as wanted:
+            except MissingDiff as wanted:
                 caused = (*caused, await self._compare_files(state.run, wanted))
                 continue
             for pending in turn.given_up:
@@ -158,13 +158,13 @@ class Driver:
             except MessagesWaiting:
                 look = True
 
-    async def _compare_files(self, run: str, wanted: DiffWanted) -> FilesCompared:
+    async def _compare_files(self, run: str, wanted: MissingDiff) -> FilesCompared:
         """Compute the difference between two snapshots, which the next decision reads."""
         if self.handlers.steps is not None:
             return await compare(self.handlers.steps.trees, wanted, run)
         return FilesCompared(since=wanted.since, until=wanted.until, diff="", at=self.clock())
 
-    async def _record_ignored_files(self, plan: Plan, turn: Turn) -> Turn:
+    async def _record_ignored_files(self, plan: Plan, turn: PendingCommit) -> PendingCommit:
         """Record the ignored files that a step must leave alone, before the event that begins the step."""
         steps = self.handlers.steps
         if steps is None or not turn.events or not isinstance(turn.events[-1], StepBegan):
@@ -172,7 +172,7 @@ class Driver:
         step = steps.find_step_to_record(plan, turn.state)
         return turn if step is None else await recorded_files.attach_file_record(steps.trees, self.recorder, step, turn)
 
-    async def _perform(self, plan: Plan, state: RunState) -> Performed | None:
+    async def _perform(self, plan: Plan, state: RunState) -> EffectResult | None:
         """Perform what is pending; None when only the outside can move the run."""
         pending = state.pending
         if self.handlers.steps is not None and self.handlers.steps.needs_settling(state):
@@ -181,24 +181,24 @@ class Driver:
             return None
         if pending is None:
             # A long walk through the plan is recorded in parts.
-            return Performed(state)
+            return EffectResult(state)
         began = self._find_intent(state, pending)
         if pending.kind == "items" and self.handlers.steps is not None:
             ended = await self.handlers.steps.items.perform(plan, state)
-            return Performed(state, await self._add_notices(state, ended)) if ended else None
+            return EffectResult(state, await self._add_notices(state, ended)) if ended else None
         if isinstance(began, ChildStarted):
             outcome = self.handlers.children.perform(state, pending, began)
-            return None if outcome is None else Performed(state, await self._add_notices(state, (outcome,)))
+            return None if outcome is None else EffectResult(state, await self._add_notices(state, (outcome,)))
         if not isinstance(began, StepBegan) or (is_holders(state, pending.action) and not pending.reported):
             return None
         if is_for_holder(began) and not state.held_by:
             # In a copy of a run that somebody held: the engine begins the step again, with a call of its own.
-            return Performed(state, (RunReleased(by="", at=self.clock()),))
+            return EffectResult(state, (RunReleased(by="", at=self.clock()),))
         return await self._perform_watched(self._perform_effect(plan, state, pending, began), state)
 
-    async def _perform_watched(self, work: "Coroutine[Any, Any, tuple[Event, ...]]", state: RunState) -> Performed:
+    async def _perform_watched(self, work: "Coroutine[Any, Any, tuple[Event, ...]]", state: RunState) -> EffectResult:
         after, caused = await self.watch.run_work(work, state)
-        return Performed(after, caused or ())
+        return EffectResult(after, caused or ())
 
     def _look(self, plan: Plan, state: RunState) -> RunState | None:
         """Record messages that do not affect the work under way; None where one ends it."""
@@ -209,7 +209,7 @@ class Driver:
             return state
         try:
             turn = self.recorder.turn(plan, state)
-        except DiffWanted:
+        except MissingDiff:
             # The message lets the run go on to something that reads a difference, which `_record` can compute.
             return None
         ends = turn.given_up or (state.pending is None and turn.events)
@@ -281,7 +281,7 @@ class Driver:
             self.writer.send(child, f"stop:parent:{state.run}:{seq}", "stop_with", around=state.run)
             lease = self.log.acquire(child, self.lease.holder)
             if isinstance(lease, Holder):
-                await asyncio.sleep(LOOK_EVERY)
+                await asyncio.sleep(POLL_INTERVAL)
                 continue
             try:
                 await Driver(self.log, lease, self.handlers, self.clock, places=self.places).drive()

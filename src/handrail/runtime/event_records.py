@@ -21,10 +21,10 @@ STRUCTURE = frozenset(
 )
 """Fields of events that hold names, digests and paths: masking them would break the references."""
 
-MOST_WORDS = 200
+MAX_WORDS = 200
 """The longest description of what is wrong with an event, in characters."""
 
-DEEPEST = 300
+MAX_DEPTH = 300
 """The deepest nesting of an event; Python reads JSON to about a thousand levels, minus the reader's own call depth."""
 _STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"')
 _BRACKETS = re.compile(r"[\[\]{}]")
@@ -41,8 +41,8 @@ def encode_event(event: Event) -> NewEvent:
     except (ValueError, TypeError, RecursionError) as error:
         raise _unrecordable_error(event, str(error)) from error
     # Counting is cheap, and an event with fewer brackets than this cannot be nested too deeply to be read back.
-    if text.count("[") + text.count("{") > DEEPEST and _depth(text) > DEEPEST:
-        raise _unrecordable_error(event, f"it is nested more than {DEEPEST} levels deep")
+    if text.count("[") + text.count("{") > MAX_DEPTH and _depth(text) > MAX_DEPTH:
+        raise _unrecordable_error(event, f"it is nested more than {MAX_DEPTH} levels deep")
     return NewEvent(event.kind, VERSION, text.encode())
 
 
@@ -109,7 +109,7 @@ def decode_event(stored: StoredEvent) -> Event:
 def unreadable_event_error(stored: StoredEvent, why: Exception) -> StorageDamaged:
     """Build the error for an event that cannot be read or folded: nothing after it can be known of its run."""
     run, words = stored.stream, " ".join(str(why).split())
-    shown = words if len(words) <= MOST_WORDS else f"{words[:MOST_WORDS]}..."
+    shown = words if len(words) <= MAX_WORDS else f"{words[:MAX_WORDS]}..."
     message = f"run {run} cannot be read: event {stored.seq} ({stored.kind}): {type(why).__name__}: {shown}"
     hint = f"`handrail doctor {run} --repair` cuts the run back to what can be read, and keeps a copy of the rest"
     return StorageDamaged(message, next_step=hint, stream=run, intact=stored.seq - 1)

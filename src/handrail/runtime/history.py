@@ -27,14 +27,14 @@ from handrail.runtime.event_records import (
     redact_event,
     unreadable_event_error,
 )
-from handrail.runtime.ports import Pinned, stamp_clock
+from handrail.runtime.ports import PinnedWorkflow, stamp_clock
 from handrail.runtime.run_summary import summary_of, timers_of
 
-MOST_KNOWN = 32
+MAX_KNOWN = 32
 GIVE_PLAIN = "use plain text, numbers, lists and maps as values"
 
 
-class Folded(NamedTuple):
+class FoldedState(NamedTuple):
     """The state of a run after an event."""
 
     state: RunState
@@ -45,19 +45,19 @@ class Folded(NamedTuple):
 
 
 @dataclass(slots=True)
-class Known:
+class StateCache:
     """A cache of the newest states: a run that moves often is not folded from the start each time."""
 
-    _kept: "OrderedDict[str, Folded]" = field(default_factory=OrderedDict[str, Folded])
+    _kept: "OrderedDict[str, FoldedState]" = field(default_factory=OrderedDict[str, FoldedState])
 
-    def keep(self, found: Folded) -> None:
+    def keep(self, found: FoldedState) -> None:
         """Add a state to the cache."""
         self._kept[found.state.run] = found
         self._kept.move_to_end(found.state.run)
-        if len(self._kept) > MOST_KNOWN:
+        if len(self._kept) > MAX_KNOWN:
             self._kept.popitem(last=False)
 
-    def fold_run(self, log: Log, run: str) -> Folded:
+    def fold_run(self, log: Log, run: str) -> FoldedState:
         """Fold the state of a run, from the cached one if it is of the same history."""
         kept = self._kept.get(run)
         if kept is not None and log.last(run).seq >= kept.state.seq:
@@ -72,7 +72,7 @@ def state_of(log: Log, run: str) -> RunState:
     return fold_run(log, run).state
 
 
-def fold_run(log: Log, run: str) -> Folded:
+def fold_run(log: Log, run: str) -> FoldedState:
     """Fold a run's events, beginning with its newest checkpoint."""
     kept = log.checkpoint(run, REDUCER)
     # Read one event before the first that is folded: its hash shows which history the checkpoint belongs to.
@@ -81,25 +81,25 @@ def fold_run(log: Log, run: str) -> Folded:
         raise NotFound(f"there is no run '{run}'", next_step="handrail status")
     first = events[0]
     if kept is None:
-        return _fold_later(log, Folded(_apply(log, None, first), first.hash, 0), events[1:])
+        return _fold_later(log, FoldedState(_apply(log, None, first), first.hash, 0), events[1:])
     try:
         state = decode_state(kept.state, log.get_blob)
     except (ValueError, TypeError, LookupError, RecursionError):
         # A checkpoint only saves time: the events before it give the same state.
         return _fold_from_start(log, run)
-    return _fold_later(log, Folded(state, first.hash, kept.seq), events[1:])
+    return _fold_later(log, FoldedState(state, first.hash, kept.seq), events[1:])
 
 
-def _fold_from_start(log: Log, run: str) -> Folded:
+def _fold_from_start(log: Log, run: str) -> FoldedState:
     first, *later = log.read(run)
-    return _fold_later(log, Folded(_apply(log, None, first), first.hash, 0), later)
+    return _fold_later(log, FoldedState(_apply(log, None, first), first.hash, 0), later)
 
 
-def _fold_later(log: Log, kept: Folded, later: Sequence[StoredEvent]) -> Folded:
+def _fold_later(log: Log, kept: FoldedState, later: Sequence[StoredEvent]) -> FoldedState:
     state = kept.state
     for stored in later:
         state = _apply(log, state, stored)
-    return Folded(state, later[-1].hash if later else kept.hash, kept.checkpointed)
+    return FoldedState(state, later[-1].hash if later else kept.hash, kept.checkpointed)
 
 
 def _apply(log: Log, state: RunState | None, stored: StoredEvent) -> RunState:
@@ -209,7 +209,7 @@ def encode_plan(plan: Plan) -> bytes:
     return rfc8785.dumps(encode(plan))
 
 
-def put_calls(log: Log, calls: Mapping[str, Pinned]) -> str:
+def put_calls(log: Log, calls: Mapping[str, PinnedWorkflow]) -> str:
     """Store the workflows that a run may call; return the digest, empty where it calls none."""
     if not calls:
         return ""
@@ -271,7 +271,7 @@ def _decode_plan(data: bytes) -> Plan:
 
 
 @dataclass(slots=True)
-class Roots:
+class RootFinder:
     """Finds the run that a person started, for any run of a log; that never changes, so it is looked up once."""
 
     log: Log

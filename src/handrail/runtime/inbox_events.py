@@ -14,7 +14,7 @@ from handrail.engine.decide.from_outside import Answer, decide_approval
 from handrail.engine.fold.apply import apply
 from handrail.engine.fold.step_tools import Call, decide_call, report_child_end
 from handrail.engine.state.agent_calls import is_for_holder
-from handrail.engine.state.preferences import Wish, decide_preferences
+from handrail.engine.state.preferences import PreferenceChange, decide_preferences
 from handrail.engine.state.transitions import ALLOWED
 from handrail.errors import HandrailError, UsageError
 from handrail.frozen import frozen
@@ -31,7 +31,7 @@ from handrail.runtime.event_records import can_read_back, decode_event
 from handrail.runtime.handlers.children import outcome_of
 from handrail.runtime.history import plan_of, state_of
 from handrail.runtime.run_summary import TIMEOUT
-from handrail.runtime.run_writer import Heard, Letter
+from handrail.runtime.run_writer import InboxEffects, RunMessage
 
 if TYPE_CHECKING:
     from handrail.engine.state import admission
@@ -46,7 +46,7 @@ ENDS = frozenset({"run_ended", "run_rewound", "run_waits", "run_resumed"})
 
 
 @frozen
-class _Scene:
+class _InboxContext:
     """The state in which a message arrives."""
 
     log: Log
@@ -54,27 +54,29 @@ class _Scene:
     state: RunState
     now: float
     begins: list[ev.RunStarted] = field(default_factory=list[ev.RunStarted])
-    letters: list[Letter] = field(default_factory=list[Letter])
+    letters: list[RunMessage] = field(default_factory=list[RunMessage])
 
 
-def interpret_messages(log: Log, plan: Plan, state: RunState, messages: tuple[Message, ...], now: float) -> Heard:
+def interpret_messages(
+    log: Log, plan: Plan, state: RunState, messages: tuple[Message, ...], now: float
+) -> InboxEffects:
     """Turn messages into events, one after the other; return them with the state after them."""
     caused: list[ev.Event] = []
     consumed: list[int] = []
     given_up: list[Pending] = []
     begins: list[ev.RunStarted] = []
-    letters: list[Letter] = []
+    letters: list[RunMessage] = []
     for each in messages:
         data = _read(each.payload)
         if data.get("kind") == "take" and _is_engine_performing(log, state):
             continue
         consumed.append(each.id)
-        for event in _interpret_message(_Scene(log, plan, state, now, begins, letters), data):
+        for event in _interpret_message(_InboxContext(log, plan, state, now, begins, letters), data):
             if _is_giving_up(state, event) and state.pending is not None:
                 given_up.append(state.pending)
             state = apply(state, event, state.seq + 1, log.get_blob)
             caused.append(event)
-    return Heard(tuple(caused), state, tuple(consumed), tuple(given_up), tuple(begins), tuple(letters))
+    return InboxEffects(tuple(caused), state, tuple(consumed), tuple(given_up), tuple(begins), tuple(letters))
 
 
 def _is_engine_performing(log: Log, state: RunState) -> bool:
@@ -103,17 +105,17 @@ def _read(payload: bytes) -> _Data:
     return cast("_Data", data) if isinstance(data, dict) else {}
 
 
-def _interpret_message(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+def _interpret_message(ctx: _InboxContext, data: _Data) -> tuple[ev.Event, ...]:
     """Turn a message into events; none when it does not fit, or when the events may not follow."""
     make = _MEANINGS.get(str(data.get("kind")))
     try:
-        events = () if make is None else make(scene, data)
-        state = scene.state
+        events = () if make is None else make(ctx, data)
+        state = ctx.state
         for event in events:
             # An event that cannot be read back would make the run unreadable, so the message has no effect.
             if event.kind not in ALLOWED[state.status] or not can_read_back(event):
                 return ()
-            state = apply(state, event, state.seq + 1, scene.log.get_blob)
+            state = apply(state, event, state.seq + 1, ctx.log.get_blob)
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError, UsageError):
         return ()
     return events
@@ -124,69 +126,69 @@ def _sender_of(data: _Data) -> str:
     return type_actor(str(data.get("by") or ""))
 
 
-def _stop(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+def _stop(ctx: _InboxContext, data: _Data) -> tuple[ev.Event, ...]:
     by = _sender_of(data)
     why = str(data.get("why") or "").strip()
     message = f"stopped by {actor_words(by) if by else 'a person'}" + (f": {why}" if why else "")
-    return (ev.RunEnded(status="cancelled", by=by, message=message, at=scene.now),)
+    return (ev.RunEnded(status="cancelled", by=by, message=message, at=ctx.now),)
 
 
-def _stop_with(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+def _stop_with(ctx: _InboxContext, data: _Data) -> tuple[ev.Event, ...]:
     """End a run because its parent gave it up."""
-    return (ev.RunEnded(status="cancelled", message=f"stopped with {data['around']}", at=scene.now),)
+    return (ev.RunEnded(status="cancelled", message=f"stopped with {data['around']}", at=ctx.now),)
 
 
-def _stop_for(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+def _stop_for(ctx: _InboxContext, data: _Data) -> tuple[ev.Event, ...]:
     """End a run because a newer run takes over its key."""
     message = f"stopped: {data['run']} took over its concurrency key '{data['key']}' (if_running: stop_old)"
-    return (ev.RunEnded(status="cancelled", reason="replaced", message=message, at=scene.now),)
+    return (ev.RunEnded(status="cancelled", reason="replaced", message=message, at=ctx.now),)
 
 
-def _resume(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
-    if scene.state.status in ("blocked", "failed") or scene.state.reason in ("pause", "timer", "quota"):
-        return (ev.RunResumed(by=_sender_of(data), at=scene.now),)
+def _resume(ctx: _InboxContext, data: _Data) -> tuple[ev.Event, ...]:
+    if ctx.state.status in ("blocked", "failed") or ctx.state.reason in ("pause", "timer", "quota"):
+        return (ev.RunResumed(by=_sender_of(data), at=ctx.now),)
     return ()
 
 
-def _pause(scene: _Scene, _: _Data) -> tuple[ev.Event, ...]:
-    if scene.state.status in ("running", "queued") or scene.state.reason in ("timer", "quota"):
-        return (ev.RunWaits(reason="pause", message="paused", at=scene.now),)
+def _pause(ctx: _InboxContext, _: _Data) -> tuple[ev.Event, ...]:
+    if ctx.state.status in ("running", "queued") or ctx.state.reason in ("timer", "quota"):
+        return (ev.RunWaits(reason="pause", message="paused", at=ctx.now),)
     return ()
 
 
-def _rewind(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+def _rewind(ctx: _InboxContext, data: _Data) -> tuple[ev.Event, ...]:
     rewound = ev.RunRewound(
         to=str(data["to"]),
         seq=int(data["seq"]),
         state=str(data["state"]),
         crossed=tuple(data["crossed"]),
         by=_sender_of(data),
-        at=scene.now,
+        at=ctx.now,
     )
     return (rewound,)
 
 
-def _take(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+def _take(ctx: _InboxContext, data: _Data) -> tuple[ev.Event, ...]:
     """Hand a run over from the holder that it had when the message was sent."""
-    if scene.state.held_by != data.get("held_by", ""):
+    if ctx.state.held_by != data.get("held_by", ""):
         return ()
-    hands = cast("ev.Hands", data.get("hands", "all"))
-    return (ev.RunTaken(by=_sender_of(data), hands=hands, at=scene.now),)
+    hands = cast("ev.Performer", data.get("hands", "all"))
+    return (ev.RunTaken(by=_sender_of(data), hands=hands, at=ctx.now),)
 
 
-def _release(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+def _release(ctx: _InboxContext, data: _Data) -> tuple[ev.Event, ...]:
     """Return a run to the engine; an imported run goes on only where it gets a place to work in."""
-    state = scene.state
-    return (ev.RunReleased(by=str(data.get("by", "")), at=scene.now),) if state.held_by and not state.foreign else ()
+    state = ctx.state
+    return (ev.RunReleased(by=str(data.get("by", "")), at=ctx.now),) if state.held_by and not state.foreign else ()
 
 
-def _release_import(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+def _release_import(ctx: _InboxContext, data: _Data) -> tuple[ev.Event, ...]:
     """Let an imported run go on, in the place named by the person who released it."""
-    if not scene.state.foreign:
+    if not ctx.state.foreign:
         return ()
     released = ev.RunReleased(
         by=_sender_of(data),
-        at=scene.now,
+        at=ctx.now,
         source=decode(cast("type[TreeSource | None]", TreeSource | None), data["source"]),
         tree=decode(cast("type[Tree | None]", Tree | None), data["tree"]),
         workspace=str(data["workspace"]),
@@ -198,55 +200,55 @@ def _release_import(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
     return (released,)
 
 
-def _answer(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+def _answer(ctx: _InboxContext, data: _Data) -> tuple[ev.Event, ...]:
     """Answer an approval; one that has expired is asked again first, so that a late answer counts."""
-    state = scene.state
+    state = ctx.state
     if state.pending is None or state.pending.kind != "approval" or state.pending.seq != data["asked"]:
         return ()
     answer = Answer(cast("ev.Decision", data["decision"]), _sender_of(data), str(data.get("feedback", "")))
-    decided = decide_approval(scene.plan, state, answer, scene.now)
-    return (ev.RunResumed(by=answer.by, at=scene.now), decided) if state.status == "blocked" else (decided,)
+    decided = decide_approval(ctx.plan, state, answer, ctx.now)
+    return (ev.RunResumed(by=answer.by, at=ctx.now), decided) if state.status == "blocked" else (decided,)
 
 
-def _end_child(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+def _end_child(ctx: _InboxContext, data: _Data) -> tuple[ev.Event, ...]:
     """Record that a child is over; a run that is not running checks it when it goes on."""
-    pending = scene.state.pending
-    if data["child"] in scene.state.children:
-        over = report_child_end(scene.state, state_of(scene.log, str(data["child"])), scene.now)
+    pending = ctx.state.pending
+    if data["child"] in ctx.state.children:
+        over = report_child_end(ctx.state, state_of(ctx.log, str(data["child"])), ctx.now)
         return () if over is None else (over,)
-    if scene.state.status != "running" or pending is None or pending.child != data["child"]:
+    if ctx.state.status != "running" or pending is None or pending.child != data["child"]:
         return ()
     try:
-        ended = outcome_of(scene.log, pending, scene.now)
+        ended = outcome_of(ctx.log, pending, ctx.now)
     except HandrailError:
         # The driver meets the same error when it reads the child's history, and reports it.
         return ()
-    return () if ended is None else (ended, *_adopt_child_settings(scene, pending.child))
+    return () if ended is None else (ended, *_adopt_child_settings(ctx, pending.child))
 
 
-def _adopt_child_settings(scene: _Scene, run: str) -> tuple[ev.Event, ...]:
+def _adopt_child_settings(ctx: _InboxContext, run: str) -> tuple[ev.Event, ...]:
     """Take over what a called workflow found in git's settings: it works in the worktree of its caller."""
-    child = state_of(scene.log, run)
-    if child.tree is None or child.git_changes == scene.state.git_changes:
+    child = state_of(ctx.log, run)
+    if child.tree is None or child.git_changes == ctx.state.git_changes:
         return ()
-    address = "" if scene.state.pending is None else scene.state.pending.address
-    return (ev.GitSettingsChanged(changes=child.git_changes, address=address, at=scene.now),)
+    address = "" if ctx.state.pending is None else ctx.state.pending.address
+    return (ev.GitSettingsChanged(changes=child.git_changes, address=address, at=ctx.now),)
 
 
-def _fire_timer(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+def _fire_timer(ctx: _InboxContext, data: _Data) -> tuple[ev.Event, ...]:
     """Fire a timer that is due by a clock that nobody set back; any other timer set meanwhile has not come due."""
     if data["key"] == TIMEOUT:
-        is_meant = scene.state.deadline == data["due"]
-        return run_deadline.end_late(scene.log, scene.state, scene.now) if is_meant else ()
-    if scene.state.until != data["due"]:
+        is_meant = ctx.state.deadline == data["due"]
+        return run_deadline.end_late(ctx.log, ctx.state, ctx.now) if is_meant else ()
+    if ctx.state.until != data["due"]:
         return ()
-    event = timer_event(scene.plan, scene.state, str(data["key"]), scene.now)
+    event = timer_event(ctx.plan, ctx.state, str(data["key"]), ctx.now)
     return () if event is None else (event,)
 
 
-def _say(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+def _say(ctx: _InboxContext, data: _Data) -> tuple[ev.Event, ...]:
     """Answer an agent's question with a text."""
-    pending = scene.state.pending
+    pending = ctx.state.pending
     if pending is None or pending.kind != "question" or pending.seq != data["asked"]:
         return ()
     return (
@@ -255,22 +257,22 @@ def _say(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
             asked=pending.seq,
             answer=str(data["answer"]),
             by=_sender_of(data),
-            at=scene.now,
+            at=ctx.now,
         ),
     )
 
 
-def _tell(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+def _tell(ctx: _InboxContext, data: _Data) -> tuple[ev.Event, ...]:
     """Record what a person says to the agents, whether one is at work or not."""
-    pending = scene.state.pending
+    pending = ctx.state.pending
     at_work = pending is not None and pending.kind == "step" and pending.action == "agent"
     address = pending.address if pending is not None and at_work else ""
-    return (ev.MessageGiven(text=str(data["text"]), by=_sender_of(data), address=address, at=scene.now),)
+    return (ev.MessageGiven(text=str(data["text"]), by=_sender_of(data), address=address, at=ctx.now),)
 
 
-def _report(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+def _report(ctx: _InboxContext, data: _Data) -> tuple[ev.Event, ...]:
     """Record the work that a connected agent submits for its step."""
-    state, pending = scene.state, scene.state.pending
+    state, pending = ctx.state, ctx.state.pending
     if pending is None or pending.seq != data["seq"] or pending.reported or state.held_by != data["by"]:
         return ()
     reported = ev.WorkReported(
@@ -281,60 +283,60 @@ def _report(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
         has_output=bool(data["has_output"]),
         artifacts=tuple(data.get("artifacts") or ()),
         by=state.held_by,
-        at=scene.now,
+        at=ctx.now,
     )
     return (reported,)
 
 
-def _call_tool(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+def _call_tool(ctx: _InboxContext, data: _Data) -> tuple[ev.Event, ...]:
     """Record a tool call of one of our agents."""
     call = decode(Call, data["call"])
-    found = decide_call(scene.plan, scene.state, call, scene.now)
+    found = decide_call(ctx.plan, ctx.state, call, ctx.now)
     if found.begins is not None:
         if not can_read_back(found.begins):
             return ()
         try:
-            scene.begins.append(_add_admission(scene, found.begins))
+            ctx.begins.append(_add_admission(ctx, found.begins))
         except UsageError as error:
-            return (decide_call(scene.plan, scene.state, replace(call, error=error.message), scene.now).event,)
+            return (decide_call(ctx.plan, ctx.state, replace(call, error=error.message), ctx.now).event,)
     if found.event.success and data.get("letter"):
-        text = f"(from the agent of {scene.state.run}, which started this run) {data['letter']['text']}"
-        key, by = f"tell:{scene.state.run}:{call.call}", str(make_agent(scene.state.run, call.address))
-        scene.letters.append(Letter(str(data["letter"]["run"]), key, text, by))
+        text = f"(from the agent of {ctx.state.run}, which started this run) {data['letter']['text']}"
+        key, by = f"tell:{ctx.state.run}:{call.call}", str(make_agent(ctx.state.run, call.address))
+        ctx.letters.append(RunMessage(str(data["letter"]["run"]), key, text, by))
     return (found.event,)
 
 
-def _add_admission(scene: _Scene, begins: ev.RunStarted) -> ev.RunStarted:
+def _add_admission(ctx: _InboxContext, begins: ev.RunStarted) -> ev.RunStarted:
     """Let a run that an agent starts wait for its turn, like any other."""
-    plan, around = plan_of(scene.log, begins.plan), scene.state.admission
+    plan, around = plan_of(ctx.log, begins.plan), ctx.state.admission
     return begins if around is None and plan.concurrency is None else admission.add_admission(plan, begins, around)
 
 
-def _prefer(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+def _prefer(ctx: _InboxContext, data: _Data) -> tuple[ev.Event, ...]:
     """Record how far a person lets the run go on alone."""
-    wish = Wish(by=_sender_of(data), autonomy=str(data["autonomy"]), risk=str(data["risk"]))
-    return decide_preferences(scene.plan, scene.state, wish, scene.now)
+    change = PreferenceChange(by=_sender_of(data), autonomy=str(data["autonomy"]), risk=str(data["risk"]))
+    return decide_preferences(ctx.plan, ctx.state, change, ctx.now)
 
 
-def _refuse_command(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+def _refuse_command(ctx: _InboxContext, data: _Data) -> tuple[ev.Event, ...]:
     """Record that an agent called a command that is for people."""
     refused = ev.CommandRefused(
         command=str(data["command"]),
         about=str(data["about"]),
         address=str(data["address"]),
         by=_sender_of(data),
-        at=scene.now,
+        at=ctx.now,
     )
     return (refused,)
 
 
-def _record_notice(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+def _record_notice(ctx: _InboxContext, data: _Data) -> tuple[ev.Event, ...]:
     """Record that somebody is notified of what the run needs, or could not be."""
-    told = ev.PersonNotified(need=int(data["need"]), to=str(data["to"]), problem=str(data["problem"]), at=scene.now)
+    told = ev.PersonNotified(need=int(data["need"]), to=str(data["to"]), problem=str(data["problem"]), at=ctx.now)
     return (told,)
 
 
-_MEANINGS: dict[str, Callable[[_Scene, _Data], tuple[ev.Event, ...]]] = {
+_MEANINGS: dict[str, Callable[[_InboxContext, _Data], tuple[ev.Event, ...]]] = {
     "answer": _answer,
     "say": _say,
     "report": _report,

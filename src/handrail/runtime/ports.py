@@ -35,7 +35,7 @@ Clock: TypeAlias = Callable[[], float]
 
 
 @frozen
-class Prepared:
+class PreparedCommand:
     """A command line, and the variables that carry its values."""
 
     argv: tuple[str, ...]
@@ -47,24 +47,24 @@ class Commands(Protocol):
 
     def prepare(
         self, command: Command, values: Mapping[str, object], folder: str, written: Mapping[str, str]
-    ) -> Prepared | str:
+    ) -> PreparedCommand | str:
         """Build what to run; a plain text explains why a value, named as it was `written`, cannot be passed."""
         ...
 
 
 @frozen
-class Pinned:
+class PinnedWorkflow:
     """A workflow that was found and compiled."""
 
     plan: Plan
     definition: str
     written: bytes = b""
     """The serialized plan, where it is known already: serializing a long one takes a while."""
-    calls: "Mapping[str, Pinned]" = field(default_factory=dict[str, "Pinned"])
+    calls: "Mapping[str, PinnedWorkflow]" = field(default_factory=dict[str, "PinnedWorkflow"])
     """Every workflow that it or one of these may call, by the name in the plan."""
 
 
-Workflows: TypeAlias = Callable[[str, str], Pinned]
+Workflows: TypeAlias = Callable[[str, str], PinnedWorkflow]
 """Finds and compiles a workflow by its name, seen from a run's workspace; raises errors that a person can act on."""
 
 
@@ -76,16 +76,16 @@ class Flows:
     builtins: "Callable[[], Builtins]"
 
 
-TOGETHER = 0.01
+MAX_SKEW = 0.01
 """Seconds within which both clocks are read, or they are read again: the largest error of a duration."""
-TRIES = 20
+MAX_TRIES = 20
 RECENT = 60.0
 """Seconds within which a time counts as taken from the clock as it is set now."""
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _TIME_NAMESPACE = Path("/proc/self/ns/time")
 
 
-class Reading(NamedTuple):
+class ClockReading(NamedTuple):
     """Both clocks read at the same moment."""
 
     now: float
@@ -106,16 +106,16 @@ class SteadyClock:
         """Return the time of day."""
         return self.wall()
 
-    def read(self) -> Reading:
+    def read(self) -> ClockReading:
         """Read both clocks, as close together as a busy machine allows."""
         before, now, after = self.steady(), self.wall(), self.steady()
-        apart, found = after - before, Reading(now, now - after)
-        for _ in range(TRIES):
-            if apart <= TOGETHER:
+        apart, found = after - before, ClockReading(now, now - after)
+        for _ in range(MAX_TRIES):
+            if apart <= MAX_SKEW:
                 break
             before, now, after = after, self.wall(), self.steady()
             if after - before < apart:
-                apart, found = after - before, Reading(now, now - after)
+                apart, found = after - before, ClockReading(now, now - after)
         return found
 
 

@@ -3,7 +3,7 @@
 from contextlib import suppress
 from dataclasses import replace
 
-from handrail.engine.state.scope import DiffWanted, evaluate_expression
+from handrail.engine.state.scope import MissingDiff, evaluate_expression
 from handrail.language.problems import EvaluationError, LanguageError
 from handrail.model.history.run_state import RunState
 from handrail.model.parts import parts
@@ -27,7 +27,7 @@ async def _load_expression_diffs(
     while True:
         try:
             evaluate_expression(expression, state, names)
-        except DiffWanted as wanted:
+        except MissingDiff as wanted:
             found = await compare(trees, wanted, state.run)
             state = replace(state, diffs=state.diffs.insert(f"{wanted.since}..{wanted.until}", found.diff))
         else:

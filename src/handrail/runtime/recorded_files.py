@@ -21,15 +21,15 @@ from handrail.model.workflow.plan import Step
 from handrail.model.workflow.proofs import FilesProof
 from handrail.model.workflow.values import JsonValue
 from handrail.runtime.event_records import decode_event
-from handrail.runtime.handlers.proofs.file_evidence import RECORDED, NoEvidence, globs_of
+from handrail.runtime.handlers.proofs.file_evidence import RECORDED, ProofError, globs_of
 from handrail.runtime.handlers.trees import TreeHandler
-from handrail.runtime.recorder import Recorder, Turn
+from handrail.runtime.recorder import PendingCommit, Recorder
 
-MOST_BACK = 64
+MAX_BACK = 64
 """The most events between a rewind and the step that begins again."""
 
 
-async def attach_file_record(trees: TreeHandler, recorder: Recorder, step: Step, turn: Turn) -> Turn:
+async def attach_file_record(trees: TreeHandler, recorder: Recorder, step: Step, turn: PendingCommit) -> PendingCommit:
     """Return a turn whose intent names a record of the files, or one that blocks the run where there can be none."""
     began = cast("StepBegan", turn.events[-1])
     try:
@@ -54,14 +54,14 @@ def _globs(step: Step, state: RunState, began: StepBegan) -> tuple[str, ...]:
         if isinstance(proof, FilesProof) and proof.ignored:
             try:
                 found.update(globs_of(value_of(proof.globs, state, names)))
-            except (NoEvidence, LanguageError, EvaluationError) as error:
-                why = str(error) if isinstance(error, NoEvidence) else error.problem.message
+            except (ProofError, LanguageError, EvaluationError) as error:
+                why = str(error) if isinstance(error, ProofError) else error.problem.message
                 message = f"the files that '{began.address}' must not change cannot be determined: {why}"
                 raise EnvironmentFault(message, next_step="fix the globs of `unchanged`, then start over") from error
     return tuple(sorted(found))
 
 
-def _find_earlier_record(recorder: Recorder, turn: Turn, began: StepBegan) -> dict[str, JsonValue]:
+def _find_earlier_record(recorder: Recorder, turn: PendingCommit, began: StepBegan) -> dict[str, JsonValue]:
     """Return the record of an earlier try of the same step, whose work this one continues."""
     state = _state_before(recorder, turn)
     known = state.steps.get(began.address)
@@ -78,11 +78,11 @@ def _record_of(began: StepBegan) -> dict[str, JsonValue]:
     return found if isinstance(found, dict) else {}
 
 
-def _state_before(recorder: Recorder, turn: Turn) -> RunState:
+def _state_before(recorder: Recorder, turn: PendingCommit) -> RunState:
     return recorder.fold(turn.before, turn.events[:-1])
 
 
-def _find_rewind_target(recorder: Recorder, turn: Turn) -> Event | None:
+def _find_rewind_target(recorder: Recorder, turn: PendingCommit) -> Event | None:
     """Return the intent to which the run was rewound, where nothing was done since."""
     for event in _newest_first(recorder, turn):
         if isinstance(event, RunRewound):
@@ -92,8 +92,8 @@ def _find_rewind_target(recorder: Recorder, turn: Turn) -> Event | None:
     return None
 
 
-def _newest_first(recorder: Recorder, turn: Turn) -> Iterator[Event]:
+def _newest_first(recorder: Recorder, turn: PendingCommit) -> Iterator[Event]:
     yield from reversed(turn.events[:-1])
-    start = max(0, turn.before.seq - MOST_BACK)
-    for stored in reversed(recorder.log.read(turn.before.run, after=start, limit=MOST_BACK)):
+    start = max(0, turn.before.seq - MAX_BACK)
+    for stored in reversed(recorder.log.read(turn.before.run, after=start, limit=MAX_BACK)):
         yield decode_event(stored)

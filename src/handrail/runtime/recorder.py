@@ -6,7 +6,7 @@ an outcome without the decision that follows from it. So recording has two phase
 
     turn     appends nothing: reads the inbox, the due timers and the clock, folds what happened in a fixed order
              (clock, messages said during the call, outcome, other messages, timers, deadline, admission), lets the
-             engine decide what is next, and returns all of it as a `Turn`
+             engine decide what is next, and returns all of it as a `PendingCommit`
     commit   one append: the events, the consumed messages, the timers, the checkpoint, the summary and new runs
 
 Between the two the caller ends what the turn gives up. A turn that is never committed leaves the run as it was: the
@@ -36,10 +36,10 @@ from handrail.model.workflow.agent_names import AgentNames
 from handrail.model.workflow.plan import Plan
 from handrail.ports.log import Append, Checkpoint, Lease, Log, NewEvent, TimerCleared
 from handrail.runtime.event_records import decode_event, encode_event, redact_and_encode
-from handrail.runtime.history import Folded, Known, build_first_append
+from handrail.runtime.history import FoldedState, StateCache, build_first_append
 from handrail.runtime.ports import Clock, adjust_to_clock, read_clock
 from handrail.runtime.run_summary import TIMEOUT, summary_of, timers_of
-from handrail.runtime.run_writer import Heard, Letter, RunWriter, encode_message
+from handrail.runtime.run_writer import InboxEffects, RunMessage, RunWriter, encode_message
 
 if TYPE_CHECKING:
     from handrail.runtime import admission, inbox_events, run_deadline
@@ -52,11 +52,11 @@ CHECKPOINT_SHARE = 32
 """A checkpoint costs as much as the state is large, so the next one is taken when the history has grown by this part:
 the cost of checkpoints per event stays constant however long the run is, and a resume folds at most that part again.
 """
-MOST_JUMPS = 8
+MAX_JUMPS = 8
 """How many jumps of the clock an event may be older than."""
 
 
-class Turn(NamedTuple):
+class PendingCommit(NamedTuple):
     """What one commit would record."""
 
     before: RunState
@@ -70,7 +70,7 @@ class Turn(NamedTuple):
     """Timers that came due and that nobody waits for any more."""
     begins: tuple[RunStarted, ...] = ()
     """Runs that are created in the same commit."""
-    letters: tuple[Letter, ...] = ()
+    letters: tuple[RunMessage, ...] = ()
     """Messages to other runs, sent before the commit: sent again, if it fails."""
     looked: bool = True
     """Whether the inbox was read; if not, the log refuses the turn when the inbox is not empty."""
@@ -92,7 +92,7 @@ class Recorder:
     """Removes the secrets of the environment in which the run works."""
     checkpointed: int = 0
     """The sequence number of the newest checkpoint."""
-    known: Known = field(default_factory=Known)
+    known: StateCache = field(default_factory=StateCache)
     agent_names: AgentNames = field(kw_only=True)
     """The names by which people call agents here: they decide which agent performs a step."""
     _newest: tuple[int, Event] | None = None
@@ -102,14 +102,14 @@ class Recorder:
     """Serialized events of the turn, by identity."""
     _jumps: tuple[float, ...] = ()
     """By how much the clock was set while we held the run: earlier events may be reported after a jump was noted."""
-    places: "Callable[[], admission.Places] | None" = None
+    places: "Callable[[], admission.AdmissionSlots] | None" = None
     """Where a run asks for its turn; without it no run has to."""
     writer: "RunWriter | None" = None
     """Sends messages to other runs."""
     _timed: bool = True
     """Whether the run may have a timer; only the holder of its lease sets one."""
 
-    def turn(self, plan: Plan, state: RunState, caused: tuple[Event, ...] = (), *, look: bool = True) -> Turn:
+    def turn(self, plan: Plan, state: RunState, caused: tuple[Event, ...] = (), *, look: bool = True) -> PendingCommit:
         """Compute what has to be recorded now, without recording anything."""
         before = state
         self._written.clear()
@@ -125,11 +125,11 @@ class Recorder:
         # Messages from before the end of a call is known were said during it, so they come before its outcome.
         tells = inbox and caused and not state.held_by
         words = tuple(each for each in inbox if each.key.startswith("tell:")) if tells else ()
-        said = inbox_events.interpret_messages(self.log, plan, state, words, now) if words else Heard((), state)
+        said = inbox_events.interpret_messages(self.log, plan, state, words, now) if words else InboxEffects((), state)
         state = said.state
         state = self.fold(state, caused)
         later = tuple(each for each in inbox if each not in words) if words else inbox
-        heard = inbox_events.interpret_messages(self.log, plan, state, later, now) if later else Heard((), state)
+        heard = inbox_events.interpret_messages(self.log, plan, state, later, now) if later else InboxEffects((), state)
         state = heard.state
         fired, stale = (), ()
         if self._timed or state.until is not None:
@@ -150,7 +150,7 @@ class Recorder:
         events = (*first, *said.events, *caused, *heard.events, *fired, *admitted, *decided)
         consumed = (*said.consumed, *heard.consumed)
         given_up = (*heard.given_up, *lost)
-        return Turn(before, after, events, consumed, given_up, stale, heard.begins, heard.letters, looked=look)
+        return PendingCommit(before, after, events, consumed, given_up, stale, heard.begins, heard.letters, looked=look)
 
     def _request_admission(self, state: RunState, now: float) -> tuple[Event, ...]:
         """Ask whether it is the run's turn, where it needs one."""
@@ -158,7 +158,7 @@ class Recorder:
             return ()
         return self.places().admit(self.writer, state, now)
 
-    def replace_intent(self, turn: Turn, intent: Event) -> Turn:
+    def replace_intent(self, turn: PendingCommit, intent: Event) -> PendingCommit:
         """Replace the last event of a turn, without anything that would follow from it."""
         events = (*turn.events[:-1], self._clean(intent))
         return turn._replace(events=events, state=self.fold(turn.before, events))
@@ -196,7 +196,7 @@ class Recorder:
                 fired.append(event)
         return tuple(fired), tuple(stale), state
 
-    def commit(self, turn: Turn) -> RunState:
+    def commit(self, turn: PendingCommit) -> RunState:
         """Record a turn, all of it or nothing, and return the state after it."""
         if turn.is_empty:
             return turn.state
@@ -215,10 +215,10 @@ class Recorder:
             self.log.send(letter.run, letter.key, encode_message(self.redactor, "tell", text=letter.text, by=letter.by))
         begun = [build_first_append(self.log, self.redactor, each.run, each) for each in turn.begins]
         stored = self.log.append([*begun, append], [self.lease])
-        self._jumps = (*self._jumps, *_jumps_in(turn.events))[-MOST_JUMPS:]
+        self._jumps = (*self._jumps, *_jumps_in(turn.events))[-MAX_JUMPS:]
         self.checkpointed = self.checkpointed if checkpoint is None else checkpoint.seq
         if stored:
-            self.known.keep(Folded(turn.state, stored[-1].hash, self.checkpointed))
+            self.known.keep(FoldedState(turn.state, stored[-1].hash, self.checkpointed))
         self._timed = turn.state.until is not None or turn.state.deadline is not None
         self._newest = (turn.state.seq, turn.events[-1]) if turn.events else self._newest
         return turn.state

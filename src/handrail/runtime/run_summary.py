@@ -19,8 +19,8 @@ else:
 
 TIMEOUT = "timeout"
 """The key of the timer that limits the whole run."""
-MOST_GOAL = 320
-MOST_RECAP = 1_600
+MAX_GOAL = 320
+MAX_RECAP = 1_600
 """The longest text stored for finding a run, in bytes."""
 
 
@@ -68,7 +68,7 @@ def repository_of(state: RunState) -> str:
 
 def _goal_text(state: RunState) -> str:
     """Describe what a run is about: the beginning of its inputs, whose whole text is in its first event."""
-    return " ".join(value[:MOST_GOAL] for value in state.inputs.values() if isinstance(value, str))[:MOST_GOAL]
+    return " ".join(value[:MAX_GOAL] for value in state.inputs.values() if isinstance(value, str))[:MAX_GOAL]
 
 
 def _origin_fields(state: RunState) -> dict[str, JsonValue]:
@@ -127,8 +127,8 @@ def _lookup_fields(state: RunState) -> dict[str, JsonValue]:
     notes = "" if newest is None else newest.stdout.strip() or newest.summary
     return {
         "held_by": state.held_by,
-        "goal": byte_limits.cut(state.task[: MOST_GOAL + 1], MOST_GOAL, byte_limits.DOTS),
-        "recap": byte_limits.cut(notes[: MOST_RECAP + 1], MOST_RECAP, byte_limits.DOTS),
+        "goal": byte_limits.cut(state.task[: MAX_GOAL + 1], MAX_GOAL, byte_limits.DOTS),
+        "recap": byte_limits.cut(notes[: MAX_RECAP + 1], MAX_RECAP, byte_limits.DOTS),
         "observed": dict(state.observed),
         "active_at": state.ended_at or (pending.began_at if pending is not None else 0) or state.started_at,
     }

@@ -19,7 +19,7 @@ from handrail.ports.environments import RunEnvironments
 from handrail.ports.log import Holder, Lease, Log
 from handrail.runtime.history import GIVE_PLAIN, build_first_append
 
-MOST_BYTES = 16 * 1024 * 1024
+MAX_BYTES = 16 * 1024 * 1024
 """The largest message."""
 _BY: dict[str, Any] = {"by": str}
 _SHAPES: dict[str, dict[str, Any]] = {
@@ -37,7 +37,7 @@ _SHAPES: dict[str, dict[str, Any]] = {
     "resume": _BY,
     "pause": {},
     "rewind": {"to": str, "seq": int, "state": str, "crossed": tuple[str, ...], **_BY},
-    "take": {"hands": ev.Hands, "held_by": str, **_BY},
+    "take": {"hands": ev.Performer, "held_by": str, **_BY},
     "release": _BY,
     "release_import": {
         "source": TreeSource | None,
@@ -63,9 +63,9 @@ def encode_message(redactor: Redactor, kind: str, /, **fields: object) -> bytes:
         # A prompt may become an argument of a program, which cannot contain this character.
         require_recordable(f"'{name}' of the message '{kind}'", value, forbidden="\0")
     payload = json.dumps({"kind": kind, **fields}).encode()
-    if len(payload) > MOST_BYTES:
+    if len(payload) > MAX_BYTES:
         hint = "put it in a file in the worktree, and send the path"
-        raise UsageError(f"the message '{kind}' has {len(payload)} bytes, the maximum is {MOST_BYTES}", next_step=hint)
+        raise UsageError(f"the message '{kind}' has {len(payload)} bytes, the maximum is {MAX_BYTES}", next_step=hint)
     data = json.loads(payload)
     for name, wanted in shape.items():
         try:
@@ -83,7 +83,7 @@ def require_recordable(what: str, value: object, forbidden: str = "") -> None:
 
 
 @frozen
-class Letter:
+class RunMessage:
     """A message to the agents of another run; sent again, it counts once."""
 
     run: str
@@ -92,7 +92,7 @@ class Letter:
     by: str
 
 
-class Heard(NamedTuple):
+class InboxEffects(NamedTuple):
     """What messages cause, and which of them were consumed."""
 
     events: tuple[ev.Event, ...]
@@ -101,7 +101,7 @@ class Heard(NamedTuple):
     given_up: tuple[Pending, ...] = ()
     begins: tuple[ev.RunStarted, ...] = ()
     """Runs that the messages create."""
-    letters: tuple[Letter, ...] = ()
+    letters: tuple[RunMessage, ...] = ()
     """Messages to other runs that they cause."""
 
 

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from handrail.model.history.run_state import RunState
 
-LOOK_EVERY = 0.05
+POLL_INTERVAL = 0.05
 """Seconds between checks while work is under way."""
 
 T = TypeVar("T")
@@ -22,7 +22,7 @@ Look: TypeAlias = Callable[[RunState], RunState | None]
 """Returns the state as it is now, or None when the work has to end."""
 
 
-class Watch:
+class EffectWatch:
     """Watches while work is under way, until it is closed."""
 
     __slots__ = ("_asked", "_fault", "_look", "_loop", "_state", "_taken", "_task", "_timer")
@@ -38,7 +38,7 @@ class Watch:
         self._state: RunState | None = None
         self._taken = False
         self._fault: Exception | None = None
-        self._timer = self._loop.call_later(LOOK_EVERY, self._poll)
+        self._timer = self._loop.call_later(POLL_INTERVAL, self._poll)
 
     async def run_work(self, work: Coroutine[Any, Any, T], state: RunState) -> tuple[RunState, T | None]:
         """Await the work; return the state after it and its result, None when it was interrupted."""
@@ -80,4 +80,4 @@ class Watch:
                 self._task.cancel()
             else:
                 self._state = seen
-        self._timer = self._loop.call_later(LOOK_EVERY, self._poll)
+        self._timer = self._loop.call_later(POLL_INTERVAL, self._poll)

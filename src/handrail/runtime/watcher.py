@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 
 from handrail.ports.log import Doorbell, Log
 
-LOOK_EVERY = 0.05
+POLL_INTERVAL = 0.05
 """Seconds between two looks where something happens all the time, and where nobody rings."""
-SELDOM = 1.0
+MAX_WAIT = 1.0
 """Seconds after which everybody looks, rung or not."""
 Other: TypeAlias = "asyncio.Future[Any] | None"
 """Something else that ends a wait."""
@@ -28,11 +28,11 @@ class Watcher:
     _bell: Doorbell | None = None
     _waiting: set["asyncio.Future[None]"] = field(default_factory=set["asyncio.Future[None]"])
 
-    def lookout(self, every: float = LOOK_EVERY) -> "Lookout":
+    def lookout(self, every: float = POLL_INTERVAL) -> "ChangeWaiter":
         """Give what one of those waits with, who looks no more often than this."""
         if self._bell is None:
             self._bell = self.log.doorbell()
-        return Lookout(self, every, self.rings)
+        return ChangeWaiter(self, every, self.rings)
 
     @property
     def listens(self) -> bool:
@@ -74,7 +74,7 @@ class Watcher:
 
 
 @dataclass(slots=True)
-class Lookout:
+class ChangeWaiter:
     """One who looks, and waits until it is worth another look."""
 
     watcher: Watcher
@@ -82,7 +82,7 @@ class Lookout:
     _seen: int
     _last: float = 0.0
 
-    async def wait(self, seconds: float = SELDOM, other: Other = None) -> None:
+    async def wait(self, seconds: float = MAX_WAIT, other: Other = None) -> None:
         """Wait until something has changed since the last look, for so long at most."""
         loop = asyncio.get_running_loop()
         ends = loop.time() + (seconds if self.watcher.listens else min(seconds, self.every))

@@ -9,37 +9,37 @@ from typing import TypeAlias
 from handrail.sources.config.config import BINDINGS
 from handrail.sources.foreign_files import real
 from handrail.sources.library import library_root
-from handrail.sources.tiers import Place, folders_of
+from handrail.sources.tiers import Location, folders_of
 from handrail.sources.trust.file import TrustFile
 from handrail.sources.workflow_files import is_dir
-from handrail.sources.workflow_snapshot import DEEPEST
+from handrail.sources.workflow_snapshot import MAX_DEPTH
 
 Stamp: TypeAlias = tuple[tuple[str, int, int, int, int], ...]
 """Path, inode, size, mtime and ctime of each file."""
 
-MOST_FILES = 20_000
+MAX_FILES = 20_000
 _FRESH_NS = 100_000_000
 """Age in nanoseconds below which a file may be written again without a visible change."""
 _SHIPPED = frozenset({".py", ".json", ".md", ".yaml"})
-_LEVELS = DEEPEST + 4
+_LEVELS = MAX_DEPTH + 4
 
 
-class _Restless(Exception):
+class _UnstableFiles(Exception):
     """There are too many files, or one is being written right now."""
 
 
-def stamp_of(place: Place) -> Stamp | None:
+def stamp_of(place: Location) -> Stamp | None:
     """Compute a stamp that differs whenever a workflow, a binding, the configuration or the trust may have changed.
 
     None where that cannot be determined: then nothing that was cached may be used without reading it again.
     """
-    looked = _Looked(time.time_ns())
+    looked = _StatCollector(time.time_ns())
     try:
         for path in _single_files(place):
             looked.look_at(str(path), path)
         for folder in folders_of(place):
             looked.look_through(folder, _LEVELS)
-    except _Restless:
+    except _UnstableFiles:
         return None
     return tuple((path, *seen) for path, seen in sorted(looked.found.items()))
 
@@ -51,14 +51,14 @@ def code_stamp() -> tuple[int, int, int]:
     return max(each.st_mtime_ns for each in files), len(files), sum(each.st_size for each in files)
 
 
-def _single_files(place: Place) -> list[Path]:
+def _single_files(place: Location) -> list[Path]:
     own = [place.folders.config / "config.toml", TrustFile(place.folders.data).path]
     # Outside a repository a folder has its own bindings too.
     root = place.repository or place.cwd
     return own if root is None else [*own, root / ".handrail" / "config.toml", *(root / name for name in BINDINGS)]
 
 
-class _Looked:
+class _StatCollector:
     """Collects the stat data of files."""
 
     def __init__(self, now: int) -> None:
@@ -72,8 +72,8 @@ class _Looked:
         except OSError:
             self.found[name] = (0, 0, 0, 0)
             return
-        if len(self.found) >= MOST_FILES or (not folder and seen.st_mtime_ns > self._now - _FRESH_NS):
-            raise _Restless
+        if len(self.found) >= MAX_FILES or (not folder and seen.st_mtime_ns > self._now - _FRESH_NS):
+            raise _UnstableFiles
         self.found[name] = (seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
 
     def look_through(self, folder: Path, levels: int) -> None:

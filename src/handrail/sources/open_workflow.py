@@ -13,7 +13,7 @@ from handrail.model.diagnostics import Report
 from handrail.model.source import Bundle, Document, Scalar, SourceText, Span
 from handrail.sources.config.config import bindings_in
 from handrail.sources.foreign_files import OUTSIDE, TOO_LARGE, FileContent, Refusal, decode, read_bytes, real
-from handrail.sources.tiers import Found, Place, Tier, discover, origin_of, resolve_name, visible_to
+from handrail.sources.tiers import Location, Tier, WorkflowFile, discover, origin_of, resolve_name, visible_to
 from handrail.sources.workflow_snapshot import COMPANION_FOLDERS, Snapshot, take
 
 if TYPE_CHECKING:
@@ -25,10 +25,10 @@ REASONS = {TOO_LARGE: "file-too-large", OUTSIDE: "path-escape"}
 
 
 @frozen
-class Opened:
+class OpenedWorkflow:
     """A workflow as it was read; without a document where nothing usable was found, which is then reported."""
 
-    found: Found
+    found: WorkflowFile
     bundle: Bundle | None
     document: Document | None
     report: Report
@@ -39,8 +39,8 @@ class Opened:
 
 
 def open_workflow(
-    found: Found, place: Place, *, trusted: bool | None = None, context: "ResolveContext | None" = None
-) -> Opened:
+    found: WorkflowFile, place: Location, *, trusted: bool | None = None, context: "ResolveContext | None" = None
+) -> OpenedWorkflow:
     """Read a workflow; bad content is reported, never raised.
 
     Python runs only if the user has trusted the bytes that were read; `trusted` overrides the record.
@@ -49,10 +49,10 @@ def open_workflow(
     if found.problem is not None:
         at = Span(SourceText(place.display_path(found.main), ""), 0, 0)
         report.error("workflow-files", f"'{found.name}' cannot be used: {found.problem}", at)
-        return Opened(found, None, None, report, found.problem)
+        return OpenedWorkflow(found, None, None, report, found.problem)
     snapshot = files_of(found)
     bundle = snapshot.bundle(place.display_path)
-    opened = Opened(found, bundle, None, report, snapshot=snapshot)
+    opened = OpenedWorkflow(found, bundle, None, report, snapshot=snapshot)
     _report_refused(bundle, report)
     if bundle.main in bundle.refused:
         return opened
@@ -65,28 +65,28 @@ def open_workflow(
     return replace(opened, document=replace(opened.document, origin=origin_of(found, place)))
 
 
-def files_of(found: Found) -> Snapshot:
+def files_of(found: WorkflowFile) -> Snapshot:
     """Read the files of a workflow that was found."""
     # Users may store workflows elsewhere and link to them; a repository's links were checked when it was found.
     return take(found.main.resolve() if found.tier is Tier.USER else found.main)
 
 
-def catalog_for(place: Place, context: "ResolveContext | None" = None) -> "Catalog":
+def catalog_for(place: Location, context: "ResolveContext | None" = None) -> "Catalog":
     """Build the catalog for compiling here; other workflows are found and read on first use."""
     from handrail.compiler.catalog import Catalog  # noqa: PLC0415 (a list need not compile)
     from handrail.sources.library import builtins  # noqa: PLC0415
 
-    return Catalog(builtins(), bindings_for(place), PlaceShelf(place, context))
+    return Catalog(builtins(), bindings_for(place), LocationWorkflows(place, context))
 
 
-def bindings_for(place: Place) -> SourceText | None:
+def bindings_for(place: Location) -> SourceText | None:
     """Read the bindings of the project: its repository's, or those of a folder outside any repository."""
     root = place.repository or place.cwd
     path = bindings_in(root) if root is not None else None
     return _text_of(path, place) if path is not None else None
 
 
-def bindings_content(place: Place, bindings: SourceText | None) -> FileContent | None:
+def bindings_content(place: Location, bindings: SourceText | None) -> FileContent | None:
     """Return the bindings file with the bytes that were read."""
     root = place.repository or place.cwd
     path = bindings_in(root) if root is not None else None
@@ -95,14 +95,14 @@ def bindings_content(place: Place, bindings: SourceText | None) -> FileContent |
     return FileContent(real(path.parent) / path.name, bindings.text.encode())
 
 
-class PlaceShelf:
+class LocationWorkflows:
     """The workflows of a place by name, each opened at most once; trust is checked on the bytes that were read."""
 
-    def __init__(self, place: Place, context: "ResolveContext | None" = None) -> None:
+    def __init__(self, place: Location, context: "ResolveContext | None" = None) -> None:
         self._place = place
         self._context = context
-        self._listed: tuple[Found, ...] | None = None
-        self._opened: dict[Path, Opened | None] = {}
+        self._listed: tuple[WorkflowFile, ...] | None = None
+        self._opened: dict[Path, OpenedWorkflow | None] = {}
 
     def find(self, asker: str, name: str) -> Document | None:
         """Return a workflow that can be read; untrusted Python is not opened."""
@@ -135,7 +135,7 @@ class PlaceShelf:
         found = self._find_workflow(asker, name)
         return name if found is None or found is self._find_workflow("", name) else f"{found.tier}:{name}"
 
-    def open(self, asker: str, name: str) -> Opened | None:
+    def open(self, asker: str, name: str) -> OpenedWorkflow | None:
         """Open the workflow that a name means for the asker; None where there is none."""
         found = self._find_workflow(asker, name)
         if found is None:
@@ -146,16 +146,18 @@ class PlaceShelf:
                 self._opened[found.main] = open_workflow(found, self._place, context=self._context)
         return self._opened[found.main]
 
-    def _find_workflow(self, asker: str, name: str) -> Found | None:
+    def _find_workflow(self, asker: str, name: str) -> WorkflowFile | None:
         return resolve_name(self._list_all(), asker, name)
 
-    def _list_all(self) -> tuple[Found, ...]:
+    def _list_all(self) -> tuple[WorkflowFile, ...]:
         if self._listed is None:
             self._listed = discover(self._place, Report())
         return self._listed
 
 
-def _open_python(opened: Opened, place: Place, trusted: bool | None, context: "ResolveContext | None") -> Opened:
+def _open_python(
+    opened: OpenedWorkflow, place: Location, trusted: bool | None, context: "ResolveContext | None"
+) -> OpenedWorkflow:
     from handrail.sources.python.form import evaluate  # noqa: PLC0415 (few workflows are Python)
     from handrail.sources.trust.store import TrustStore  # noqa: PLC0415
 
@@ -175,7 +177,7 @@ def _open_python(opened: Opened, place: Place, trusted: bool | None, context: "R
     return _check_name(replace(opened, document=evaluate(snapshot, bundle, context, place.display_path, opened.report)))
 
 
-def _check_name(opened: Opened) -> Opened:
+def _check_name(opened: OpenedWorkflow) -> OpenedWorkflow:
     """Check that a native workflow has the name of its folder; for a single file this is only a recommendation."""
     document, found = opened.document, opened.found
     name = document.root.get("name") if document is not None and document.dialect == "native" else None
@@ -202,7 +204,7 @@ def _report_refused(bundle: Bundle, report: Report) -> None:
             report.error(code, f"{what} cannot be used: {why}", Span(bundle.source, 0, 0))
 
 
-def _text_of(path: Path, place: Place) -> SourceText | None:
+def _text_of(path: Path, place: Location) -> SourceText | None:
     data = read_bytes(path, place.repository or path.parent)
     text = data if isinstance(data, Refusal) else decode(data)
     return None if isinstance(text, Refusal) else SourceText(place.display_path(path), text)

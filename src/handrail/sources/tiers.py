@@ -15,7 +15,7 @@ from handrail.sources.config.config import RepositoryConfig, read_repository_con
 from handrail.sources.folders import Folders, repository_root, user_folders
 from handrail.sources.foreign_files import is_inside, printable, real, reason
 from handrail.sources.library import library_root
-from handrail.sources.workflow_files import Candidate, find_candidate, routines_in, workflows_in
+from handrail.sources.workflow_files import WorkflowCandidate, find_candidate, routines_in, workflows_in
 
 ENDINGS = (".yaml", ".yml", ".json", ".py")
 DEVELOPING = ("HANDRAIL_DEV", "WORKRAIL_DEV")
@@ -31,7 +31,7 @@ class Tier(StrEnum):
 
 
 @frozen
-class Found:
+class WorkflowFile:
     """One workflow file and its rank among those of the same name."""
 
     name: str
@@ -53,7 +53,7 @@ ORDER = {tier: number for number, tier in enumerate(Tier)}
 
 
 @frozen
-class Place:
+class Location:
     """Where a command was called: the user's folders and the repository, if any."""
 
     folders: Folders
@@ -75,16 +75,16 @@ class Place:
         return read_repository_config(self.repository, report, shown)
 
 
-def here(cwd: Path, environ: Mapping[str, str]) -> Place:
+def here(cwd: Path, environ: Mapping[str, str]) -> Location:
     """Return the place of a command that is called in a folder."""
     developing = any(environ.get(name, "0") not in ("", "0") for name in DEVELOPING)
-    return Place(user_folders(environ), repository_root(cwd), cwd.absolute(), developing)
+    return Location(user_folders(environ), repository_root(cwd), cwd.absolute(), developing)
 
 
-def discover(place: Place, report: Report) -> tuple[Found, ...]:
+def discover(place: Location, report: Report) -> tuple[WorkflowFile, ...]:
     """List every workflow of the three tiers, by name and then by tier; searches the tiers' folders only."""
     found = [
-        Found(each.name, tier, each.form, each.main, each.folder, problem=each.problem or _strays(each, root))
+        WorkflowFile(each.name, tier, each.form, each.main, each.folder, problem=each.problem or _strays(each, root))
         for tier, folder, root in _tier_folders(place, report)
         for each in _candidates(tier, folder, place, report)
     ]
@@ -95,7 +95,7 @@ def discover(place: Place, report: Report) -> tuple[Found, ...]:
     )
 
 
-def find(place: Place, name_or_path: str, report: Report) -> Found:
+def find(place: Location, name_or_path: str, report: Report) -> WorkflowFile:
     """Find a workflow by path or by name; raise NotFound with similar names and the places that were searched."""
     if "/" in name_or_path or name_or_path.endswith(ENDINGS):
         return _find_by_path(place, name_or_path)
@@ -110,7 +110,7 @@ def find(place: Place, name_or_path: str, report: Report) -> Found:
     raise NotFound(f"there is no workflow '{printable(name_or_path)}'{near}", next_step=hint)
 
 
-def resolve_name(every: Iterable[Found], asker: str, name: str) -> Found | None:
+def resolve_name(every: Iterable[WorkflowFile], asker: str, name: str) -> WorkflowFile | None:
     """Find the workflow that a name means for an asker; `TIER:NAME` means the one of a tier, whoever asks."""
     tier, _, bare = name.partition(":")
     if tier in _TIERS:
@@ -120,7 +120,7 @@ def resolve_name(every: Iterable[Found], asker: str, name: str) -> Found | None:
     return next((each for each in seen if normalize_name(each.name) == wanted), None)
 
 
-def visible_to(asker: str, every: Iterable[Found]) -> Iterator[Found]:
+def visible_to(asker: str, every: Iterable[WorkflowFile]) -> Iterator[WorkflowFile]:
     """Return the workflows that a document of some origin sees by their plain names, the strongest of each name first.
 
     A person who starts one, and a workflow of the repository, see all three tiers. Any other workflow does not see the
@@ -129,7 +129,7 @@ def visible_to(asker: str, every: Iterable[Found]) -> Iterator[Found]:
     return (each for each in every if asker in ("", Tier.REPOSITORY) or each.tier is not Tier.REPOSITORY)
 
 
-def origin_of(found: Found, place: Place) -> str:
+def origin_of(found: WorkflowFile, place: Location) -> str:
     """Return whose a workflow is; one that was given by its path may be in another repository, or in none."""
     if found.tier is not Tier.REPOSITORY:
         return str(found.tier)
@@ -143,28 +143,30 @@ def normalize_name(name: str) -> str:
     return name.removeprefix("wr.") if name.startswith("wr.routine-") else name
 
 
-def _find_by_path(place: Place, text: str) -> Found:
+def _find_by_path(place: Location, text: str) -> WorkflowFile:
     path = (place.cwd or Path.cwd()) / text
     candidate = find_candidate(path)
     if candidate is None:
         hint = "name a workflow file, or a folder with workflow.yaml, workflow.json or workflow.py"
         raise NotFound(f"there is no workflow at {printable(text)}", next_step=hint)
     tier = _tier_of(candidate.main, place)
-    return Found(candidate.name, tier, candidate.form, candidate.main, candidate.folder, problem=candidate.problem)
+    return WorkflowFile(
+        candidate.name, tier, candidate.form, candidate.main, candidate.folder, problem=candidate.problem
+    )
 
 
-def _tier_of(main: Path, place: Place) -> Tier:
+def _tier_of(main: Path, place: Location) -> Tier:
     if is_inside(main, place.folders.workflows):
         return Tier.USER
     return Tier.BUILT_IN if is_inside(main, library_root()) else Tier.REPOSITORY
 
 
-def folders_of(place: Place) -> tuple[Path, ...]:
+def folders_of(place: Location) -> tuple[Path, ...]:
     """List the folders that are searched for workflows."""
     return tuple(folder for _, folder, _ in _tier_folders(place, Report()))
 
 
-def _tier_folders(place: Place, report: Report) -> Iterable[tuple[Tier, Path, Path | None]]:
+def _tier_folders(place: Location, report: Report) -> Iterable[tuple[Tier, Path, Path | None]]:
     """Return tier, folder and the folder that nothing may leave; a folder that serves two tiers counts once."""
     listed: list[tuple[Tier, Path, Path | None]] = [(Tier.USER, place.folders.workflows, None)]
     config = place.config(report)
@@ -177,7 +179,7 @@ def _tier_folders(place: Place, report: Report) -> Iterable[tuple[Tier, Path, Pa
     return reversed(unique.values())
 
 
-def _candidates(tier: Tier, folder: Path, place: Place, report: Report) -> list[Candidate]:
+def _candidates(tier: Tier, folder: Path, place: Location, report: Report) -> list[WorkflowCandidate]:
     if tier is Tier.REPOSITORY and place.repository is not None and not is_inside(folder, place.repository):
         _report_folder(place.display_path(folder), "it leads outside the repository", report)
         return []
@@ -195,11 +197,11 @@ def _report_folder(shown: str, why: str, report: Report) -> None:
     report.error("folder-unreadable", f"the workflow folder is not used: {why}", Span(SourceText(shown, ""), 0, 0))
 
 
-def _strays(candidate: Candidate, root: Path | None) -> str | None:
+def _strays(candidate: WorkflowCandidate, root: Path | None) -> str | None:
     return None if root is None or is_inside(candidate.main, root) else "it leads outside the repository"
 
 
-def _rank_group(group: Iterable[Found]) -> list[Found]:
+def _rank_group(group: Iterable[WorkflowFile]) -> list[WorkflowFile]:
     """Mark which of the workflows with one name wins and what it hides."""
     first, *others = group
     if not others:
@@ -208,13 +210,13 @@ def _rank_group(group: Iterable[Found]) -> list[Found]:
     return [replace(first, shadows=tuple(dict.fromkeys(_describe_tier(each, first) for each in others))), *losers]
 
 
-def _describe_tier(each: Found, seen_from: Found) -> str:
+def _describe_tier(each: WorkflowFile, seen_from: WorkflowFile) -> str:
     """Describe a workflow by its tier, and inside one tier by its file."""
     if each.tier is not seen_from.tier:
         return str(each.tier)
     return f"{each.tier}: {printable('/'.join(each.main.parts[-2:]))}"
 
 
-def _list_searched(place: Place) -> list[str]:
+def _list_searched(place: Location) -> list[str]:
     repository = place.display_path(place.repository / ".handrail" / "workflows") if place.repository else "none here"
     return [f"user ({place.display_path(place.folders.workflows)})", f"repository ({repository})", "built-in"]

@@ -14,13 +14,13 @@ FORMS: dict[str, Form] = {".yaml": "yaml", ".yml": "yaml", ".json": "json", ".py
 VARIANTS = (".agentic.", ".v2.", ".lean.")
 """Marks of WorkRail's variants of one workflow in the name of its file, the strongest last."""
 NOT_WORKFLOWS = ("hooks.py", "conftest.py")
-LONGEST_NAME = 128
-MOST_ENTRIES = 2000
+MAX_NAME_LENGTH = 128
+MAX_ENTRIES = 2000
 """The most entries of a folder of workflows: each file is read with its neighbours, so time grows quadratically."""
 
 
 @frozen
-class Candidate:
+class WorkflowCandidate:
     """A file that is a workflow by its name and place."""
 
     name: str
@@ -30,10 +30,10 @@ class Candidate:
     problem: str | None = None
 
 
-def workflows_in(folder: Path) -> list[Candidate]:
+def workflows_in(folder: Path) -> list[WorkflowCandidate]:
     """List the workflows of a tier's folder, those that win among equal names first."""
-    found: list[Candidate] = []
-    for entry in scan(folder, MOST_ENTRIES):
+    found: list[WorkflowCandidate] = []
+    for entry in scan(folder, MAX_ENTRIES):
         path = folder / entry.name
         if entry.name.startswith("_") or entry.name.casefold() == VERSIONS:
             continue
@@ -45,13 +45,13 @@ def workflows_in(folder: Path) -> list[Candidate]:
     return sorted(found, key=_strength)
 
 
-def routines_in(folder: Path) -> list[Candidate]:
+def routines_in(folder: Path) -> list[WorkflowCandidate]:
     """List the JSON files of a folder of routines."""
-    files = (folder / entry.name for entry in scan(folder, MOST_ENTRIES) if not entry.name.startswith("_"))
+    files = (folder / entry.name for entry in scan(folder, MAX_ENTRIES) if not entry.name.startswith("_"))
     return sorted((_single(path) for path in files if path.suffix == ".json"), key=_strength)
 
 
-def routines_below(folder: Path) -> list[Candidate]:
+def routines_below(folder: Path) -> list[WorkflowCandidate]:
     """List the routines of a folder inside a tier's, which may be unreadable."""
     try:
         return routines_in(folder)
@@ -59,7 +59,7 @@ def routines_below(folder: Path) -> list[Candidate]:
         return []
 
 
-def find_candidate(path: Path) -> Candidate | None:
+def find_candidate(path: Path) -> WorkflowCandidate | None:
     """Return the workflow at a path: a file, or a folder with a workflow file."""
     try:
         if path.is_dir():
@@ -72,7 +72,7 @@ def find_candidate(path: Path) -> Candidate | None:
     return None
 
 
-def _folder_candidate(folder: Path) -> Candidate | None:
+def _folder_candidate(folder: Path) -> WorkflowCandidate | None:
     try:
         mains = [name for name in MAIN_NAMES if (folder / name).is_symlink() or (folder / name).exists()]
         if not mains:
@@ -81,27 +81,29 @@ def _folder_candidate(folder: Path) -> Candidate | None:
     except OSError as error:
         if folder.name in {*COMPANION_FOLDERS, TESTS}:
             return None
-        return Candidate(_clean(folder.name), "yaml", folder / MAIN_NAMES[0], folder=True, problem=reason(error))
+        return WorkflowCandidate(
+            _clean(folder.name), "yaml", folder / MAIN_NAMES[0], folder=True, problem=reason(error)
+        )
     problem = f"it contains both {mains[0]} and {mains[1]}; keep one of them" if len(mains) > 1 else None
     return _folder_main(folder.absolute() / mains[0], problem)
 
 
-def _folder_main(main: Path, problem: str | None) -> Candidate:
+def _folder_main(main: Path, problem: str | None) -> WorkflowCandidate:
     form = FORMS[main.suffix]
     name = _json_id(main) if form == "json" else None
     named = Path(os.path.normpath(main)).parent.name
-    return Candidate(name or _clean(named), form, main, folder=True, problem=problem or _unusable(main))
+    return WorkflowCandidate(name or _clean(named), form, main, folder=True, problem=problem or _unusable(main))
 
 
-def _single(path: Path) -> Candidate:
+def _single(path: Path) -> WorkflowCandidate:
     form = FORMS[path.suffix]
     name = _json_id(path) if form == "json" else None
-    return Candidate(name or _clean(path.stem), form, path, folder=False, problem=_unusable(path))
+    return WorkflowCandidate(name or _clean(path.stem), form, path, folder=False, problem=_unusable(path))
 
 
-def _homeless(path: Path) -> Candidate:
+def _homeless(path: Path) -> WorkflowCandidate:
     problem = f"it must be in its own folder, such as {path.parent.name}/my-workflow/{path.name}"
-    return Candidate(path.stem, FORMS[path.suffix], path, folder=False, problem=problem)
+    return WorkflowCandidate(path.stem, FORMS[path.suffix], path, folder=False, problem=problem)
 
 
 def _json_id(path: Path) -> str | None:
@@ -135,10 +137,10 @@ def is_dir(entry: os.DirEntry[str]) -> bool:
 
 def _clean(name: str) -> str:
     shown = printable(name)
-    return shown if len(shown) <= LONGEST_NAME else shown[: LONGEST_NAME - 1] + "…"
+    return shown if len(shown) <= MAX_NAME_LENGTH else shown[: MAX_NAME_LENGTH - 1] + "…"
 
 
-def _strength(candidate: Candidate) -> tuple[bool, bool, int, str]:
+def _strength(candidate: WorkflowCandidate) -> tuple[bool, bool, int, str]:
     as_json = candidate.form == "json"
     rank = variant_rank(candidate.main.name) if as_json and not candidate.folder else 0
     return not candidate.folder, as_json, -rank, candidate.main.name

@@ -12,8 +12,8 @@ MAIN_NAMES = ("workflow.yaml", "workflow.yml", "workflow.json", "workflow.py")
 COMPANION_FOLDERS = ("prompts", "schemas")
 VERSIONS = "versions"
 TESTS = "tests"
-MOST_COMPANIONS = 500
-DEEPEST = 3
+MAX_COMPANIONS = 500
+MAX_DEPTH = 3
 
 
 @frozen
@@ -90,20 +90,20 @@ def _read_named(folder: Path, path: str) -> bytes | Refusal:
 def _paths(main: Path) -> Iterator[tuple[str, Refusal | None]]:
     """Yield the main file, what it may refer to, and in a folder of its own also the rest, which trust covers."""
     yield main.name, None
-    walked = (walk(main.parent, name, DEEPEST) for name in _companion_folders(main.parent))
+    walked = (walk(main.parent, name, MAX_DEPTH) for name in _companion_folders(main.parent))
     yield from _limit_paths(chain(chain.from_iterable(walked), _beside(main, ".md")))
     if main.suffix == ".py" and (main.parent / VERSIONS).exists():
         # Its resolve() may choose any version, so trusting it means trusting all of them.
-        yield from _limit_paths(walk(main.parent, VERSIONS, DEEPEST))
+        yield from _limit_paths(walk(main.parent, VERSIONS, MAX_DEPTH))
     if is_folder_form(main):
         yield from _limit_paths(path for path in _rest(main) if not _is_companion(path) and path != main.name)
 
 
 def _limit_paths(paths: Iterator[str]) -> Iterator[tuple[str, Refusal | None]]:
-    for path in islice(paths, MOST_COMPANIONS):
+    for path in islice(paths, MAX_COMPANIONS):
         yield path, None
     for path in islice(paths, 1):
-        yield path, Refusal(f"there are more than {MOST_COMPANIONS} files beside the workflow")
+        yield path, Refusal(f"there are more than {MAX_COMPANIONS} files beside the workflow")
 
 
 def _companion_folders(folder: Path) -> list[str]:
@@ -123,7 +123,7 @@ def _rest(main: Path) -> Iterator[str]:
             continue
         path = main.parent / name
         if path.is_dir() and not path.is_symlink():
-            yield from walk(main.parent, name, DEEPEST)
+            yield from walk(main.parent, name, MAX_DEPTH)
         else:
             yield name
 

@@ -8,7 +8,7 @@ from handrail.errors import EnvironmentFault
 from handrail.store.private_files import create_once
 
 FILE = "mcp-token"
-_SHORTEST = 16
+_MIN_LENGTH = 16
 
 
 def bearer_at(path: Path) -> str:
@@ -28,7 +28,7 @@ def _read(path: Path) -> str:
     except OSError as error:
         hint = "make it a file that your user owns and can read, or name another one with --token-file"
         raise EnvironmentFault(f"the token in {path} cannot be read: {error.strerror}", next_step=hint) from error
-    if len(token) < _SHORTEST or not token.isprintable() or " " in token:
-        message = f"{path} does not contain a token: one line of at least {_SHORTEST} characters without spaces"
+    if len(token) < _MIN_LENGTH or not token.isprintable() or " " in token:
+        message = f"{path} does not contain a token: one line of at least {_MIN_LENGTH} characters without spaces"
         raise EnvironmentFault(message, next_step=f"rm {path}: a new one is created at the next start")
     return token

@@ -16,7 +16,7 @@ from itertools import count
 from pathlib import Path
 
 FOLDER = "doorbells"
-_MOST = 1 << 16
+_MAX_BYTES = 1 << 16
 
 
 class Doorbell:
@@ -39,7 +39,7 @@ class Doorbell:
     def answer(self) -> None:
         """Take note of all who rang."""
         with contextlib.suppress(OSError):
-            while os.read(self._reads, _MOST):
+            while os.read(self._reads, _MAX_BYTES):
                 pass
 
     def close(self) -> None:

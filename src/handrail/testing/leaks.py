@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from handrail.processes.keeper_pool import NURSERY
+from handrail.processes.keeper_pool import KEEPER_POOL
 
-PATIENCE = 60.0
+TIMEOUT = 60.0
 """Seconds to wait for a process to disappear; on a busy machine, one that was just killed needs some of them."""
 _PROC = Path("/proc")
 
@@ -39,9 +39,9 @@ def nothing_left_behind(
     # Each test has its own folder, so that concurrent tests are not blamed for each other.
     monkeypatch.setenv("TMPDIR", str(temporary))
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
-    NURSERY.close()
+    KEEPER_POOL.close()
     yield
-    NURSERY.close()
+    KEEPER_POOL.close()
     left = lasting_within(tmp_path) + temporary_files(tmp_path)
     left += sorted(str(path) for path in temporary.iterdir())
     if left:
@@ -50,7 +50,7 @@ def nothing_left_behind(
 
 def lasting_within(root: Path) -> list[str]:
     """Describe processes that remain after a grace period, which keepers and killed processes need to disappear."""
-    until = time.monotonic() + PATIENCE
+    until = time.monotonic() + TIMEOUT
     while (left := processes_within(root)) and time.monotonic() < until:
         time.sleep(0.01)
     return left

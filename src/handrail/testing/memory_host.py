@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from handrail.ports.sandboxes import Confined
+from handrail.ports.sandboxes import SandboxPolicy
 
 
 @dataclass(slots=True)
@@ -12,7 +12,7 @@ class MemorySandbox:
 
     problem: str = ""
     """Why no sandbox can be created."""
-    confined: list[Confined] = field(default_factory=list[Confined])
+    confined: list[SandboxPolicy] = field(default_factory=list[SandboxPolicy])
 
     def unusable(self, *, network: bool = True) -> str:  # noqa: ARG002 - the same with and without
         """Explain why no sandbox can be created."""
@@ -22,7 +22,7 @@ class MemorySandbox:
         """Suggest what to do where no sandbox can be created."""
         return "make it usable"
 
-    def wrap(self, argv: tuple[str, ...], confined: Confined) -> tuple[str, ...]:
+    def wrap(self, argv: tuple[str, ...], confined: SandboxPolicy) -> tuple[str, ...]:
         """Prefix the arguments with a word that stands for the sandbox."""
         self.confined.append(confined)
         return ("sandbox", *argv)

@@ -12,7 +12,7 @@ from handrail.ports.processes import Ended, Gone, ProcessSpec, Running, Stream, 
 
 
 @frozen
-class Scripted:
+class ScriptedCommand:
     """The behaviour of a command: write, then exit with a code; without a code it runs until it is terminated."""
 
     stdout: bytes = b""
@@ -23,9 +23,9 @@ class Scripted:
 
 
 @dataclass(slots=True)
-class _Life:
+class _ProcessState:
     spec: ProcessSpec
-    script: Scripted
+    script: ScriptedCommand
     running: Running
     outcome: Ended | Gone | None = None
     over: asyncio.Event = field(default_factory=asyncio.Event)
@@ -34,9 +34,9 @@ class _Life:
 class MemoryProcesses:
     """`Processes` that exist only in memory; `script` decides what a command does."""
 
-    def __init__(self, script: Callable[[ProcessSpec], Scripted]) -> None:
+    def __init__(self, script: Callable[[ProcessSpec], ScriptedCommand]) -> None:
         self._script = script
-        self._lives: dict[str, _Life] = {}
+        self._lives: dict[str, _ProcessState] = {}
         self.started: list[ProcessSpec] = []
         """Every command that was actually started, in order."""
 
@@ -46,7 +46,7 @@ class MemoryProcesses:
         if life is None:
             self.started.append(spec)
             number = len(self.started)
-            life = _Life(spec, self._script(spec), Running(number, f"memory:{number}"))
+            life = _ProcessState(spec, self._script(spec), Running(number, f"memory:{number}"))
             self._lives[spec.folder] = life
             if life.script.exit_code is not None:
                 self.finish(spec.folder, life.script.exit_code)
@@ -105,6 +105,6 @@ class MemoryProcesses:
         """Let a running command disappear without a status, as in a power failure."""
         self._end_life(self._lives[folder], Gone())
 
-    def _end_life(self, life: _Life, outcome: Ended | Gone) -> None:
+    def _end_life(self, life: _ProcessState, outcome: Ended | Gone) -> None:
         life.outcome = life.outcome or outcome
         life.over.set()

@@ -4,10 +4,10 @@ import os
 from pathlib import Path
 
 from handrail.errors import EnvironmentFault
-from handrail.sources.tiers import Place, here
+from handrail.sources.tiers import Location, here
 
 
-def current_place() -> Place:
+def current_place() -> Location:
     """Return the current folder with its repository, and the user's folders."""
     try:
         cwd = Path.cwd()

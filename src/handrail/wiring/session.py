@@ -17,12 +17,12 @@ from handrail.operations.runs.lifecycle import find
 from handrail.operations.runs.prepare import workflows_seen_from
 from handrail.ports.log import Log
 from handrail.ports.machine import Machine
-from handrail.processes.process_folder import Inside, callers, find_inside
+from handrail.processes.process_folder import EnclosingStep, callers, find_inside
 from handrail.processes.run_environment import HandedEnvironments
 from handrail.runtime.event_records import decode_event
 from handrail.runtime.run_writer import RunWriter
 from handrail.sources.folders import HOME, user_folders
-from handrail.sources.tiers import Place
+from handrail.sources.tiers import Location
 from handrail.wiring.machine import this_machine
 from handrail.wiring.place import current_place
 from handrail.wiring.system import SOCKETS, System, open_system
@@ -41,7 +41,7 @@ else:
 class Session:
     """Where a command was called, and the log with everything that drives its runs."""
 
-    place: Place
+    place: Location
     system: System
 
     @property
@@ -96,7 +96,7 @@ class Session:
 
 
 @contextmanager
-def open_session(place: Place | None = None) -> Generator[Session]:
+def open_session(place: Location | None = None) -> Generator[Session]:
     """Open the log, creating it if it does not exist; without a place, as seen from the current folder."""
     place = place or current_place()
     system = open_system(place.folders, workflows_seen_from(os.environ, place), this_machine())
@@ -107,7 +107,7 @@ def open_session(place: Place | None = None) -> Generator[Session]:
 
 
 @contextmanager
-def open_existing_session(place: Place | None = None) -> Generator[Session | None]:
+def open_existing_session(place: Location | None = None) -> Generator[Session | None]:
     """Open the log if there is one, else yield None."""
     place = place or current_place()
     if not run_list.has_log(place.folders.data):
@@ -118,7 +118,7 @@ def open_existing_session(place: Place | None = None) -> Generator[Session | Non
 
 
 @contextmanager
-def open_run_session(place: Place | None = None) -> Generator[Session]:
+def open_run_session(place: Location | None = None) -> Generator[Session]:
     """Open the log for a command about a run that exists."""
     with open_existing_session(place) as session:
         if session is None:
@@ -158,7 +158,7 @@ def _is_for(data: Path, environ: Mapping[str, str]) -> bool:
     return HOME not in os.environ or user_folders(environ).data.resolve() == data.resolve()
 
 
-def _address(data: Path, inside: Inside) -> str:
+def _address(data: Path, inside: EnclosingStep) -> str:
     """Return the address of a step; empty if the log does not say, as in a sandbox."""
     try:
         if not inside.seq or not run_list.has_log(data):

@@ -7,8 +7,8 @@ them. This package makes that choice, so that they can be tested with other part
 2. `open_system` opens the user's log, and joins it with that machine, the configured agents, the files that the user
    trusts, and the environment of each run. `System.supervisor` builds the handlers of all effects from these.
 3. `session.open_session` adds the place in which a command was called. Most commands and the MCP servers open one.
-4. A test of a workflow (`scenario_room`) builds the same `System` with another clock, other environments and replaced
-   commands, so that what is tested is what runs.
+4. A test of a workflow (`scenario_environment`) builds the same `System` with another clock, other environments and
+   replaced commands, so that what is tested is what runs.
 
 What only some commands need is imported when it is first used (`late_import`): a command has to start fast.
 """
@@ -31,24 +31,24 @@ from handrail.ports.environments import RunEnvironments
 from handrail.ports.log import Log
 from handrail.ports.machine import Machine
 from handrail.processes.environment import process_redactor
-from handrail.processes.keeper_pool import NURSERY
+from handrail.processes.keeper_pool import KEEPER_POOL
 from handrail.processes.local import LocalProcesses
 from handrail.processes.run_environment import HandedEnvironments, SharedEnvironments
-from handrail.processes.shell_command import Refused, prepare
+from handrail.processes.shell_command import RefusedCommand, prepare
 from handrail.runtime.driver import Handlers
 from handrail.runtime.handlers.agents.handler import AgentHandler
 from handrail.runtime.handlers.agents.host import AgentHost
 from handrail.runtime.handlers.agents.live_messages import messages_since
-from handrail.runtime.handlers.agents.step_tools import Tooling
+from handrail.runtime.handlers.agents.step_tools import StepToolSetup
 from handrail.runtime.handlers.children import ChildHandler
 from handrail.runtime.handlers.commands.handler import CommandHandler, Instead, keep_intent
-from handrail.runtime.handlers.commands.start_command import Starts
+from handrail.runtime.handlers.commands.start_command import CommandStarter
 from handrail.runtime.handlers.proofs.handler import ProofHandler
 from handrail.runtime.handlers.steps import StepHandler
 from handrail.runtime.handlers.trees import TreeHandler
-from handrail.runtime.history import Roots
+from handrail.runtime.history import RootFinder
 from handrail.runtime.local.supervisor import Supervisor
-from handrail.runtime.ports import Clock, Commands, Flows, Prepared, Workflows, machine_clock
+from handrail.runtime.ports import Clock, Commands, Flows, PreparedCommand, Workflows, machine_clock
 from handrail.runtime.run_writer import RunWriter
 from handrail.sources.folders import Folders, folder_variables
 from handrail.sources.library import builtins
@@ -60,7 +60,7 @@ from handrail.workspace.tmux import Sessions
 
 if TYPE_CHECKING:
     from handrail.ports.trusted_files import TrustedFiles
-    from handrail.runtime import glimpses
+    from handrail.runtime import call_activity
     from handrail.runtime.handlers import items
     from handrail.sources.python import start_flow as flow_process
     from handrail.store import signing_keys
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
 else:
     driver_channel = late_import("handrail.wiring.driver_channel")
     flow_process = late_import("handrail.sources.python.start_flow")
-    glimpses = late_import("handrail.runtime.glimpses")
+    call_activity = late_import("handrail.runtime.call_activity")
     items = late_import("handrail.runtime.handlers.items")
     signing_keys = late_import("handrail.store.signing_keys")
     notices = late_import("handrail.wiring.notices")
@@ -80,12 +80,12 @@ class ShellCommands:
 
     def prepare(
         self, command: Command, values: Mapping[str, object], folder: str, written: Mapping[str, str]
-    ) -> Prepared | str:
+    ) -> PreparedCommand | str:
         """Return what to run, or why a value cannot be passed."""
         made = prepare(command, values, folder, written)
-        if isinstance(made, Refused):
+        if isinstance(made, RefusedCommand):
             return "; ".join(f"{each.message}: {each.hint}" for each in made.refusals)
-        return Prepared(made.argv, made.env)
+        return PreparedCommand(made.argv, made.env)
 
 
 ENVIRONMENTS = SharedEnvironments(BuiltInCatalog().account, find_login=BuiltInCatalog().login_hint)
@@ -95,9 +95,9 @@ SOCKETS = "driver/*.socket"
 FLOWS = Flows(lambda words, env: flow_process.start_flow(words, env), builtins)  # noqa: PLW0108 (loaded when used)
 
 
-def make_starts() -> Starts:
+def make_starts() -> CommandStarter:
     """Build what starts commands on this machine."""
-    return Starts(this_machine().processes, ShellCommands(), ENVIRONMENTS)
+    return CommandStarter(this_machine().processes, ShellCommands(), ENVIRONMENTS)
 
 
 def make_writer(log: Log, environments: RunEnvironments | None = None) -> RunWriter:
@@ -136,11 +136,11 @@ class System:
 
     def supervisor(self, name: str) -> Supervisor:
         """Build a supervisor for the runs of this log."""
-        folder, starts = self.folder / "runs", Starts(self.machine.processes, self.commands, self.environments)
-        NURSERY.open()
+        folder, starts = self.folder / "runs", CommandStarter(self.machine.processes, self.commands, self.environments)
+        KEEPER_POOL.open()
         trees = TreeHandler(self.workspaces, starts, folder, self.clock)
         commands = CommandHandler(starts, folder, self.clock, trees.restore, self.instead)
-        tooling = Tooling(
+        tooling = StepToolSetup(
             self.log, lambda: signing_keys.keys_in(self.folder), folder_variables(self.folder, os.environ)
         )
         said = partial(messages_since, self.log)
@@ -164,9 +164,9 @@ class System:
         return make_writer(self.log, None if self.environments is ENVIRONMENTS else self.environments)
 
     @property
-    def glimpses(self) -> "glimpses.Glimpses":
+    def activity(self) -> "call_activity.CallActivity":
         """What looks at the agents that are at work."""
-        return glimpses.Glimpses(self.machine.processes, self.agents, self.folder / "runs")
+        return call_activity.CallActivity(self.machine.processes, self.agents, self.folder / "runs")
 
     @property
     def workspaces(self) -> GitWorkspaces:
@@ -177,7 +177,7 @@ class System:
 def open_system(folders: Folders, workflows: Workflows, machine: Machine, *, is_asking: bool = True) -> System:
     """Open the user's database and wire it up; each run has its own environment, which another process may hold."""
     log = machine.log_files.open(folders.data)
-    known = HandedEnvironments(ENVIRONMENTS, Roots(log), partial(_fetch, folders.data) if is_asking else None)
+    known = HandedEnvironments(ENVIRONMENTS, RootFinder(log), partial(_fetch, folders.data) if is_asking else None)
     machine = replace(machine, processes=LocalProcesses(partial(_redactor_for, known)))
     return System(
         log,

@@ -11,7 +11,7 @@ from handrail.late_import import late_import
 from handrail.ports.repositories import Head
 from handrail.workspace.git import repositories
 from handrail.workspace.git.command import Git, Identity, split
-from handrail.workspace.git.data_places import Places
+from handrail.workspace.git.data_places import DataLayout
 
 if TYPE_CHECKING:
     from handrail.workspace.git import checkout_state
@@ -94,10 +94,10 @@ class GitRepositories:
 
     def _git(self, root: Path) -> Git:
         try:
-            return Places(self._folder).git(root)
+            return DataLayout(self._folder).git(root)
         except PermissionError:
             # Reading must be possible even if the data folder cannot be written.
-            return Places(_make_temporary_folder()).git(root)
+            return DataLayout(_make_temporary_folder()).git(root)
 
 
 @cache

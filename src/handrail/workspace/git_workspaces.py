@@ -8,7 +8,7 @@ from handrail.late_import import late_import
 from handrail.model.history.trees import Tree
 from handrail.ports.workspaces import FileChange, FileRange, MergeResult, Snapshot, Source
 from handrail.workspace.git import repository_view
-from handrail.workspace.git.data_places import Places, safe_name
+from handrail.workspace.git.data_places import DataLayout, safe_name
 from handrail.workspace.git.repositories import common_dir, find_root
 from handrail.workspace.snapshots.private_index import PrivateIndex
 from handrail.workspace.snapshots.state import Commits, run_ref
@@ -52,7 +52,7 @@ class GitWorkspaces:
     """The port `Delivery`, with all our files in one data folder."""
 
     def __init__(self, folder: Path) -> None:
-        self.places = Places(folder.absolute())
+        self.places = DataLayout(folder.absolute())
         self._commits = Commits()
 
     def prepare(self, source: Source) -> Tree:

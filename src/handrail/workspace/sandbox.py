@@ -16,14 +16,14 @@ from pathlib import Path
 
 from handrail.errors import WorkspaceFault
 from handrail.frozen import frozen
-from handrail.ports.sandboxes import Confined
+from handrail.ports.sandboxes import SandboxPolicy
 from handrail.workspace.git.repositories import common_dir, git_dir
 
 PROGRAM = "bwrap"
 TEMPORARY = Path("/tmp")  # noqa: S108 - programs expect this path; the sandbox has its own
 _OWN = (TEMPORARY, Path("/dev"))
 """Folders that are private to the sandbox: their outside content is not visible inside."""
-_PATIENCE = 10.0
+_TIMEOUT = 10.0
 _SERVICES = ("/run/user", "/run/dbus", "/run/podman", "/run/containerd")
 _SOCKETS = ("/run/docker.sock", "/run/systemd/private")
 _WRITTEN = ("objects", "refs", "logs", "reftable")
@@ -48,12 +48,12 @@ class Bubblewrap:
         """Explain what helps where no sandbox can be made."""
         return remedy()
 
-    def wrap(self, argv: tuple[str, ...], confined: Confined) -> tuple[str, ...]:
+    def wrap(self, argv: tuple[str, ...], confined: SandboxPolicy) -> tuple[str, ...]:
         """Build the arguments that run a command in a sandbox."""
         return wrap_command(argv, confined)
 
 
-def wrap_command(argv: tuple[str, ...], confined: Confined) -> tuple[str, ...]:
+def wrap_command(argv: tuple[str, ...], confined: SandboxPolicy) -> tuple[str, ...]:
     """Build the arguments that run a command in a sandbox."""
     around = ("/bin/sh", "-c", _SPARED, "sh", PROGRAM, *_base_arguments(network=confined.network), *_places(confined))
     inside = (sys.executable, "-I", "-S", "-c", _HEEDED, *argv)
@@ -70,7 +70,7 @@ def unusable(*, network: bool = True) -> str:
             [program, *_base_arguments(network=network), "--", "/bin/sh", "-c", ":"],
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=_PATIENCE,
+            timeout=_TIMEOUT,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -97,7 +97,7 @@ def _base_arguments(*, network: bool) -> Iterator[str]:
     yield from () if network else ("--unshare-net",)
 
 
-def _places(confined: Confined) -> Iterator[str]:
+def _places(confined: SandboxPolicy) -> Iterator[str]:
     for path in confined.readable:
         hidden = any(folder in path.parents for folder in _OWN)
         yield from _bind("--ro-bind", path) if hidden and path.exists() else ()

@@ -21,7 +21,7 @@ else:
 
 PROGRAM = "tmux"
 INSTALL = "install tmux (apt install tmux, brew install tmux)"
-_PATIENCE = 10.0
+_TIMEOUT = 10.0
 _TRIES = 3
 _CALL = "@handrail_call"
 _BOOT = "import sys; sys.path.append(sys.argv.pop(1)); from handrail.cli.main import main; main()"
@@ -113,7 +113,7 @@ class Sessions:
                 capture_output=True,
                 text=True,
                 errors="replace",
-                timeout=_PATIENCE,
+                timeout=_TIMEOUT,
                 check=False,
             )
         except (OSError, subprocess.TimeoutExpired):

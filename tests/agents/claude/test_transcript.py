@@ -6,16 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from handrail.agents.claude.transcript import ClaudeTranscript
-from handrail.ports.agents import Part
+from handrail.ports.agents import TranscriptPart
 from support.places import RECORDED
 
 
-def parts(*lines: bytes) -> list[Part]:
+def parts(*lines: bytes) -> list[TranscriptPart]:
     reader = ClaudeTranscript()
     return [part for line in lines for part in reader.feed(line)]
 
 
-def recorded(name: str) -> list[Part]:
+def recorded(name: str) -> list[TranscriptPart]:
     return parts(*(RECORDED / "claude" / f"{name}.jsonl").read_bytes().splitlines())
 
 

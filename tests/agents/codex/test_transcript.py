@@ -7,16 +7,16 @@ from hypothesis import strategies as st
 
 from handrail.agents.codex.transcript import CodexTranscript
 from handrail.model.workflow.values import JsonValue
-from handrail.ports.agents import Part
+from handrail.ports.agents import TranscriptPart
 from support.places import RECORDED
 
 
-def parts(*lines: bytes) -> list[Part]:
+def parts(*lines: bytes) -> list[TranscriptPart]:
     reader = CodexTranscript()
     return [part for line in lines for part in reader.feed(line)]
 
 
-def recorded(name: str) -> list[Part]:
+def recorded(name: str) -> list[TranscriptPart]:
     return parts(*(RECORDED / "codex" / f"{name}.jsonl").read_bytes().splitlines())
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from handrail.agents.described.adapter import LONGEST, CommandAgent
+from handrail.agents.described.adapter import MAX_LENGTH, CommandAgent
 from handrail.errors import NotFound, UsageError
-from handrail.ports.agent_definitions import AgentDefinition, Mapped
+from handrail.ports.agent_definitions import AgentDefinition, ValueMapping
 from handrail.ports.agents import Usage, unmet
 from support.agents.call_room import CallRoom
 
@@ -59,7 +59,7 @@ def test_options_come_where_the_command_has_a_place_for_them_else_at_its_end(cal
     options = {
         "model": ("--model", "{model}"),
         "resume": ("--resume={session}",),
-        "mapped": (Mapped("session", ("s",)),),
+        "mapped": (ValueMapping("session", ("s",)),),
         "access": (("read", ("--read-only",)), ("full", ())),
     }
     asked = {"model": "{prompt}", "session": "s1", "access": "read"}
@@ -84,11 +84,11 @@ def test_only_what_a_definition_has_words_for_can_be_asked(calls: CallRoom) -> N
 
 def test_a_document_of_json_is_read_by_paths(calls: CallRoom) -> None:
     mapped = (
-        Mapped("text", ("result", "parts", 0, "text")),
-        Mapped("session", ("id",)),
-        Mapped("cost", ("usd",)),
-        Mapped("input_tokens", ("usage", "in")),
-        Mapped("output", ("data",)),
+        ValueMapping("text", ("result", "parts", 0, "text")),
+        ValueMapping("session", ("id",)),
+        ValueMapping("cost", ("usd",)),
+        ValueMapping("input_tokens", ("usage", "in")),
+        ValueMapping("output", ("data",)),
     )
     answer = {"result": {"parts": [{"text": "hi"}]}, "id": "s9", "usd": 0.5, "usage": {"in": 7}, "data": {"ok": True}}
     outcome = calls.play(saying("a greeting", json.dumps(answer, indent=1), output="json", mapped=mapped))
@@ -98,8 +98,8 @@ def test_a_document_of_json_is_read_by_paths(calls: CallRoom) -> None:
 
 def test_lines_of_json_are_chosen_added_up_and_need_their_last_one(calls: CallRoom) -> None:
     mapped = (
-        Mapped("text", ("text",), ((("type",), "say"),), add=True),
-        Mapped("output_tokens", ("tokens",), add=True),
+        ValueMapping("text", ("text",), ((("type",), "say"),), add=True),
+        ValueMapping("output_tokens", ("tokens",), add=True),
     )
     lines = [
         {"type": "say", "text": "one "},
@@ -117,7 +117,7 @@ def test_lines_of_json_are_chosen_added_up_and_need_their_last_one(calls: CallRo
 
 
 def test_an_error_in_the_answer_and_an_answer_that_is_none_are_failures(calls: CallRoom) -> None:
-    mapped = (Mapped("text", ("text",)), Mapped("error", ("error",)))
+    mapped = (ValueMapping("text", ("text",)), ValueMapping("error", ("error",)))
     wrong = calls.play(saying('{"error": {"message": "no key"}}', output="json", mapped=mapped))
     assert (wrong.status, wrong.message) == ("api_error", "no key")
     fine = calls.play(saying('{"error": false, "text": "x"}', output="json", mapped=mapped))
@@ -156,7 +156,7 @@ def test_a_program_that_is_stopped_crashed(calls: CallRoom) -> None:
 
 def test_a_prompt_that_no_argument_can_hold_is_refused_with_the_way_out(calls: CallRoom) -> None:
     with pytest.raises(UsageError, match="is too long") as caught:
-        agent("-c", ECHO, "{prompt}").launch(calls.call("x" * (LONGEST + 1)), str(calls.root))
+        agent("-c", ECHO, "{prompt}").launch(calls.call("x" * (MAX_LENGTH + 1)), str(calls.root))
     assert "{prompt_file}" in (caught.value.next_step or "")
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from handrail.agents.acp.adapter import AcpAgent
 from handrail.agents.described.adapter import CommandAgent
-from handrail.ports.agent_definitions import AgentDefinition, Mapped
+from handrail.ports.agent_definitions import AgentDefinition, ValueMapping
 from handrail.ports.agents import Agent
 from handrail.testing.conformance.agents import AgentConformance, Stream
 from support.places import RECORDED
@@ -34,7 +34,7 @@ class TestJsonLines(AgentConformance):
             name="lines",
             command=(sys.executable,),
             output="jsonl",
-            mapped=(Mapped("text", ("text",), ((("type",), "say"),), add=True), Mapped("cost", ("usd",))),
+            mapped=(ValueMapping("text", ("text",), ((("type",), "say"),), add=True), ValueMapping("cost", ("usd",))),
             final=((("type",), "done"),),
         )
         return CommandAgent(definition)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from handrail.authoring.importers import Imported
+from handrail.authoring.importers import ImportedWorkflows
 from handrail.authoring.native.schema import WORKFLOW
 from handrail.authoring.read import read_bundle
 from handrail.authoring.shapes.conform import conform
@@ -24,10 +24,10 @@ def catalog() -> Catalog:
 
 
 @pytest.fixture(scope="session")
-def problems(catalog: Catalog) -> Callable[[Imported], list[str]]:
+def problems(catalog: Catalog) -> Callable[[ImportedWorkflows], list[str]]:
     """Give what the format and the compiler have against the imported workflows."""
 
-    def check(imported: Imported) -> list[str]:
+    def check(imported: ImportedWorkflows) -> list[str]:
         found: list[str] = []
         for path in imported.files:
             if path.endswith("/workflow.yaml"):
@@ -37,7 +37,7 @@ def problems(catalog: Catalog) -> Callable[[Imported], list[str]]:
     return check
 
 
-def _check(imported: Imported, folder: str, catalog: Catalog) -> list[str]:
+def _check(imported: ImportedWorkflows, folder: str, catalog: Catalog) -> list[str]:
     inside = {path[len(folder) :]: text for path, text in imported.files.items() if path.startswith(folder)}
     bundle = Bundle("workflow.yaml", {path: SourceText(path, text) for path, text in inside.items()})
     report = Report()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.authoring.importers import Imported, detect, import_files
+from handrail.authoring.importers import ImportedWorkflows, detect, import_files
 from handrail.authoring.importers.result import SourceKind
 from handrail.errors import UsageError
 
@@ -60,7 +60,7 @@ STEP_KEYS = st.sampled_from(
 STEPS = st.lists(st.dictionaries(STEP_KEYS, VALUES, max_size=7), max_size=4)
 
 
-def _attempt(files: dict[str, str], kind: SourceKind | None = None) -> Imported | None:
+def _attempt(files: dict[str, str], kind: SourceKind | None = None) -> ImportedWorkflows | None:
     try:
         return import_files(files, kind)
     except UsageError:

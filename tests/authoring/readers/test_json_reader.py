@@ -4,7 +4,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from handrail.authoring.readers.json_reader import read_json
-from handrail.model.diagnostics import MOST, Report
+from handrail.model.diagnostics import MAX_DIAGNOSTICS, Report
 from handrail.model.source import Mapping, Node, Scalar, Sequence, SourceText, plain
 
 
@@ -160,4 +160,4 @@ def test_a_long_text_that_is_never_closed_is_refused_quickly() -> None:
 def test_reading_ends_when_nothing_more_would_be_kept() -> None:
     report = Report()
     assert read_json(SourceText("f", "{" + '"a": 1, ' * 20_000 + "}"), report) is None
-    assert (len(report.diagnostics), report.dropped) == (MOST, 1)
+    assert (len(report.diagnostics), report.dropped) == (MAX_DIAGNOSTICS, 1)

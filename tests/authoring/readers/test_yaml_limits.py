@@ -7,7 +7,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from handrail.authoring.readers.yaml_reader import read_yaml
-from handrail.model.diagnostics import MOST, Report
+from handrail.model.diagnostics import MAX_DIAGNOSTICS, Report
 from handrail.model.source import Node, Sequence, SourceText
 
 
@@ -101,4 +101,4 @@ def test_too_many_values_are_refused() -> None:
 def test_reading_ends_when_nothing_more_would_be_kept() -> None:
     report = Report()
     assert read_yaml(SourceText("f", "{" + "a: !x 1, " * 20_000 + "}"), report) is None
-    assert (len(report.diagnostics), report.dropped) == (MOST, 1)
+    assert (len(report.diagnostics), report.dropped) == (MAX_DIAGNOSTICS, 1)

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from handrail.cli.demo.record import Bar
+from handrail.cli.demo.record import TimelineBar
 from handrail.cli.demo.timeline import render_timeline
 from handrail.testing.leaks import processes_within
 from support.cli.running import HANDRAIL, until
@@ -207,9 +207,9 @@ def test_a_machine_without_git_is_told_so(machine: Machine) -> None:
 def test_the_timeline_puts_every_step_where_it_lies_in_time() -> None:
     began = time.time()
     steps = (
-        Bar("split", "scripted", began, began + 3, cost="$0.02"),
-        Bar("build[receipt]/test/fix-and-more", "scripted", began + 3, began + 12, cost="$0.31"),
-        Bar("tests", "handrail", began + 12, began + 12, ok=False),
+        TimelineBar("split", "scripted", began, began + 3, cost="$0.02"),
+        TimelineBar("build[receipt]/test/fix-and-more", "scripted", began + 3, began + 12, cost="$0.31"),
+        TimelineBar("tests", "handrail", began + 12, began + 12, ok=False),
     )
     lines = render_timeline(steps, [(began + 6, "kill -9")])
     assert lines == [

@@ -8,7 +8,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from handrail.cli.render.runs import render_overview, status_words
-from handrail.operations.views.overview import Line, Section, line_for_run
+from handrail.operations.views.overview import RunRow, Section, line_for_run
 from handrail.operations.views.run_document import LoggedRuns
 from handrail.operations.views.run_listing import list_runs
 from handrail.sources.folders import user_folders
@@ -58,7 +58,7 @@ steps:
 """
 
 
-def lines() -> list[Line]:
+def lines() -> list[RunRow]:
     """One line of each kind."""
     kinds: tuple[tuple[Section, str, str, str, str, str], ...] = (
         ("needs you", "fix-bug-3", "confirm", 'Is "session TTL is read in minutes" the cause?', "$0.31", "approve"),
@@ -69,7 +69,7 @@ def lines() -> list[Line]:
         ("ended", "greet-1", "", "succeeded", "", "show"),
     )
     return [
-        Line(section, run, where.partition(",")[0], where, words, f"handrail {command} {run}", 0.0, cost)
+        RunRow(section, run, where.partition(",")[0], where, words, f"handrail {command} {run}", 0.0, cost)
         for section, run, where, words, cost, command in kinds
     ]
 
@@ -138,7 +138,7 @@ def test_the_repository_is_shown_where_runs_work_in_several(columns: int, monkey
     monkeypatch.setenv("COLUMNS", str(columns))
     folders = ("/home/ann/shop", "/home/ann/web/site", "/home/ann/old/site", "")
     ended = [
-        Line("ended", f"w-{number}", "", "", "succeeded", f"handrail show w-{number}", 0.0, repository=folder)
+        RunRow("ended", f"w-{number}", "", "", "succeeded", f"handrail show w-{number}", 0.0, repository=folder)
         for number, folder in enumerate(folders)
     ]
     assert render_overview(ended) == snapshot("""\

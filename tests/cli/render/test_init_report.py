@@ -7,13 +7,15 @@ import pytest
 
 from handrail.cli.render.init import Report, trial_lines
 from handrail.operations.init.config_text import Settings
-from handrail.operations.init.find_out import Survey
-from handrail.operations.init.trial import Tried
+from handrail.operations.init.find_out import ProjectSurvey
+from handrail.operations.init.trial import TrialResult
 from handrail.ports.repositories import Head
 from handrail.sources.config.config import RepositoryConfig
 from handrail.sources.projects.detect import Project
 
-SURVEY = Survey(Path("/r"), "main", Head("main", "c" * 40), (), (), (), Project(), (), (), RepositoryConfig(Path("/r")))
+SURVEY = ProjectSurvey(
+    Path("/r"), "main", Head("main", "c" * 40), (), (), (), Project(), (), (), RepositoryConfig(Path("/r"))
+)
 
 
 @pytest.mark.parametrize(
@@ -25,7 +27,7 @@ SURVEY = Survey(Path("/r"), "main", Head("main", "c" * 40), (), (), (), Project(
     ],
 )
 def test_a_set_up_that_takes_long_is_said_to_be_repeated_by_every_run(command: str, seconds: float, said: str) -> None:
-    tried = (Tried("worktree", "", 0.1, "green"), Tried("setup", command, seconds, "green"))
+    tried = (TrialResult("worktree", "", 0.1, "green"), TrialResult("setup", command, seconds, "green"))
     text = " ".join(" ".join(trial_lines(Report(SURVEY, Settings(), Settings(), tried))).split())
     assert (said in text) if said else ("every run repeats" not in text)
 
@@ -42,7 +44,7 @@ def test_a_set_up_that_takes_long_is_said_to_be_repeated_by_every_run(command: s
 def test_packages_that_the_checkout_has_are_offered_to_be_copied(
     installed: tuple[str, ...], command: str, offered: str
 ) -> None:
-    tried = (Tried("worktree", "", 0.1, "green"), Tried("setup", command, 14.0, "green"))
+    tried = (TrialResult("worktree", "", 0.1, "green"), TrialResult("setup", command, 14.0, "green"))
     report = Report(replace(SURVEY, installed=installed), Settings(), Settings(), tried)
     text = " ".join(" ".join(trial_lines(report)).split())
     assert (offered in text) if offered else ("from your checkout" not in text)

@@ -6,11 +6,11 @@ from inline_snapshot import snapshot
 
 from handrail.cli.render.layout import flow, wrap_text
 from handrail.cli.render.safe_text import escape_controls, width
-from handrail.cli.render.step_rows import Circumstances, format_elapsed, rows
+from handrail.cli.render.step_rows import RowContext, format_elapsed, rows
 from handrail.model.history.events import RetryScheduled, StepBegan, StepEnded
 from handrail.model.workflow.plan import Plan
-from handrail.operations.driving.drive import Happened
-from handrail.operations.driving.live import Activity, Effort
+from handrail.operations.driving.drive import RunEvent
+from handrail.operations.driving.live import Activity, StepActivity
 
 
 def no_plan(_: str) -> Plan:
@@ -23,17 +23,17 @@ def at_work(*addresses: str, attempt: int = 1) -> Activity:
     for number, address in enumerate(addresses):
         spec = {"agent": "claude", "model": "sonnet"}
         began = StepBegan(address=address, action="agent", attempt=attempt, spec=dict(spec), at=float(number))
-        activity.see(Happened(f"r.{number}", 1, began))
+        activity.see(RunEvent(f"r.{number}", 1, began))
     return activity
 
 
 def drawn(activity: Activity, columns: int, glimpse: str = "Bash npx vitest run login") -> list[str]:
     """Give the live lines after 48 seconds, without colors."""
 
-    def doing(_: Effort) -> str:
+    def doing(_: StepActivity) -> str:
         return glimpse
 
-    lines = rows(activity, doing, Circumstances(48.0, columns, "$0.12 of $6.00"))
+    lines = rows(activity, doing, RowContext(48.0, columns, "$0.12 of $6.00"))
     return [line.replace("\x1b[2m", "").replace("\x1b[0m", "") for line in lines]
 
 
@@ -71,16 +71,16 @@ def test_several_steps_have_a_line_each_up_to_a_handful_and_the_cost_below() -> 
 
 def test_a_step_that_ended_has_no_line_any_more() -> None:
     activity = at_work("one", "two")
-    activity.see(Happened("r.0", 2, StepEnded(address="one", began=1, status="succeeded", at=3.0)))
+    activity.see(RunEvent("r.0", 2, StepEnded(address="one", began=1, status="succeeded", at=3.0)))
     assert [each.address for each in activity.efforts] == ["two"]
 
 
 def test_a_wait_is_a_line_until_it_is_over() -> None:
     activity = at_work("one")
-    activity.see(Happened("r.0", 2, RetryScheduled(address="one", attempt=1, due=90.0, at=3.0, reason="quota")))
+    activity.see(RunEvent("r.0", 2, RetryScheduled(address="one", attempt=1, due=90.0, at=3.0, reason="quota")))
     assert (len(activity.efforts), [each.until for each in activity.breaks]) == (0, [90.0])
     again = StepBegan(address="one", action="agent", attempt=1, spec={}, at=91.0)
-    activity.see(Happened("r.0", 3, again))
+    activity.see(RunEvent("r.0", 3, again))
     assert (len(activity.efforts), len(activity.breaks)) == (1, 0)
 
 

@@ -11,20 +11,20 @@ from handrail.cli.render.diagnostics import render_diagnostic
 from handrail.cli.render.workflow_list import render_listing
 from handrail.model.diagnostics import Diagnostic, Severity
 from handrail.operations.workflows.import_ import import_workflows
-from handrail.operations.workflows.list import Listed, list_workflows
-from handrail.sources.tiers import Place, here
-from handrail.sources.trust.file import Record, TrustFile
-from handrail.sources.workflow_files import MOST_ENTRIES
+from handrail.operations.workflows.list import WorkflowEntry, list_workflows
+from handrail.sources.tiers import Location, here
+from handrail.sources.trust.file import TrustFile, TrustRecord
+from handrail.sources.workflow_files import MAX_ENTRIES
 from support.cli.shop import Shop
 
 HOSTILE = "a; touch pwned"
 
 
-def at_home(shop: Shop) -> Place:
+def at_home(shop: Shop) -> Location:
     return here(shop.root, {"HANDRAIL_HOME": str(shop.home)})
 
 
-def without_hash(listed: Listed) -> dict[str, object]:
+def without_hash(listed: WorkflowEntry) -> dict[str, object]:
     return {name: getattr(listed, name) for name in ("name", "tier", "path", "description", "valid", "wins", "steps")}
 
 
@@ -38,7 +38,7 @@ def test_a_mark_in_the_middle_of_a_huge_line_is_shown_with_what_is_near() -> Non
 
 def test_a_folder_with_too_many_files_is_refused_as_a_whole(shop: Shop) -> None:
     main = shop.workflow("own")
-    for number in range(MOST_ENTRIES):
+    for number in range(MAX_ENTRIES):
         (main.parent.parent / f"{number}.txt").touch()
     result = shop.call("list")
     assert result.exit_code == 0
@@ -109,7 +109,7 @@ def test_trust_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> N
     (tmp_path / "trust.json").mkdir()
     (tmp_path / "trust").mkdir()
     with pytest.raises(OSError, match="irectory"):
-        file._write(Record())  # pyright: ignore[reportPrivateUsage]
+        file._write(TrustRecord())  # pyright: ignore[reportPrivateUsage]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["trust", "trust.json"]
 
 

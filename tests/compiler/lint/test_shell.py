@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.compiler.lint.shell import Part, find_uses, mark_quoting, split_and
+from handrail.compiler.lint.shell import ChainPart, find_uses, mark_quoting, split_and
 
 SCRIPTS = st.text(alphabet="ab$(){}\"'\\ &;|#<\nX=[]", max_size=60)
 
@@ -40,7 +40,11 @@ def test_the_parts_of_a_chain_stand_in_the_script(script: str) -> None:
 
 
 def test_a_chain_is_split_outside_of_quotes_and_parentheses() -> None:
-    assert split_and("a && (b && c) && 'd && e'") == [Part("a", 0), Part("(b && c)", 2), Part("'d && e'", 14)]
+    assert split_and("a && (b && c) && 'd && e'") == [
+        ChainPart("a", 0),
+        ChainPart("(b && c)", 2),
+        ChainPart("'d && e'", 14),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from handrail.compiler.workrail.passes_state import MOST_STEPS
+from handrail.compiler.workrail.passes_state import MAX_STEPS
 from handrail.model.codec import decode, encode
 from handrail.model.workflow.plan import Plan
 from support.compiler.workrail_building import DATA, catalog, compile_text, compiled, loop, routine, step, workflow
@@ -210,8 +210,8 @@ def test_loops_may_nest_as_deep_as_a_file_may() -> None:
 
 
 def test_two_thousand_steps_compile_and_more_are_refused() -> None:
-    steps = [step(f"step-{number}") for number in range(MOST_STEPS + 1)]
-    assert len(compiled(*steps[1:]).made.steps) == MOST_STEPS
+    steps = [step(f"step-{number}") for number in range(MAX_STEPS + 1)]
+    assert len(compiled(*steps[1:]).made.steps) == MAX_STEPS
     assert compiled(*steps).codes == ["too-many-steps"]
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from inline_snapshot import snapshot
 
-from handrail.compiler.workrail.message_names import MOST_LISTED, describe_unknown, list_names
+from handrail.compiler.workrail.message_names import MAX_LISTED, describe_unknown, list_names
 from handrail.model.codes import CODES
 from support.compiler.workrail_building import ROOT, compiled, loop, step
 
@@ -20,8 +20,8 @@ def test_every_code_that_is_reported_is_documented() -> None:
 
 
 def test_a_long_list_names_the_first_and_counts_the_rest() -> None:
-    names = [f"n{number}" for number in range(MOST_LISTED + 3)]
-    assert list_names(names).endswith(f"n{MOST_LISTED - 1} and 3 more")
+    names = [f"n{number}" for number in range(MAX_LISTED + 3)]
+    assert list_names(names).endswith(f"n{MAX_LISTED - 1} and 3 more")
     assert list_names(names[:2]) == "n0, n1"
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from handrail.model.workflow.guidance import Audit, Contract, Delegation, Fragment, Verification
 from handrail.model.workflow.values import Compare, Prompt
-from support.compiler.named_shelf import NamedShelf
+from support.compiler.named_workflows import NamedWorkflows
 from support.compiler.workrail_building import builtins, catalog, compiled, marked, step, workflow
 
 
@@ -126,7 +126,7 @@ def test_delegations_are_kept_with_their_maps_sorted() -> None:
 
 
 def test_a_delegation_to_an_unknown_workflow_is_a_warning_with_the_one_that_was_meant() -> None:
-    using = replace(catalog(), shelf=NamedShelf(lambda _: None, ("fix-bug", "team-review")))
+    using = replace(catalog(), index=NamedWorkflows(lambda _: None, ("fix-bug", "team-review")))
     result = compiled(parallel({"workflowId": "team-reviw"}), using=using)
     assert (result.only.is_error, marked(result.only)) == (False, '"team-reviw"')
     assert result.only.message == "unknown workflow 'team-reviw', did you mean 'team-review'?"
@@ -143,7 +143,7 @@ def test_a_misspelt_routine_of_a_delegation_is_told_apart_from_the_others() -> N
 @pytest.mark.parametrize("name", ["routine-ideation", "wr.routine-ideation", "own-flow", "closed-python"])
 def test_a_delegation_to_a_known_workflow_is_left_alone(name: str) -> None:
     own = catalog({"own-flow": workflow()})
-    using = replace(own, shelf=NamedShelf(own.workflow, ("closed-python",)))
+    using = replace(own, index=NamedWorkflows(own.workflow, ("closed-python",)))
     assert compiled(parallel({"workflowId": name}), using=using).codes == []
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
-from handrail.engine.decide.complete_guided import Completion, Given, complete_guided, loop_control, truncate_notes
+from handrail.engine.decide.complete_guided import Completion, Submission, complete_guided, loop_control, truncate_notes
 from handrail.errors import UsageError
 from handrail.model.history.events import ContextMerged, StepEnded, StepRefused
 from handrail.model.workflow.values import JsonValue
@@ -33,7 +33,7 @@ def begun(*steps: Json, **keys: Any) -> GuidedWalk:
 
 
 def given(walk: GuidedWalk, notes: str = "done", *artifacts: JsonValue, **context: JsonValue) -> Completion:
-    return walk.give(Given(by="me", notes=notes, artifacts=artifacts, context=context))
+    return walk.give(Submission(by="me", notes=notes, artifacts=artifacts, context=context))
 
 
 def codes(done: Completion) -> list[str]:
@@ -82,7 +82,7 @@ def test_a_refused_step_is_pending_under_a_new_number_and_nothing_advances() -> 
     assert (after.address, after.attempt) == ("one", 2)
     assert after.seq == len(walk.events) > before.seq
     with pytest.raises(UsageError, match="is not the pending one"):
-        complete_guided(walk.plan, walk.state, before.seq, Given(by="me", notes="late"), 1.0)
+        complete_guided(walk.plan, walk.state, before.seq, Submission(by="me", notes="late"), 1.0)
     assert not given(walk, "better").is_refused
 
 

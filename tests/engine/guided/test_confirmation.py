@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
-from handrail.engine.decide.complete_guided import Given
+from handrail.engine.decide.complete_guided import Submission
 from handrail.engine.decide.from_outside import Answer, decide_approval
 from handrail.engine.guided.repairs import NOTES, example_output
 from handrail.engine.guided.texts import confirmation_example, step_text
@@ -16,15 +16,15 @@ from support.engine.guided_walking import BY_ARTIFACT, GuidedWalk, control, guid
 
 NEVER = "full_auto_never_stop"
 ON_USER = "full_auto_stop_on_user_deps"
-DONE = Given(by="me", notes="the plan is written")
+DONE = Submission(by="me", notes="the plan is written")
 
 
 def plan_asking(asked: Any = True) -> Plan:
     return guided_plan(step("one", requireConfirmation=asked), step("two"))
 
 
-def saying(said: Any, **keys: Any) -> Given:
-    return Given(by="me", notes="done", artifacts=({"kind": "wr.confirmation", "confirmed": said, **keys},))
+def saying(said: Any, **keys: Any) -> Submission:
+    return Submission(by="me", notes="done", artifacts=({"kind": "wr.confirmation", "confirmed": said, **keys},))
 
 
 def confirmation_of(walk: GuidedWalk) -> Any:
@@ -57,7 +57,7 @@ def test_a_step_without_the_yes_that_it_asks_for_is_refused_with_the_artifact_th
 
 
 @pytest.mark.parametrize("given", [DONE, saying(said=True, by="ann")])
-def test_a_human_approval_waits_for_a_person_whatever_a_connected_agent_says(given: Given) -> None:
+def test_a_human_approval_waits_for_a_person_whatever_a_connected_agent_says(given: Submission) -> None:
     walk = walk_with(plan_asking({"kind": "human_approval"}))
     assert "Handrail then asks a person" in step_text(walk.spec)
     assert example_output(walk.spec) == {"notesMarkdown": NOTES}
@@ -139,9 +139,9 @@ def test_a_stop_ends_its_loop_once_it_is_confirmed() -> None:
     look = step("look", requireConfirmation=True)
     plan = guided_plan(loop("again", look, type="while", conditionSource=BY_ARTIFACT), step("then"))
     walk = alone(plan)
-    walk.give(Given(by="", notes="enough", artifacts=(control("stop"),)))
+    walk.give(Submission(by="", notes="enough", artifacts=(control("stop"),)))
     decide(walk.settle(), "revise", "look once more")
-    walk.give(Given(by="", notes="enough", artifacts=(control("stop"),)))
+    walk.give(Submission(by="", notes="enough", artifacts=(control("stop"),)))
     decide(walk.settle(), "approve")
     assert [address.rpartition("/")[2] for address in walk.performed] == ["look", "look", "then"]
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from handrail.engine.contracts.schema import fits
-from handrail.engine.decide.complete_guided import Given
+from handrail.engine.decide.complete_guided import Submission
 from handrail.model.history.events import DelegationReported, RunReleased, RunTaken, StepEnded, StepRefused
 from handrail.model.workflow.plan import Plan
 from support.engine.guided_preferences import gaps_of, walk_with
@@ -30,8 +30,8 @@ def result(delegation: Any, status: Any = "done", summary: Any = "looked at it",
     return {"kind": "wr.delegation_result", "delegation": delegation, "status": status, "summary": summary, **keys}
 
 
-def report(*artifacts: Any, notes: str = "") -> Given:
-    return Given(by="me", notes=notes, artifacts=artifacts)
+def report(*artifacts: Any, notes: str = "") -> Submission:
+    return Submission(by="me", notes=notes, artifacts=artifacts)
 
 
 def open_ones(walk: GuidedWalk) -> list[str]:
@@ -157,7 +157,7 @@ def test_what_is_handed_on_is_fixed_as_the_step_begins() -> None:
     split = {"id": "split", "type": "parallel", "title": "Split", "parallelDelegations": listed}
     walk = walk_with(guided_plan(split, step("then")))
     assert [each["workflow"] for each in walk.spec["delegations"]] == ["audit-b"]
-    walk.give(Given(by="me", context={"deep": True}))
+    walk.give(Submission(by="me", context={"deep": True}))
     assert not walk.give(report(result(1), notes=NOTES)).is_refused
     assert list(output_of(walk)["delegations"]) == ["1"]
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handrail.engine.decide.advance import decide
-from handrail.engine.decide.complete_guided import Given
+from handrail.engine.decide.complete_guided import Submission
 from handrail.engine.fold.apply import apply
 from handrail.engine.state.codec import decode_state, encode_state
 from handrail.model.codec import decode, encode
@@ -81,13 +81,13 @@ def walked(plan: Plan, seed: int) -> GuidedWalk:
 
 
 def begun(plan: Plan, seed: int) -> GuidedWalk:
-    def perform(began: StepBegan, shortfalls: tuple[Shortfall, ...]) -> Given:
+    def perform(began: StepBegan, shortfalls: tuple[Shortfall, ...]) -> Submission:
         # By address and by what was refused before, not by order: the same answer to the same question.
         chance = random.Random(f"{seed} {began.address} {[each.code for each in shortfalls]}")
         context = {name: chance.choice(VALUES) for name in chance.sample(NAMES, 2)} if not shortfalls else {}
         done = valid(began, shortfalls, context)
         if not shortfalls and chance.random() < 0.2:
-            return Given(by="me", context=context)
+            return Submission(by="me", context=context)
         return replace(done, artifacts=(*done.artifacts, control(chance.choice(["stop", "continue", "odd"]))))
 
     return GuidedWalk(plan, work=perform, inputs={"list": [1], "count": 1})

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from handrail.engine.decide.complete_guided import Given
+from handrail.engine.decide.complete_guided import Submission
 from handrail.model.history.events import ContextMerged, LoopEnded, RunBlocked, RunResumed, StepBegan, StepSkipped
 from handrail.model.workflow.values import JsonValue
 from support.engine.guided_walking import (
@@ -124,7 +124,7 @@ def test_a_loop_that_lacks_its_variable_refuses_the_step_before_it_and_says_what
 ) -> None:
     source: Json = {"items": "v"} if kind == "forEach" else {"count": "v"}
     walk = GuidedWalk(guided_plan(step("first"), loop("lap", step("dig"), type=kind, **source))).start()
-    walk.work = always(Given(by="me", notes="done", context={} if value is None else {"v": value}))
+    walk.work = always(Submission(by="me", notes="done", context={} if value is None else {"v": value}))
     walk.once()
     refused = walk.completions[0].shortfalls
     assert [each.code for each in refused] == ["missing_context"]
@@ -138,7 +138,7 @@ def test_items_must_be_maps_where_their_fields_are_read() -> None:
         step("first"), loop("lap", step("dig", prompt="{{it.id}}"), type="forEach", items="v", itemVar="it")
     )
     walk = GuidedWalk(plan).start()
-    walk.work = always(Given(by="me", notes="done", context={"v": ["x"]}))
+    walk.work = always(Submission(by="me", notes="done", context={"v": ["x"]}))
     walk.once()
     assert (
         "read fields of an item, {{it.…}}, but the first item of 'v' is a string"
@@ -185,7 +185,7 @@ def test_any_step_of_the_body_may_stop_its_loop_at_once() -> None:
 def test_a_step_that_must_decide_the_loop_is_refused_without_its_artifact() -> None:
     plan = guided_plan(decided_by_artifact("lap", "sum"))
     walk = GuidedWalk(plan).start()
-    walk.work = always(Given(by="me", notes="done", artifacts=(control("perhaps"),)))
+    walk.work = always(Submission(by="me", notes="done", artifacts=(control("perhaps"),)))
     walk.once()
     shortfall = walk.completions[0].shortfalls[0]
     assert (shortfall.code, shortfall.about) == ("invalid_output", "wr.contracts.loop_control")

@@ -1,6 +1,6 @@
 """Which guided step is next: the list is scanned from its top after every step."""
 
-from handrail.engine.decide.complete_guided import Given
+from handrail.engine.decide.complete_guided import Submission
 from handrail.engine.guided.agent_call import SCHEMA
 from handrail.model.history.events import RunReleased, RunTaken, StepBegan, StepChosen, StepSkipped
 from handrail.model.workflow.plan import Plan
@@ -131,6 +131,6 @@ def test_replaying_a_guided_run_gives_its_state() -> None:
 
 def test_steps_can_be_read_by_their_notes() -> None:
     walk = begun(guided_plan(step("one")))
-    walk.give(Given(by="me", notes="Found it."))
+    walk.give(Submission(by="me", notes="Found it."))
     assert walk.state.steps["one"].output == {"notes": "Found it.", "artifacts": []}
     assert walk.state.steps["one"].stdout == "Found it."

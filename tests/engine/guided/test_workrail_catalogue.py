@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handrail.engine.decide.complete_guided import Given
+from handrail.engine.decide.complete_guided import Submission
 from handrail.model.history.events import Shortfall, StepBegan
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import JsonValue
@@ -58,10 +58,10 @@ def test_whatever_the_context_holds_every_workflow_completes_and_replays(data: s
     chance = random.Random(data.draw(st.integers(0, 10_000)))
     pool = data.draw(st.lists(st.dictionaries(st.sampled_from(names), values, max_size=4), min_size=1, max_size=8))
 
-    def perform(began: StepBegan, shortfalls: tuple[Shortfall, ...]) -> Given:
+    def perform(began: StepBegan, shortfalls: tuple[Shortfall, ...]) -> Submission:
         done = valid(began, shortfalls, {} if shortfalls else chance.choice(pool))
         stop: Json = {"kind": "wr.loop_control", "decision": chance.choice(["continue", "stop"])}
-        return Given(by="me", notes=done.notes, artifacts=(*done.artifacts, stop), context=done.context)
+        return Submission(by="me", notes=done.notes, artifacts=(*done.artifacts, stop), context=done.context)
 
     walk = GuidedWalk(plan_at(path), work=perform, inputs=dict(data.draw(st.sampled_from(pool)))).start()
     walk.go(most=400)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handrail.agents.profiles import agent_names
-from handrail.engine.prompts.choose_agent import Choice, Given, choose_agent
+from handrail.engine.prompts.choose_agent import AgentContext, Choice, choose_agent
 from handrail.model.workflow.settings import AgentPolicy, AgentTask
 from handrail.model.workflow.values import JsonValue, Prompt
 
@@ -24,7 +24,7 @@ def issue(text: str = "", *labels: JsonValue, title: str = "") -> dict[str, Json
 
 
 def pick(step: AgentTask | None = None, **known: Any) -> tuple[str | None, str | None, str]:
-    choice = choose_agent(step or task(), Given(**known, names=NAMES))
+    choice = choose_agent(step or task(), AgentContext(**known, names=NAMES))
     return choice.agent, choice.model, choice.why
 
 
@@ -119,7 +119,9 @@ def test_what_the_command_line_says_counts_for_every_step() -> None:
 
 
 def test_fallbacks_follow_one_another_and_the_last_is_kept() -> None:
-    given_ = Given(policy=AgentPolicy("claude/opus", "usual", ("claude/sonnet", "claude/opus", "codex")), names=NAMES)
+    given_ = AgentContext(
+        policy=AgentPolicy("claude/opus", "usual", ("claude/sonnet", "claude/opus", "codex")), names=NAMES
+    )
     choices = [choose_agent(task(), given_, falls) for falls in range(4)]
     assert [(each.agent, each.model) for each in choices] == [
         ("claude", "opus"),
@@ -132,7 +134,7 @@ def test_fallbacks_follow_one_another_and_the_last_is_kept() -> None:
 
 
 def test_an_agent_that_was_asked_for_has_no_fallback() -> None:
-    given_ = Given("claude", AgentPolicy("codex", "usual", ("codex",)), names=NAMES)
+    given_ = AgentContext("claude", AgentPolicy("codex", "usual", ("codex",)), names=NAMES)
     assert choose_agent(task(), given_, 1) == Choice("claude", None, "--agent")
 
 
@@ -141,14 +143,14 @@ def test_an_agent_that_was_asked_for_has_no_fallback() -> None:
 def test_no_text_breaks_the_choice_and_a_step_that_names_its_agent_keeps_it(
     text: str, labels: list[str], override: str
 ) -> None:
-    known = Given(policy=USUAL, inputs=issue(text, *labels), task=override, names=NAMES)
+    known = AgentContext(policy=USUAL, inputs=issue(text, *labels), task=override, names=NAMES)
     assert choose_agent(task("mine"), known).agent == "mine"
     assert choose_agent(task(), known).agent is not None
-    choose_agent(task(), Given(override, names=NAMES))
+    choose_agent(task(), AgentContext(override, names=NAMES))
 
 
 def test_where_no_names_are_known_every_name_stands_for_itself() -> None:
     labels = issue("It is slow. [model=opus]", "codex", "agent:mine")
-    assert choose_agent(task("openai/o3"), Given(inputs=labels)).agent == "openai"
-    choice = choose_agent(task(), Given(inputs=labels))
+    assert choose_agent(task("openai/o3"), AgentContext(inputs=labels)).agent == "openai"
+    choice = choose_agent(task(), AgentContext(inputs=labels))
     assert (choice.agent, choice.model) == ("mine", "opus")

@@ -3,14 +3,14 @@
 import pytest
 from inline_snapshot import snapshot
 
-from handrail.engine.prompts.compose import MOST_FEEDBACK, Told, compose_prompt
+from handrail.engine.prompts.compose import MAX_FEEDBACK, PromptContent, compose_prompt
 from handrail.model.workflow.settings import Access
 from handrail.model.workflow.values import JsonValue
 
 HANDOFF = '# The run so far\n\n<data-0 of="task">\nLogin times out\n</data-0>'
 NO_FORM: JsonValue = {}
 SCHEMA: JsonValue = {"type": "object", "required": ["test"], "properties": {"test": {"type": "string"}}}
-FULL = Told(
+FULL = PromptContent(
     prompt="Find the cause and prove it with a failing test.\n\n## Return\n\n- `test`: path of the test file.\n",
     handoff=HANDOFF,
     proofs=('`pytest -q "${repro.test}"` fails with exit code 1', "no file that matches `src/**` has changed"),
@@ -22,7 +22,7 @@ FULL = Told(
 
 
 def test_a_lone_prompt_is_followed_by_its_rules_alone() -> None:
-    assert compose_prompt(Told(prompt="Say hello.\n")) == snapshot("""\
+    assert compose_prompt(PromptContent(prompt="Say hello.\n")) == snapshot("""\
 Say hello.
 
 # Rules
@@ -95,7 +95,9 @@ For example:
 
 
 def test_a_later_try_in_a_new_conversation_hears_everything_and_why_the_last_one_was_not_accepted() -> None:
-    told = Told(prompt="Make it pass.", failed="`pytest -q` failed with exit code 1\n1 failed", attempt=2, attempts=3)
+    told = PromptContent(
+        prompt="Make it pass.", failed="`pytest -q` failed with exit code 1\n1 failed", attempt=2, attempts=3
+    )
     assert compose_prompt(told) == snapshot("""\
 Make it pass.
 
@@ -119,7 +121,7 @@ Fix the cause. Do not work around the check.\
 
 
 def test_a_later_try_in_the_same_conversation_hears_only_what_is_new() -> None:
-    told = Told(
+    told = PromptContent(
         prompt="never said again",
         handoff=HANDOFF,
         proofs=FULL.proofs,
@@ -148,7 +150,7 @@ Return the whole result, not only what changed.\
 
 
 def test_a_revision_and_an_answer_are_a_persons_words_and_count() -> None:
-    told = Told(prompt="never said again", revision="Use the old API.", answer="Yes, drop it.", goes_on=True)
+    told = PromptContent(prompt="never said again", revision="Use the old API.", answer="Yes, drop it.", goes_on=True)
     assert compose_prompt(told) == snapshot("""\
 # The answer to your question
 
@@ -175,7 +177,7 @@ Continue. Your task is otherwise unchanged.\
 
 
 def test_the_first_call_of_a_fix_hears_what_failed() -> None:
-    told = Told(prompt="Repair the cause.", failed="test (npm test): exit code 1", attempts=3)
+    told = PromptContent(prompt="Repair the cause.", failed="test (npm test): exit code 1", attempts=3)
     assert compose_prompt(told) == snapshot("""\
 Repair the cause.
 
@@ -196,13 +198,13 @@ test (npm test): exit code 1
 
 
 def test_a_conversation_without_news_was_interrupted() -> None:
-    assert compose_prompt(Told(prompt="never said again", goes_on=True)) == snapshot(
+    assert compose_prompt(PromptContent(prompt="never said again", goes_on=True)) == snapshot(
         "You were interrupted. Look at what is already there, then continue with your task until it is done."
     )
 
 
 def test_a_new_conversation_after_a_lost_try_looks_at_what_is_there() -> None:
-    assert compose_prompt(Told(prompt="Do it.", attempt=2, attempts=2)) == snapshot("""\
+    assert compose_prompt(PromptContent(prompt="Do it.", attempt=2, attempts=2)) == snapshot("""\
 Do it.
 
 # Rules
@@ -216,7 +218,7 @@ The last try ended before it was done. Its work may be in the files: look at the
 
 
 def test_a_try_beyond_the_planned_ones_has_no_total() -> None:
-    assert "# Try 4\n" in compose_prompt(Told(prompt="Do it.", failed="red", attempt=4, attempts=3))
+    assert "# Try 4\n" in compose_prompt(PromptContent(prompt="Do it.", failed="red", attempt=4, attempts=3))
 
 
 @pytest.mark.parametrize(
@@ -228,7 +230,7 @@ def test_a_try_beyond_the_planned_ones_has_no_total() -> None:
     ],
 )
 def test_what_stays_is_said_only_of_what_there_is(proofs: tuple[str, ...], schema: JsonValue, kept: str) -> None:
-    told = Told(prompt="x", answer="yes", proofs=proofs, schema=schema, goes_on=True)
+    told = PromptContent(prompt="x", answer="yes", proofs=proofs, schema=schema, goes_on=True)
     assert f"\n\nContinue. {kept}" in compose_prompt(told)
 
 
@@ -237,24 +239,24 @@ def test_what_stays_is_said_only_of_what_there_is(proofs: tuple[str, ...], schem
     [("read", "change no file"), ("edit", "nowhere else"), ("full", "outside the current folder")],
 )
 def test_each_access_says_what_may_be_changed(access: Access, said: str) -> None:
-    assert said in compose_prompt(Told(prompt="x", access=access))
+    assert said in compose_prompt(PromptContent(prompt="x", access=access))
 
 
 def test_a_result_of_any_form_shows_no_schema() -> None:
-    assert "Schema" not in compose_prompt(Told(prompt="x", schema={}))
-    assert "# Result" in compose_prompt(Told(prompt="x", schema={}))
+    assert "Schema" not in compose_prompt(PromptContent(prompt="x", schema={}))
+    assert "# Result" in compose_prompt(PromptContent(prompt="x", schema={}))
 
 
 def test_long_feedback_keeps_its_beginning_and_more_of_its_end() -> None:
-    text = compose_prompt(Told(prompt="x", failed="first" + "." * 100_000 + "last", attempt=2, attempts=3))
+    text = compose_prompt(PromptContent(prompt="x", failed="first" + "." * 100_000 + "last", attempt=2, attempts=3))
     assert "first" in text
     assert "last" in text
     assert "[80009 characters left out]" in text
-    assert len(text) < MOST_FEEDBACK + 1_000
+    assert len(text) < MAX_FEEDBACK + 1_000
 
 
 def test_what_no_agent_can_be_sent_is_replaced() -> None:
-    text = compose_prompt(Told(prompt="a\x00b\ud800c\td", failed="\x1b[31mred"))
+    text = compose_prompt(PromptContent(prompt="a\x00b\ud800c\td", failed="\x1b[31mred"))
     assert text.startswith("a\ufffdb\ufffdc\td")
     assert "\x1b" not in text
     text.encode()

@@ -3,7 +3,7 @@
 import pytest
 from inline_snapshot import snapshot
 
-from handrail.engine.prompts.compose import Told, compose_prompt, proof_words
+from handrail.engine.prompts.compose import PromptContent, compose_prompt, proof_words
 from handrail.model.workflow.proofs import ExistsProof, FilesProof, Proof, ReportProof
 from handrail.model.workflow.values import (
     Constant,
@@ -62,7 +62,7 @@ npm test -- "${repro.test}" "$HR_9"
 
 def test_a_script_stands_as_a_block_under_its_number() -> None:
     words = proof_words(proofs_of("      - passes: |\n          cd web\n          npm test\n"))
-    assert compose_prompt(Told(prompt="x", proofs=words)).partition("# Checks")[2] == snapshot("""\
+    assert compose_prompt(PromptContent(prompt="x", proofs=words)).partition("# Checks")[2] == snapshot("""\
 
 
 When you stop, Handrail checks the following. The step is done only when all of it holds:

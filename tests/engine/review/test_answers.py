@@ -9,7 +9,7 @@ from inline_snapshot import snapshot
 
 from handrail.engine.review.answers import (
     JUDGE_SCHEMA,
-    MOST_FINDINGS,
+    MAX_FINDINGS,
     REVIEW_SCHEMA,
     Finding,
     read_findings,
@@ -126,7 +126,7 @@ def test_the_same_thing_said_of_two_lines_is_two_findings_counted_from_the_top()
 def test_an_answer_is_bounded_and_the_worst_is_kept() -> None:
     items: list[JsonValue] = [{"message": f"low {at} " + "x" * 9_000, "severity": "low"} for at in range(500)]
     read = read_findings([*items, {"message": "worst", "severity": "critical"}], "")
-    assert len(read) == MOST_FINDINGS
+    assert len(read) == MAX_FINDINGS
     assert read[0].text == "worst"
     assert max(len(each.text) for each in read) <= 2_000
 

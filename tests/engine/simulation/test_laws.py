@@ -11,9 +11,9 @@ from handrail.compiler.record_types import result_type
 from handrail.engine.decide.advance import advance
 from handrail.engine.fold.apply import apply
 from handrail.engine.simulation.explore import explore_inner, first_state, no_blobs
-from handrail.engine.simulation.inner_runs import Inner
+from handrail.engine.simulation.inner_runs import InnerRunExplorer
 from handrail.engine.simulation.moves import moves
-from handrail.engine.simulation.world import Choice, End, Facts, Room, World, place_of
+from handrail.engine.simulation.world import Choice, End, Observations, StateBudget, World, place_of
 from handrail.model.history.run_state import RunState
 from handrail.model.parts import walk_steps
 from handrail.model.workflow.plan import Plan
@@ -71,12 +71,12 @@ def test_a_random_performer_never_reaches_a_step_that_is_called_unreachable(data
 
 def at_random(found: Simulation, inputs: dict[str, JsonValue], data: st.DataObject) -> set[str]:
     """Walk with outcomes that are drawn; give the addresses of the steps that ran, without rounds and keys."""
-    world = World(found.plan, result_type, {}, Room(10_000))
-    facts = Facts()
+    world = World(found.plan, result_type, {}, StateBudget(10_000))
+    facts = Observations()
     state = first_state(found.plan, inputs)
     for _ in range(MOST_MOVES):
         state = advance(found.plan, state, 0.0, no_blobs).state
-        choices = moves(world, state, facts, Inner(explore_inner))
+        choices = moves(world, state, facts, InnerRunExplorer(explore_inner))
         if not choices:
             break
         for event in data.draw(st.sampled_from(choices)).events:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from handrail.engine.contracts.schema import fits
-from handrail.engine.decide.complete_guided import Given
+from handrail.engine.decide.complete_guided import Submission
 from handrail.engine.state.preferences import AUTONOMIES, RISKS
 from handrail.model.history.events import RunReleased, RunResumed, RunTaken
 from handrail.model.workflow.guidance import GuidedAction
@@ -17,7 +17,7 @@ from support.engine.guided_preferences import gaps_of, walk_with
 from support.engine.guided_walking import GuidedWalk, guided_plan, step
 
 NEVER = "full_auto_never_stop"
-DONE = Given(by="me", notes="done")
+DONE = Submission(by="me", notes="done")
 PROBE: dict[str, Any] = {"outputContract": {"contractRef": "wr.contracts.capability_observation"}}
 
 
@@ -31,8 +31,8 @@ def seen(status: str, name: str = "web_browsing", **keys: Any) -> Any:
     return {**basis, "method": "probe", "evidence": "the page came back", **keys}
 
 
-def done_with(*artifacts: Any) -> Given:
-    return Given(by="me", notes="done", artifacts=artifacts)
+def done_with(*artifacts: Any) -> Submission:
+    return Submission(by="me", notes="done", artifacts=artifacts)
 
 
 def test_a_required_capability_that_nobody_looked_at_refuses_the_first_step_with_the_artifact_to_send() -> None:
@@ -57,7 +57,7 @@ def test_a_step_says_what_is_to_be_found_out_as_long_as_nobody_did() -> None:
 
 def test_what_was_observed_counts_although_the_step_is_refused() -> None:
     walk = walk_with(plan_with())
-    assert [each.code for each in walk.give(Given(by="me", artifacts=(seen("available"),))).shortfalls] == [
+    assert [each.code for each in walk.give(Submission(by="me", artifacts=(seen("available"),))).shortfalls] == [
         "missing_notes"
     ]
     assert not walk.give(DONE).is_refused
@@ -162,8 +162,8 @@ def test_a_probe_is_not_held_to_what_the_next_one_finds_out() -> None:
         capabilities={"delegation": "required", "web_browsing": "required"},
     )
     walk = walk_with(plan)
-    assert not walk.give(Given(by="me", artifacts=(seen("available", "delegation"),))).is_refused
-    assert not walk.settle().give(Given(by="me", artifacts=(seen("available"),))).is_refused
+    assert not walk.give(Submission(by="me", artifacts=(seen("available", "delegation"),))).is_refused
+    assert not walk.settle().give(Submission(by="me", artifacts=(seen("available"),))).is_refused
     assert not walk.settle().give(DONE).is_refused
 
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from handrail.engine.decide.advance import advance
-from handrail.engine.decide.complete_guided import Given
+from handrail.engine.decide.complete_guided import Submission
 from handrail.model.history.events import RunResumed, RunTaken, RunWaits, StepBegan, StepRefused, TimerFired
 from handrail.model.workflow.values import JsonValue
 from support.engine.guided_walking import GuidedWalk, guided_plan, loop, step, var
@@ -72,8 +72,8 @@ def refused_in_a_loop() -> GuidedWalk:
     """A run whose refused call brought a context that ends the loop around its step."""
     plan = guided_plan(loop("again", step("look"), type="while", condition=var("more", equals="yes")), step("last"))
     walk = GuidedWalk(plan, inputs={"more": "yes"}).start().settle()
-    walk.give(Given(by="me", context={"more": "no"}))
-    walk.give(Given(by="me", context={"seen": 1}))
+    walk.give(Submission(by="me", context={"more": "no"}))
+    walk.give(Submission(by="me", context={"seen": 1}))
     return walk
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from handrail.engine.text.marked_values import (
-    MOST_INLINE,
+    MAX_INLINE,
     ForeignValue,
     Piece,
     mark_all,
@@ -125,7 +125,7 @@ def test_a_value_in_a_line_stays_in_it(value: str) -> None:
 def test_a_short_line_is_code_and_the_rest_a_block() -> None:
     assert mark_values(["Fix ", ForeignValue("title", "the login"), " now."]).text == "Fix `the login` now."
     assert mark_values(["Fix ", ForeignValue("title", "a `b` c"), "."]).text == "Fix ``a `b` c``."
-    assert "\n<data-" in mark_values([ForeignValue("title", "x" * (MOST_INLINE + 1))]).text
+    assert "\n<data-" in mark_values([ForeignValue("title", "x" * (MAX_INLINE + 1))]).text
     text = mark_values(["Fix this: ", ForeignValue("issue.body", "One.\nTwo."), ". Be quick."]).text
     assert text == snapshot(
         """\

@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.engine.prompts.compose import Told, compose_prompt
+from handrail.engine.prompts.compose import PromptContent, compose_prompt
 from handrail.engine.text.untrusted_text import code, cut_middle, fence_code, first_line, lone_block, mark_for
 from handrail.model.workflow.values import JsonValue
 
@@ -58,7 +58,7 @@ def test_no_text_ends_its_own_fence_or_code(text: str) -> None:
 
 @given(
     st.builds(
-        Told,
+        PromptContent,
         prompt=FORGERIES,
         handoff=FORGERIES,
         proofs=st.lists(FORGERIES, max_size=3).map(tuple),
@@ -72,7 +72,7 @@ def test_no_text_ends_its_own_fence_or_code(text: str) -> None:
         goes_on=st.booleans(),
     )
 )
-def test_every_text_is_composed_alike_each_time_and_can_be_sent(told: Told) -> None:
+def test_every_text_is_composed_alike_each_time_and_can_be_sent(told: PromptContent) -> None:
     text = compose_prompt(told)
     assert text == compose_prompt(told)
     assert text.encode()

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from handrail.language.patterns.match import MOST_VISITS, BadPattern
-from handrail.language.patterns.read import MOST_NODES, pattern_of
+from handrail.language.patterns.match import MAX_VISITS, BadPattern
+from handrail.language.patterns.read import MAX_NODES, pattern_of
 
 ATOMS = (
     "a",
@@ -159,14 +159,14 @@ def test_a_search_that_costs_too_much_is_given_up() -> None:
     text = "".join(chance.choice("ab") for _ in range(10_000))
     walked = pattern_of("[ab]*a[ab]{480}c").walk(text + "c")
     assert not walked.found
-    assert walked.visits <= MOST_VISITS + pattern_of("[ab]*a[ab]{480}c").size
+    assert walked.visits <= MAX_VISITS + pattern_of("[ab]*a[ab]{480}c").size
 
 
 def test_what_people_write_stays_far_below_what_is_given_up() -> None:
     text = " ".join(f"{chr(33 + number % 90)}word{number}, line\n" for number in range(700))[:10_000]
     for pattern in (r"\bfoo\b", "^## Risks$", r"## Findings[\s\S]*## Risks", r"\d+\.\d+\.\d+", "(?:yes|no|maybe)\\s*:"):
-        assert pattern_of(pattern, "im").walk(text).visits < MOST_VISITS / 10
+        assert pattern_of(pattern, "im").walk(text).visits < MAX_VISITS / 10
 
 
 def test_a_pattern_is_never_larger_than_its_limit() -> None:
-    assert pattern_of("a{400}").size < MOST_NODES
+    assert pattern_of("a{400}").size < MAX_NODES

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from handrail.agents.registry import BuiltInCatalog
-from handrail.engine.prompts.choose_agent import Given
+from handrail.engine.prompts.choose_agent import AgentContext
 from handrail.errors import NotFound, Untrusted, UsageError
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.settings import AgentPolicy
@@ -105,9 +105,9 @@ def test_a_run_whose_described_agent_is_missing_is_refused_before_it_starts(fold
     with pytest.raises(
         NotFound, match="the agent 'gone' is not installed: there is no program `no-such-program`"
     ) as no:
-        require_agents((PLAN,), Given("gone"), ConfiguredAgents(BuiltInCatalog(), folders))
+        require_agents((PLAN,), AgentContext("gone"), ConfiguredAgents(BuiltInCatalog(), folders))
     assert no.value.next_step == "pip install gone"
-    instead = Given(policy=AgentPolicy("gone", fallback=("scripted",)))
+    instead = AgentContext(policy=AgentPolicy("gone", fallback=("scripted",)))
     assert require_agents((PLAN,), instead, ConfiguredAgents(BuiltInCatalog(), folders)) == ("scripted",)
 
 

@@ -14,7 +14,7 @@ from handrail.operations.agents.health import AgentHealth, access_words, examine
 from handrail.ports.agents import Abilities
 from handrail.processes.local_programs import LocalPrograms
 from handrail.processes.machine_tools import find_tools
-from handrail.runtime.handlers.agents.account_limits import AccountLimits, Limit
+from handrail.runtime.handlers.agents.account_limits import AccountLimit, AccountLimits
 
 SAYS = '#!/bin/sh\n[ "$1" = --version ] && { echo 1.2.3; exit; }\necho "$@" >"$0.asked"; exit CODE\n'
 
@@ -94,7 +94,7 @@ def test_the_doctor_shows_every_installed_agent_in_one_line_and_all_of_it_as_jso
     install(bin_folder, "claude", 0)
     install(bin_folder, "codex", 1)
     limits = AccountLimits(tmp_path / "handrail" / "data" / "limits")
-    limits.note("claude-1", Limit("claude", 4_000_000_000.0, "fix-bug-1", "no more"))
+    limits.note("claude-1", AccountLimit("claude", 4_000_000_000.0, "fix-bug-1", "no more"))
     shown = CliRunner().invoke(cli, ["doctor"]).output
     assert "  claude    logged in · access read, edit, full\n" in shown
     line = "  codex     not logged in (next: codex login) · access read, edit, full; cannot enforce tool lists"

@@ -9,7 +9,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from handrail.agents.registry import KnownAgents
-from handrail.engine.prompts.choose_agent import Given
+from handrail.engine.prompts.choose_agent import AgentContext
 from handrail.errors import HandrailError, InvalidWorkflow, NotFound, UsageError
 from handrail.model.workflow.plan import Plan
 from handrail.operations.agents.require_agents import require_agents
@@ -43,13 +43,13 @@ def compiled(text: str) -> Plan:
 
 def refusal(kind: type[HandrailError], *plans: Plan, chosen: str = "") -> tuple[str, str | None]:
     with pytest.raises(kind) as caught:
-        require_agents(plans, Given(chosen), KnownAgents())
+        require_agents(plans, AgentContext(chosen), KnownAgents())
     return caught.value.message, caught.value.next_step
 
 
 def refused(*plans: Plan, chosen: str = "") -> bool:
     try:
-        require_agents(plans, Given(chosen), KnownAgents())
+        require_agents(plans, AgentContext(chosen), KnownAgents())
     except HandrailError:
         return True
     return False

@@ -10,7 +10,7 @@ from inline_snapshot import snapshot
 
 from handrail.operations.connect.config_text import (
     NAME,
-    UnfitText,
+    UneditableText,
     find_entry,
     insertion,
     read_config,
@@ -115,7 +115,7 @@ def test_no_text_breaks_the_reader(text: str) -> None:
     for form in ("json", "toml"):
         try:
             insertion(form, text, "mcpServers", ENTRY)
-        except UnfitText:
+        except UneditableText:
             continue
 
 
@@ -127,7 +127,7 @@ def test_no_text_breaks_the_reader(text: str) -> None:
     ],
 )
 def test_what_cannot_be_edited_is_refused(form: Any, text: str) -> None:
-    with pytest.raises(UnfitText):
+    with pytest.raises(UneditableText):
         insertion(form, text, "mcpServers" if form == "json" else "mcp_servers", ENTRY)
 
 

@@ -11,7 +11,7 @@ from handrail.errors import NotFound
 from handrail.model.history.events import ChildEnded, Event, ItemStarted
 from handrail.model.history.named_blobs import digest_fields
 from handrail.model.history.run_state import RunState
-from handrail.operations.delivery.export_import import ELSEWHERE, Arrival, export, import_run
+from handrail.operations.delivery.export_import import ELSEWHERE, ImportContext, export, import_run
 from handrail.operations.runs import lifecycle as runs
 from handrail.operations.views.run_tree import family
 from handrail.ports.log import Log
@@ -23,7 +23,7 @@ from support.runtime.flow_home import Flows
 from support.runtime.room import assert_sound, of_kind
 from support.runtime.steps_room import StepsRoom
 
-ARRIVAL = Arrival(by="person:ann", at=0.0, is_taken=lambda _: False)
+ARRIVAL = ImportContext(by="person:ann", at=0.0, is_taken=lambda _: False)
 DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
 FAN = """
 name: fan

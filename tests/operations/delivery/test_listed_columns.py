@@ -17,7 +17,7 @@ from handrail.model.history.events import Parent, RunBlocked, RunEnded, RunRewou
 from handrail.model.history.run_lines import Filter, is_run
 from handrail.model.history.run_state import RunState
 from handrail.model.history.trees import TreeSource
-from handrail.operations.delivery.export_import import Arrival, export, import_run
+from handrail.operations.delivery.export_import import ImportContext, export, import_run
 from handrail.operations.doctor.repair import repair_lists
 from handrail.operations.runs import lifecycle
 from handrail.ports.log import Log
@@ -31,7 +31,7 @@ from support.runtime.ended_runs import end_run
 from support.runtime.steps_room import StepsRoom
 
 COLUMNS = ("workflow", "repository", "parent", "root", "started", "status")
-ARRIVAL = Arrival(by="person:ann", at=50.0, is_taken=lambda _: False)
+ARRIVAL = ImportContext(by="person:ann", at=50.0, is_taken=lambda _: False)
 PLAN = b'{"name":"work","steps":[]}'
 FAN = """
 name: fan

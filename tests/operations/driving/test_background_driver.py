@@ -14,7 +14,7 @@ from handrail.cli.main import cli
 from handrail.errors import EnvironmentFault
 from handrail.operations.driving import background_driver as background
 from handrail.operations.driving.background_driver import (
-    Started,
+    DriverStarted,
     ensure,
     find_background_driver,
     list_environment_differences,
@@ -23,7 +23,7 @@ from handrail.ports.log import Lease
 from handrail.processes.local_programs import LocalPrograms
 from handrail.runtime.driver import Driver
 from handrail.runtime.local import supervisor
-from handrail.runtime.local.background_driver import Background
+from handrail.runtime.local.background_driver import BackgroundDriver
 from handrail.runtime.local.driver_lock import DriverInfo, DriverLock
 from handrail.sources.folders import Folders, user_folders
 from handrail.store.sqlite.log import open_log
@@ -76,7 +76,7 @@ def test_one_that_has_nothing_to_do_and_ends_at_once_has_started_well(
         """It was over before anybody looked."""
 
     monkeypatch.setattr(background, "find_background_driver", nobody)
-    assert isinstance(ensure(home.folders, LocalPrograms()), Started)
+    assert isinstance(ensure(home.folders, LocalPrograms()), DriverStarted)
 
 
 def test_a_run_that_nobody_handed_an_environment_over_for_has_the_plain_one_of_the_drivers_start(
@@ -140,9 +140,9 @@ class Watch:
         return self.now
 
 
-def serving(room: Room, watch: Watch) -> Background:
+def serving(room: Room, watch: Watch) -> BackgroundDriver:
     """A background driver without patience."""
-    return Background(room.log, room.supervisor(watch), watch, grace=0.0, steady=watch)
+    return BackgroundDriver(room.log, room.supervisor(watch), watch, grace=0.0, steady=watch)
 
 
 def test_it_waits_for_a_run_that_needs_a_person_no_longer_than_for_nothing(room: Room) -> None:
@@ -170,7 +170,7 @@ def test_it_stays_while_a_time_is_waited_for_and_ends_after_it(room: Room) -> No
 
 @pytest.mark.parametrize("then", [HI, ASKS], ids=["is over", "waits for a person"])
 def test_it_ends_after_a_run_that_another_process_drove(room: Room, monkeypatch: pytest.MonkeyPatch, then: str) -> None:
-    monkeypatch.setattr(supervisor, "HELD", 0.05)
+    monkeypatch.setattr(supervisor, "HELD_INTERVAL", 0.05)
     run = room.start(then)
     elsewhere = open_log(room.data)
     lease = elsewhere.acquire(run, "terminal")
@@ -178,7 +178,7 @@ def test_it_ends_after_a_run_that_another_process_drove(room: Room, monkeypatch:
     mine, theirs = room.supervisor(), room.supervisor()
 
     async def wait() -> None:
-        serves = asyncio.ensure_future(Background(room.log, mine, time.time, grace=0.0).serve())
+        serves = asyncio.ensure_future(BackgroundDriver(room.log, mine, time.time, grace=0.0).serve())
         await until(lambda: mine.retry_at() is not None)
         await Driver(elsewhere, lease, theirs.handlers, time.time).drive()
         elsewhere.release(lease)

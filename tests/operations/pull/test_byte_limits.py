@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.engine.text.byte_limits import MOST_FIX, MOST_MESSAGE, MOST_SENT, cut, cut_value
+from handrail.engine.text.byte_limits import MAX_FIX, MAX_MESSAGE, MAX_SENT, cut, cut_value
 from handrail.library import __file__ as library
 from handrail.model.workflow.values import JsonValue
-from handrail.serve.mcp.answer_text import MOST_ERROR, render_error
+from handrail.serve.mcp.answer_text import MAX_ERROR, render_error
 from support.pull.room import Json, Pull, definition, step
 
 REVIEW: Json = {"outputContract": {"contractRef": "wr.contracts.review_verdict"}}
@@ -28,7 +28,7 @@ def test_a_cut_text_fits_and_is_a_beginning_of_the_whole(text: str, most: int) -
 def test_a_value_that_is_too_large_is_shown_as_the_beginning_of_its_text(value: list[str]) -> None:
     given_value: JsonValue = [*value]
     found = cut_value(given_value)
-    assert found == given_value or (isinstance(found, str) and len(found.encode()) <= MOST_SENT)
+    assert found == given_value or (isinstance(found, str) and len(found.encode()) <= MAX_SENT)
 
 
 @pytest.mark.parametrize("artifacts", [[], [{"kind": "wr.review_verdict", "verdict": "x" * 5000}]])
@@ -40,8 +40,8 @@ def test_a_contract_with_much_to_say_about_it_is_a_refusal_and_no_internal_error
     assert blocked.data["kind"] == "blocked"
     assert not blocked.is_error
     for each in blocked.data["blockers"]:
-        assert len(each["message"].encode()) <= MOST_MESSAGE
-        assert len(each["suggestedFix"].encode()) <= MOST_FIX
+        assert len(each["message"].encode()) <= MAX_MESSAGE
+        assert len(each["suggestedFix"].encode()) <= MAX_FIX
 
 
 def test_missing_notes_on_a_step_of_a_template_are_a_refusal_and_no_internal_error(pull: Pull) -> None:
@@ -61,7 +61,7 @@ def test_a_guidance_of_full_length_comes_back_whole(pull: Pull) -> None:
     blocked = pull.advance(pull.start(flow), artifacts=[judged])
     assert blocked.codes == ["ASSESSMENT_FOLLOWUP_REQUIRED"]
     assert guidance in blocked.data["blockers"][0]["suggestedFix"]
-    assert len(blocked.data["blockers"][0]["message"].encode()) <= MOST_MESSAGE
+    assert len(blocked.data["blockers"][0]["message"].encode()) <= MAX_MESSAGE
 
 
 def test_what_was_sent_is_shown_in_part_where_it_is_large(pull: Pull) -> None:
@@ -70,15 +70,15 @@ def test_what_was_sent_is_shown_in_part_where_it_is_large(pull: Pull) -> None:
     blocked = pull.advance(said, artifacts=[huge])
     sent = blocked.data["blockers"][0]["sent"]
     assert isinstance(sent, str)
-    assert len(sent.encode()) <= MOST_SENT
+    assert len(sent.encode()) <= MAX_SENT
     assert len(blocked.text.encode()) < 20_000
 
 
 def test_an_error_about_a_long_argument_is_short(pull: Pull) -> None:
     said = pull.call("continue_workflow", continueToken="ct_" + "A" * 1000, intent="x" * 100_000)
     assert said.is_error
-    assert len(said.text.encode()) < 2 * MOST_ERROR
-    assert len(str(render_error("X", "ü" * 9000, "ü" * 9000).data["message"]).encode()) <= MOST_ERROR
+    assert len(said.text.encode()) < 2 * MAX_ERROR
+    assert len(str(render_error("X", "ü" * 9000, "ü" * 9000).data["message"]).encode()) <= MAX_ERROR
 
 
 def test_half_a_character_is_never_sent_back(pull: Pull) -> None:

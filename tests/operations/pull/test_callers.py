@@ -32,7 +32,7 @@ def test_no_tool_speaks_for_a_person() -> None:
 
 @pytest.mark.parametrize("caller", [make_connected("claude"), make_agent("fix-1", "a")])
 def test_a_run_names_who_started_it(pull: Pull, caller: object) -> None:
-    pull.calls.desk.caller = caller  # type: ignore[assignment]
+    pull.calls.ctx.caller = caller  # type: ignore[assignment]
     first = pull.events(pull.start(chain(1)).run)[0]
     assert isinstance(first, RunStarted)
     assert first.by == str(caller)
@@ -44,7 +44,7 @@ def test_a_confirmation_counts_from_an_agent_that_a_person_talks_to(pull: Pull) 
 
 
 def test_inside_a_step_a_confirmation_is_nobodys(pull: Pull) -> None:
-    pull.calls.desk.caller = make_agent("fix-1", "a")
+    pull.calls.ctx.caller = make_agent("fix-1", "a")
     at = pull.start(definition(step("one", requireConfirmation=True)))
     for artifacts in (CONFIRMED, []):
         refused = pull.advance(at, artifacts=artifacts)

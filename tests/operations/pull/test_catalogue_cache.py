@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from handrail.operations.pull.catalogue import Catalogue
-from handrail.operations.pull.catalogue_cache import MOST, keep_list
+from handrail.operations.pull.catalogue_cache import MAX_ENTRIES, keep_list
 from handrail.sources.change_stamps import stamp_of
 from support.pull.lists import NATIVE, listed, place_of, row, row_in, three_steps
 from support.pull.room import Pull, definition, step
@@ -98,12 +98,12 @@ def test_a_server_that_was_just_started_knows_the_list_of_the_last_one(pull: Pul
     again = pull.again()
     try:
         assert again.call("list_workflows", workspacePath=str(pull.workspace), includeSources=True) == first
-        assert again.calls.desk.catalogue.view_from(place_of(pull)).made == {}, "nothing was compiled for it"
+        assert again.calls.ctx.catalogue.view_from(place_of(pull)).made == {}, "nothing was compiled for it"
         pull.add(three_steps("Otherwise."))
         assert row(again, "sample-flow") != row_in(first.data, "sample-flow")
         for nonsense in (b"", b"{}", b"[1]", b'{"made_from": 5, "workflows": 7}', written[:-20]):
             kept.write_bytes(nonsense)
-            again.calls.desk.catalogue = Catalogue()
+            again.calls.ctx.catalogue = Catalogue()
             assert row(again, "sample-flow")["startable"]
     finally:
         again.close()
@@ -112,9 +112,9 @@ def test_a_server_that_was_just_started_knows_the_list_of_the_last_one(pull: Pul
 def test_lists_of_many_places_are_not_kept_for_ever(pull: Pull) -> None:
     settle(pull)
     place = place_of(pull)
-    for number in range(MOST + 3):
+    for number in range(MAX_ENTRIES + 3):
         keep_list(replace(place, cwd=pull.workspace / str(number)), stamp_of(place), ())
-    assert len(list((pull.data / "lists").iterdir())) == MOST
+    assert len(list((pull.data / "lists").iterdir())) == MAX_ENTRIES
 
 
 @pytest.mark.parametrize("name", ["config.toml", "data/trust.json", "workflows/x.json", "workflows/x/prompts/a.md"])

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from handrail.model.history.events import Event, LoopEnded, PassedBy, StepBegan, StepChosen, Why
-from handrail.operations.pull.decision_trace import MOST_BYTES, MOST_BYTES_EACH, MOST_ENTRIES, trace_of
+from handrail.operations.pull.decision_trace import MAX_BYTES, MAX_BYTES_EACH, MAX_ENTRIES, trace_of
 from support.pull.room import CONTROL, Pull, Said, control, definition, loop, step
 
 
@@ -95,7 +95,7 @@ def test_who_comes_back_sees_the_newest_decisions(pull: Pull) -> None:
     for _ in range(39):
         said = pull.advance(said)
     told = trace(pull.rehydrate(said))
-    assert len(told) == MOST_ENTRIES
+    assert len(told) == MAX_ENTRIES
     assert told[-1] == "selected_next_step: next is step-40"
 
 
@@ -114,6 +114,6 @@ def test_however_much_was_decided_the_trace_is_bounded_and_the_newest_stays(text
     found = trace_of([*events, StepBegan(address="last", action="guided", attempt=1, spec={}, at=0.0)])
     sizes = [len(each.summary.encode()) for each in found]
     assert found[-1].summary == "next is last"
-    assert len(found) <= MOST_ENTRIES
-    assert sum(sizes) <= MOST_BYTES
-    assert all(size <= MOST_BYTES_EACH for size in sizes)
+    assert len(found) <= MAX_ENTRIES
+    assert sum(sizes) <= MAX_BYTES
+    assert all(size <= MAX_BYTES_EACH for size in sizes)

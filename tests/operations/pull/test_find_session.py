@@ -9,7 +9,7 @@ from handrail.model.history.run_lines import Filter
 from handrail.operations.runs.lifecycle import Request, start
 from handrail.operations.runs.prepare import pin
 from handrail.runtime.history import state_of
-from handrail.runtime.run_summary import MOST_GOAL, summary_of
+from handrail.runtime.run_summary import MAX_GOAL, summary_of
 from handrail.sources.tiers import here
 from support.pull.room import Pull, Said, chain, definition, step
 
@@ -184,7 +184,7 @@ def test_long_goals_and_notes_are_cut_between_characters(pull: Pull) -> None:
     pull.advance(said, notes="ü" * 4000)
     best = found(pull)["candidates"][0]
     assert len(best["snippet"].encode()) <= 2048
-    assert len(best["title"].encode()) <= MOST_GOAL
+    assert len(best["title"].encode()) <= MAX_GOAL
     assert set(best["snippet"]) == {"é", "ü", "…", "\n"}
 
 

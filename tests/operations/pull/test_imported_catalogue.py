@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.authoring.importers import Imported, import_files
+from handrail.authoring.importers import ImportedWorkflows, import_files
 from handrail.frozen import frozen
 from support.places import WORKRAIL
 from support.pull.found_values import FoundValues
@@ -68,7 +68,7 @@ DIFFERENT = {
 needs_catalogue = pytest.mark.skipif(not FILES, reason=f"WorkRail's catalogue is not at {WORKRAIL}")
 
 
-def imported(path: Path) -> Imported:
+def imported(path: Path) -> ImportedWorkflows:
     return import_files({path.name: path.read_text("utf-8")})
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from handrail.engine.state.preferences import Wish
+from handrail.engine.state.preferences import PreferenceChange
 from handrail.model.history.events import CapabilityObserved, GapRecorded, RunBlocked, StepEnded
 from handrail.operations.runs import lifecycle as runs
 from handrail.operations.runs.prefer import prefer
@@ -285,7 +285,7 @@ def test_a_required_capability_that_the_agent_finds_missing_blocks_until_a_perso
     turns = [answer(observed("web_browsing", "unavailable")), {"say": "Looked without."}]
     state = shop.run(with_keys(WEB, "    retry: 3\n").replace("NAME", "case"), {"look": turns})
     assert (state.status, state.reason, state.spent.agent_calls) == ("blocked", "capability", 1)
-    prefer(shop.writer, state.run, Wish(by="ann", risk="aggressive"))
+    prefer(shop.writer, state.run, PreferenceChange(by="ann", risk="aggressive"))
     runs.resume(shop.writer, state.run, "ann")
     shop.drive()
     after = shop.state(state.run)

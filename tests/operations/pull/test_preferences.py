@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from inline_snapshot import snapshot
 
 from handrail.cli.main import cli
-from handrail.engine.state.preferences import Wish
+from handrail.engine.state.preferences import PreferenceChange
 from handrail.operations.runs.lifecycle import answer, resume
 from handrail.operations.runs.prefer import prefer
 from handrail.operations.views.explain import explain
@@ -84,7 +84,7 @@ def test_an_agent_cannot_set_them(pull: Pull) -> None:
 
 def test_a_user_sets_them_for_a_run_and_the_gaps_are_told_at_the_end(pull: Pull) -> None:
     at = pull.start(chain(2))
-    prefer(pull.writer, at.run, Wish(by="ann", autonomy=NEVER))
+    prefer(pull.writer, at.run, PreferenceChange(by="ann", autonomy=NEVER))
     taken_up(pull)
     at = pull.advance(at, notes="")
     assert (at.address, preferences(at)) == ("step-2", (NEVER, "conservative"))
@@ -103,7 +103,7 @@ def test_going_back_is_no_way_around_what_the_user_prefers_now(pull: Pull) -> No
     (pull.home / "config.toml").write_text(f'[pull]\nautonomy = "{NEVER}"\n', "utf-8")
     first = pull.start(chain(2))
     pull.advance(first)
-    prefer(pull.writer, first.run, Wish(by="ann", autonomy="guided"))
+    prefer(pull.writer, first.run, PreferenceChange(by="ann", autonomy="guided"))
     taken_up(pull)
     branch = pull.advance(pull.rehydrate(first), notes="")
     assert branch.run != first.run
@@ -145,7 +145,7 @@ def test_a_required_capability_that_lacks_is_passed_over_where_a_person_says_so_
     assert (blocked.codes, blocked.data["retryable"]) == (["REQUIRED_CAPABILITY_UNAVAILABLE"], True)
     assert f"handrail prefer {at.run} --risk aggressive" in blocked.text
     assert pull.advance(at, artifacts=[seen("unavailable")]).data == blocked.data
-    prefer(pull.writer, at.run, Wish(by="ann", risk="aggressive"))
+    prefer(pull.writer, at.run, PreferenceChange(by="ann", risk="aggressive"))
     resume(pull.writer, at.run, "ann")
     taken_up(pull)
     at = pull.advance(blocked)

@@ -12,7 +12,7 @@ from rpds import HashTrieMap
 from handrail.model.history.run_state import Frame, LoopState, RunState, StepState
 from handrail.model.workflow.guidance import FunctionDefinition, GuidedWorkflow
 from handrail.model.workflow.plan import Plan
-from handrail.operations.pull.recap import MOST, recovery_text
+from handrail.operations.pull.recap import MAX_BYTES, recovery_text
 from support.pull.room import Pull, Said, chain, control, definition, loop, step
 
 PLAN = Plan(name="flow", steps=())
@@ -71,7 +71,7 @@ def test_over_the_limit_the_newest_notes_stay_and_the_oldest_go(pull: Pull) -> N
     for number in range(10):
         said = pull.advance(said, notes=f"NOTE{number:02} " + "é" * 1990)
     text = recalled(pull.rehydrate(said))
-    assert len(text.encode()) <= MOST
+    assert len(text.encode()) <= MAX_BYTES
     assert re.findall(r"NOTE\d\d", text) == [f"NOTE{number:02}" for number in range(5, 10)]
     assert "[Older notes are left out; `handrail show sample-flow-1` has them all.]\n\n```\n<data-" in text
     assert text.index(' of="step-6">') < text.index("NOTE05")
@@ -80,7 +80,7 @@ def test_over_the_limit_the_newest_notes_stay_and_the_oldest_go(pull: Pull) -> N
 def test_a_long_goal_and_many_gaps_leave_room_for_notes() -> None:
     gap = {"category": "unexpected", "severity": "warning", "message": "m" * 900, "address": "a"}
     text = recovery_text(PLAN, state_with({"one": "kept"}, task="ü" * 60_000, gaps=(gap,) * 30))
-    assert len(text.encode()) <= MOST
+    assert len(text.encode()) <= MAX_BYTES
     assert ' of="one">\nkept\n</data-' in text
     assert text.count("- warning:") == 10
     assert "- and 20 more: handrail show flow-1" in text
@@ -109,7 +109,7 @@ def test_the_position_in_nested_loops_is_told_from_the_outside_in() -> None:
 )
 def test_whatever_was_written_it_fits_and_is_whole_characters(notes: dict[str, str], goal: str) -> None:
     text = recovery_text(PLAN, state_with(notes, task=goal))
-    assert len(text.encode()) <= MOST
+    assert len(text.encode()) <= MAX_BYTES
 
 
 @pytest.mark.parametrize("decision", ["continue", "stop"])

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from handrail.engine.state.preferences import Wish
+from handrail.engine.state.preferences import PreferenceChange
 from handrail.errors import UsageError
 from handrail.model.history.events import RunResumed, StepEnded
 from handrail.operations.driving.resume import list_resumable_runs, resume_family
@@ -187,7 +187,7 @@ def test_a_capability_that_is_there_after_all_lets_the_agent_go_on(pull: Pull, n
 def test_a_capability_that_a_person_lets_be_missing_lets_the_same_call_go_on(pull: Pull, resumed: bool) -> None:
     first = pull.start(definition(step("one"), step("two"), **NEEDS))
     pull.advance(first, artifacts=[seen("unavailable")])
-    prefer(pull.writer, first.run, Wish(by="person:ann", risk="aggressive"))
+    prefer(pull.writer, first.run, PreferenceChange(by="person:ann", risk="aggressive"))
     pull.drive()
     if resumed:
         resume_family(pull.writer, first.run, "person:ann")
@@ -223,7 +223,7 @@ def test_a_person_takes_a_run_over_from_the_agent_that_holds_it(pull: Pull) -> N
     holder = hand_to_agent(pull.writer, first.run, "person:ann")
     pull.drive()
     assert pull.advance(refused).code == "HELD_BY_ANOTHER"
-    looked = pull.rehydrate(handover(pull.calls.desk, first.run, holder).continue_token)
+    looked = pull.rehydrate(handover(pull.calls.ctx, first.run, holder).continue_token)
     assert (looked.address, looked.codes) == ("page", ["NOT_PROVEN"])
     (pull.workspace / "page.md").write_text("tidy\n")
     assert pull.advance(looked).address == "last"

@@ -10,12 +10,12 @@ import pytest
 
 from handrail.agents.registry import KnownAgents
 from handrail.model.history.events import RetryScheduled, RunReleased, RunTaken, StepBegan, StepEnded, StepRefused
-from handrail.operations.pull.desk import Desk
+from handrail.operations.pull.call_context import CallContext
 from handrail.operations.pull.take_over import hand_to_agent, handover
 from handrail.operations.runs import lifecycle as runs
 from handrail.serve.mcp.calls import Calls
 from handrail.serve.mcp.tool_result import ToolResult
-from handrail.sources.tiers import Place
+from handrail.sources.tiers import Location
 from handrail.store.signing_keys import keys_in
 from handrail.store.sqlite.log import open_log
 from handrail.wiring.machine import this_machine
@@ -39,7 +39,7 @@ steps:
 WORK: Turns = {"files": {"a.txt": "a\n"}, "say": "by the engine"}
 
 
-def _nowhere(_: Path) -> Place:
+def _nowhere(_: Path) -> Location:
     raise AssertionError("no workflow is looked for")
 
 
@@ -47,14 +47,14 @@ def _nothing(_: str) -> None:
     pass
 
 
-def desk_of(shop: StepsRoom) -> Desk:
+def make_call_context(shop: StepsRoom) -> CallContext:
     data = shop.folder / "data"
-    return Desk(shop.writer, keys_in(data), _nowhere, _nothing, this_machine(), agents=KnownAgents())
+    return CallContext(shop.writer, keys_in(data), _nowhere, _nothing, this_machine(), agents=KnownAgents())
 
 
 def call(shop: StepsRoom, **arguments: Any) -> ToolResult:
     """Go on as the agent; the engine does its part in between."""
-    calls = Calls(desk_of(shop), patience=0)
+    calls = Calls(make_call_context(shop), patience=0)
     said = asyncio.run(calls.call("continue_workflow", arguments))
     if said.data.get("working"):
         shop.drive()
@@ -68,7 +68,7 @@ def test_a_native_run_is_taken_in_a_loop_proven_as_ever_and_given_back(shop: Ste
     shop.during(
         lambda: holders.append(hand_to_agent(shop.writer, run)), lambda: "rounds@1/work" in shop.state(run).steps
     )
-    given = handover(desk_of(shop), run, holders[0])
+    given = handover(make_call_context(shop), run, holders[0])
     assert (given.over, given.step) == (True, "rounds@2/work")
     said = call(shop, continueToken=given.continue_token, intent="rehydrate")
     assert said.data["pending"]["address"] == "rounds@2/work"
@@ -95,7 +95,7 @@ def test_a_native_run_is_taken_in_a_loop_proven_as_ever_and_given_back(shop: Ste
 def test_a_token_from_before_the_step_was_known_shows_the_step_and_completes_nothing(shop: StepsRoom) -> None:
     run = shop.start(LOOP, {})
     holder = hand_to_agent(shop.writer, run)
-    early = handover(desk_of(shop), run, holder)
+    early = handover(make_call_context(shop), run, holder)
     assert (early.over, early.step) == (False, "")
     waits = call(shop, continueToken=early.continue_token, intent="rehydrate")
     assert (waits.data["code"], waits.data["retry"]["kind"]) == ("HELD_BY_ANOTHER", "retryable_after_ms")
@@ -110,7 +110,7 @@ def taken(shop: StepsRoom, run: str) -> ToolResult:
     """Hand a run to an agent, and let the agent look where it stands."""
     holder = hand_to_agent(shop.writer, run)
     shop.drive()
-    return call(shop, continueToken=handover(desk_of(shop), run, holder).continue_token, intent="rehydrate")
+    return call(shop, continueToken=handover(make_call_context(shop), run, holder).continue_token, intent="rehydrate")
 
 
 def report(shop: StepsRoom, at: ToolResult, notes: str) -> ToolResult:
@@ -137,7 +137,7 @@ def test_a_run_taken_before_it_began_is_given_back_and_taken_again(shop: StepsRo
         return len(shop.calls(run, "rounds@2/work")) == 2
 
     shop.during(lambda: holders.append(hand_to_agent(shop.writer, run)), is_engines)
-    token = handover(desk_of(shop), run, holders[0]).continue_token
+    token = handover(make_call_context(shop), run, holders[0]).continue_token
     said = report(shop, call(shop, continueToken=token, intent="rehydrate"), "by the agent again")
     assert said.data["pending"]["address"] == "last"
     assert report(shop, said, "over").data["isComplete"]
@@ -225,7 +225,7 @@ def test_a_copy_taken_after_a_refusal_is_at_the_same_try_and_can_be_completed(pu
     copy = runs.fork(pull.writer, first.run, None, "ann")
     holder = hand_to_agent(pull.writer, copy)
     pull.drive()
-    theirs = pull.rehydrate(handover(pull.calls.desk, copy, holder).continue_token)
+    theirs = pull.rehydrate(handover(pull.calls.ctx, copy, holder).continue_token)
     assert theirs.address == ours.address == "again@1/look"
     refusals = [[each.shortfalls for each in of_kind(pull.log, run, StepRefused)] for run in (first.run, copy)]
     assert len(refusals[0]) == 1

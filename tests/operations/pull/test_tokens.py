@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handrail.operations.pull.desk import holder_name, new_name
+from handrail.operations.pull.call_context import holder_name, new_name
 from handrail.operations.runs import lifecycle as runs
 from handrail.store.signing_keys import rotate
 from support.pull.room import Json, Pull, Said, chain, control, definition, step
@@ -106,11 +106,11 @@ def test_tokens_repeat_the_answers_to_reports_judgments_observations_and_gaps_to
     assert "end" in [each.address for _, _, _, each in calls]
     size = pull.size()
     other = pull.again()
-    for desk in (pull, other):
+    for ctx in (pull, other):
         for token, sent, context, answer in calls:
-            assert same(desk.advance(token, artifacts=sent, context=context), answer)
+            assert same(ctx.advance(token, artifacts=sent, context=context), answer)
             if answer.data["kind"] == "ok":
-                assert repeats(desk.advance(token, "other notes"), answer)
+                assert repeats(ctx.advance(token, "other notes"), answer)
     other.close()
     assert pull.size() == size
     pull.assert_sound()
@@ -242,7 +242,7 @@ def test_who_does_not_hold_the_run_any_more_is_told_who_does(pull: Pull) -> None
     assert pull.advance(second).code == "HELD_BY_ANOTHER"
     state = pull.state(first.run)
     assert state.pending is not None
-    taken = pull.calls.desk.mint("continue", first.run, state.pending.seq, holder)
+    taken = pull.calls.ctx.mint("continue", first.run, state.pending.seq, holder)
     third = pull.advance(taken)
     assert third.address == "step-3"
     assert pull.advance(third).complete
@@ -263,7 +263,7 @@ def test_after_a_rewind_the_token_of_the_step_that_is_gone_says_so_and_the_new_o
     assert pull.size() == size
     state = pull.state(first.run)
     assert state.pending is not None
-    token = pull.calls.desk.mint("continue", first.run, state.pending.seq, state.held_by[-8:])
+    token = pull.calls.ctx.mint("continue", first.run, state.pending.seq, state.held_by[-8:])
     assert pull.rehydrate(token).address == "step-1"
     said = pull.advance(token)
     for _ in range(2):

@@ -2,7 +2,7 @@
 
 import json
 
-from handrail.engine.state.preferences import Wish
+from handrail.engine.state.preferences import PreferenceChange
 from handrail.model.history.events import GapRecorded, StepEnded, StepRefused
 from handrail.operations.runs import lifecycle as runs
 from handrail.operations.runs.prefer import prefer
@@ -52,7 +52,7 @@ def test_a_called_agent_is_told_that_the_command_fails_and_goes_on(shop: StepsRo
 
 def test_a_run_that_never_stops_goes_on_with_a_gap(pull: Pull) -> None:
     first = pull.start(VERIFIED)
-    prefer(pull.writer, first.run, Wish(by="ann", autonomy="full_auto_never_stop"))
+    prefer(pull.writer, first.run, PreferenceChange(by="ann", autonomy="full_auto_never_stop"))
     pull.drive()
     assert pull.advance(first).address == "last"
     assert [each.severity for each in of_kind(pull.log, first.run, GapRecorded)] == ["critical"]

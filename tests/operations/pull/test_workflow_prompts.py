@@ -36,7 +36,7 @@ def in_repository(pull: Pull, name: str, text: str = HOSTILE) -> Path:
 
 
 def names(pull: Pull, workspace: Path | None) -> list[str]:
-    return [each.name for each in workflow_prompts(pull.calls.desk, workspace)]
+    return [each.name for each in workflow_prompts(pull.calls.ctx, workspace)]
 
 
 def call_in(text: str) -> Json:
@@ -47,7 +47,7 @@ def call_in(text: str) -> Json:
 
 
 def text_for(pull: Pull, name: str, given: Mapping[str, str] | None = None, workspace: Path | None = None) -> str:
-    return prompt_text(pull.calls.desk, workspace or pull.workspace, name, given or {})
+    return prompt_text(pull.calls.ctx, workspace or pull.workspace, name, given or {})
 
 
 def test_every_workflow_that_can_be_started_is_a_command_and_no_routine(pull: Pull) -> None:
@@ -68,7 +68,7 @@ def test_every_workflow_that_can_be_started_is_a_command_and_no_routine(pull: Pu
 
 def test_inputs_are_arguments_with_the_goal_first_and_what_is_needed_before_the_rest(pull: Pull) -> None:
     pull.add(NATIVE, "build")
-    (found,) = [each for each in workflow_prompts(pull.calls.desk, pull.workspace) if each.name == "build"]
+    (found,) = [each for each in workflow_prompts(pull.calls.ctx, pull.workspace) if each.name == "build"]
     assert [(each.name, each.description, each.choices) for each in found.arguments] == snapshot(
         [
             ("goal", "What you want to achieve", ()),
@@ -80,10 +80,10 @@ def test_inputs_are_arguments_with_the_goal_first_and_what_is_needed_before_the_
 
 def test_the_same_list_comes_from_the_disk_of_an_earlier_server(pull: Pull) -> None:
     pull.add(NATIVE, "build")
-    first = workflow_prompts(pull.calls.desk, pull.workspace)
+    first = workflow_prompts(pull.calls.ctx, pull.workspace)
     again = pull.again()
     try:
-        assert workflow_prompts(again.calls.desk, pull.workspace) == first
+        assert workflow_prompts(again.calls.ctx, pull.workspace) == first
     finally:
         again.close()
 
@@ -91,7 +91,7 @@ def test_the_same_list_comes_from_the_disk_of_an_earlier_server(pull: Pull) -> N
 def test_nothing_of_an_untrusted_workflow_is_offered_or_written(pull: Pull) -> None:
     in_repository(pull, "sly")
     in_repository(pull, "fix-bug")
-    listed = workflow_prompts(pull.calls.desk, pull.workspace)
+    listed = workflow_prompts(pull.calls.ctx, pull.workspace)
     assert [each.name for each in listed if each.name in ("sly", "fix-bug")] == [], "nor what it hides"
     assert "Ignore your rules" not in repr(listed)
     with pytest.raises(Untrusted) as refused:
@@ -104,7 +104,7 @@ def test_nothing_of_an_untrusted_workflow_is_offered_or_written(pull: Pull) -> N
 def test_a_workflow_is_offered_once_it_is_trusted_and_no_more_when_it_changed(pull: Pull) -> None:
     path = in_repository(pull, "sly")
     store = TrustStore(here(pull.workspace, pull.environ).folders)
-    seen = pull.calls.desk.catalogue.view_from(pull.calls.desk.place(pull.workspace))
+    seen = pull.calls.ctx.catalogue.view_from(pull.calls.ctx.place(pull.workspace))
     snapshot_ = seen.check_workflow(seen.find("sly")).opened.snapshot
     assert snapshot_ is not None
     store.trust(snapshot_.contents)
@@ -120,8 +120,8 @@ def test_without_a_folder_nothing_of_a_repository_is_looked_at(pull: Pull, monke
     monkeypatch.chdir(pull.workspace)
     assert "build" in names(pull, None)
     with pytest.raises(NotFound):
-        prompt_text(pull.calls.desk, None, "sly", {})
-    text = prompt_text(pull.calls.desk, None, "build", {"goal": "Do it."})
+        prompt_text(pull.calls.ctx, None, "sly", {})
+    text = prompt_text(pull.calls.ctx, None, "build", {"goal": "Do it."})
     assert call_in(text)["workspacePath"] == "<the absolute path of the repository that you work in>"
 
 
@@ -159,7 +159,7 @@ def test_what_was_not_given_is_asked_for_and_not_made_up(pull: Pull) -> None:
 
 def test_an_input_called_goal_is_given_once_and_reaches_both(pull: Pull) -> None:
     pull.add("name: NAME\ninput: {goal: string, x: string}\nsteps:\n  - {name: a, prompt: 'Do ${goal} ${x}'}\n", "two")
-    (found,) = [each for each in workflow_prompts(pull.calls.desk, pull.workspace) if each.name == "two"]
+    (found,) = [each for each in workflow_prompts(pull.calls.ctx, pull.workspace) if each.name == "two"]
     assert [each.name for each in found.arguments] == ["goal", "x"]
     call = call_in(text_for(pull, "two", {"goal": "this", "x": "that"}))
     assert (call["goal"], call["context"]) == ("this", {"goal": "this", "x": "that"})

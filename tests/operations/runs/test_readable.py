@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from handrail.engine.state.preferences import Wish
+from handrail.engine.state.preferences import PreferenceChange
 from handrail.errors import HandrailError
 from handrail.operations.doctor.repair import examine_runs
 from handrail.operations.runs import lifecycle as runs
@@ -50,8 +50,8 @@ ACTS: dict[str, Act] = {
     "rewind": lambda room, run, odd: runs.rewind(room.writer, run, "ok", odd),
     "fork": lambda room, run, odd: runs.fork(room.writer, run, None, odd),
     "take": lambda room, run, odd: runs.take(room.writer, run, odd),
-    "prefer": lambda room, run, odd: prefer(room.writer, run, Wish(by="me", autonomy=odd)),
-    "prefer by": lambda room, run, odd: prefer(room.writer, run, Wish(by=odd, risk="aggressive")),
+    "prefer": lambda room, run, odd: prefer(room.writer, run, PreferenceChange(by="me", autonomy=odd)),
+    "prefer by": lambda room, run, odd: prefer(room.writer, run, PreferenceChange(by=odd, risk="aggressive")),
     "tell": lambda room, run, odd: tell(room.writer, run, odd, "me", this_machine().agents),
     "tell by": lambda room, run, odd: tell(room.writer, run, "hello", odd, this_machine().agents),
     "inputs": lambda room, _, odd: _start(room, inputs={"x": odd}),

@@ -9,7 +9,7 @@ from inline_snapshot import snapshot
 
 from handrail.model.history.events import StepEnded
 from handrail.model.workflow.settings import NO_POLICY
-from handrail.operations.delivery.export_import import Arrival, export, import_run
+from handrail.operations.delivery.export_import import ImportContext, export, import_run
 from handrail.operations.delivery.release import ReleaseQuestion, release_imported
 from handrail.operations.runs import lifecycle as runs
 from handrail.runtime.history import state_of
@@ -67,7 +67,7 @@ def test_an_imported_run_that_was_let_go_at_a_step_that_the_engine_cannot_perfor
     run = room.start(text)
     room.drive()
     with closing(open_log(tmp_path / "other")) as log:
-        arrival = Arrival(by="ann", at=0.0, is_taken=lambda _: False)
+        arrival = ImportContext(by="ann", at=0.0, is_taken=lambda _: False)
         import_run(log, json.dumps(export(room.log, run)).encode(), arrival)
         runs.answer(make_writer(log), run, "approve", "ann")
         asyncio.run(supervisor_of(log, tmp_path / "other", {}).run_until_idle())

@@ -11,9 +11,9 @@ import pytest
 from handrail.errors import InvalidWorkflow
 from handrail.operations.runs.prepare import pin
 from handrail.operations.scenarios.discover import find_suites, trust_temporarily
-from handrail.operations.scenarios.suite import Bench, Outcome
+from handrail.operations.scenarios.suite import Outcome, ScenarioRunner
 from handrail.sources.tiers import here
-from handrail.wiring.scenario_room import open_room
+from handrail.wiring.scenario_environment import open_environment
 
 Plays = Callable[[str, str], list[Outcome]]
 ASKING = """\
@@ -58,7 +58,7 @@ def plays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plays:
         (folder / "workflow.yaml").write_text(workflow, "utf-8")
         (folder / "tests" / "t.yaml").write_text(tests, "utf-8")
         with trust_temporarily(here(tmp_path, os.environ)) as place:
-            bench = Bench(open_room, lambda name, _: pin(place, name))
+            bench = ScenarioRunner(open_environment, lambda name, _: pin(place, name))
             found = list(bench.play(find_suites(place, ("build-it",))))
         assert list((tmp_path / "rooms").iterdir()) == []
         return found
@@ -242,7 +242,7 @@ def test_whoever_stops_listening_ends_what_is_played(plays: Plays, tmp_path: Pat
     test = tmp_path / ".handrail/workflows/build-it/tests/t.yaml"
     test.write_text("- {name: a, expect: {}}\n- {name: b, turns: {do: {delay: 600}}, expect: {}}\n", "utf-8")
     with trust_temporarily(here(tmp_path, os.environ)) as place:
-        bench = Bench(open_room, lambda name, _: pin(place, name), fail_fast=True)
+        bench = ScenarioRunner(open_environment, lambda name, _: pin(place, name), fail_fast=True)
         found: list[Any] = list(bench.play(find_suites(place, ("build-it",))))
     assert [each.scenario.name for each in found] == ["a"]
     assert not [each for each in threading.enumerate() if each.name.startswith("scenario")]

@@ -10,7 +10,7 @@ from rpds import HashTrieMap
 
 from handrail.agents.gemini.adapter import GeminiAgent
 from handrail.agents.played.scripted import ScriptedAgent
-from handrail.engine.fold.step_tools import MOST_CHILDREN, refusal
+from handrail.engine.fold.step_tools import MAX_CHILDREN, refusal
 from handrail.model.history.events import ChildEnded, MessageGiven, QuestionAsked, RunStarted
 from handrail.model.history.run_state import RunState
 from handrail.model.workflow.actions import AgentAction, AgentLoopAction
@@ -166,7 +166,7 @@ def test_what_cannot_be_done_is_a_failed_call_and_never_a_silent_one(at_work: To
 def _require_bounds(state: RunState) -> None:
     """The runs that agents start are bounded: how many, how deep, and where they work."""
     assert refusal(state) == ""
-    many: HashTrieMap[str, JsonValue] = HashTrieMap({f"work-1.{number}": None for number in range(MOST_CHILDREN)})
+    many: HashTrieMap[str, JsonValue] = HashTrieMap({f"work-1.{number}": None for number in range(MAX_CHILDREN)})
     assert "have started 20 runs" in refusal(replace(state, children=many))
     assert "3 generations below" in refusal(replace(state, generation=3))
     assert "work tree of its own" in refusal(replace(state, tree=None))

@@ -12,13 +12,13 @@ from handrail.model.diagnostics import Report
 from handrail.model.source import Bundle, Document, SourceText
 from handrail.operations.workflows.staleness import is_shown, staleness, stamp_of
 from handrail.sources.folders import Folders
-from handrail.sources.tiers import Found, Place, Tier
+from handrail.sources.tiers import Location, Tier, WorkflowFile
 
-PLACE = Place(Folders(Path("/home/ann"), Path("/home/ann/data")), Path("/repo"), Path("/repo"))
+PLACE = Location(Folders(Path("/home/ann"), Path("/home/ann/data")), Path("/repo"), Path("/repo"))
 
 
-def found(tier: Tier, path: str = ".handrail/workflows/a.json") -> Found:
-    return Found("a", tier, "json", Path("/repo") / path, folder=False)
+def found(tier: Tier, path: str = ".handrail/workflows/a.json") -> WorkflowFile:
+    return WorkflowFile("a", tier, "json", Path("/repo") / path, folder=False)
 
 
 def document(text: str, main: str = "workflow.yaml") -> Document:

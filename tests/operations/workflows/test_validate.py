@@ -13,10 +13,10 @@ from handrail.operations.workflows.find_targets import find_one_workflow, find_w
 from handrail.operations.workflows.inspect import inspect_workflow
 from handrail.operations.workflows.list import list_workflows, workflow_names
 from handrail.operations.workflows.validate import CheckedFile, Validation, validate
-from handrail.sources.tiers import Place, here
+from handrail.sources.tiers import Location, here
 
 
-def place(root: Path) -> Place:
+def place(root: Path) -> Location:
     (root / ".git").mkdir(exist_ok=True)
     return here(root, {"HANDRAIL_HOME": str(root / "home")})
 
@@ -66,7 +66,7 @@ def test_what_names_nothing_is_not_found(tmp_path: Path, target: str) -> None:
 
 def test_without_a_repository_nothing_can_be_meant(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="not in a repository"):
-        validate(Place(here(tmp_path, {"HANDRAIL_HOME": str(tmp_path)}).folders, None, tmp_path), [])
+        validate(Location(here(tmp_path, {"HANDRAIL_HOME": str(tmp_path)}).folders, None, tmp_path), [])
 
 
 def test_names_are_given_without_opening_a_file(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from handrail.model.history.events import StepBegan
 from handrail.operations.runs import lifecycle as runs
-from handrail.operations.runs.prepare import Wanted
+from handrail.operations.runs.prepare import RunOptions
 from handrail.operations.views.costs import cost_of
 from handrail.operations.views.history import step_details
 from handrail.operations.views.run_tree import family
@@ -241,7 +241,7 @@ def test_a_plain_name_in_a_flow_of_ones_own_means_no_workflow_of_the_repository(
     theirs.parent.mkdir(parents=True)
     theirs.write_text(CHILD.replace("who: string", "who: string = Eve"))
     TrustStore(flows.home.folders).trust_snapshot(take(theirs))
-    run = flows.start_again(Wanted("mine", folder=str(flows.home.shop)))
+    run = flows.start_again(RunOptions("mine", folder=str(flows.home.shop)))
     flows.drive(run)
     assert flows.result(run) == [False, True]
 

@@ -86,7 +86,7 @@ def test_a_paused_flow_is_gone_and_comes_back_by_its_calls(flows: Flows) -> None
 @pytest.mark.parametrize("how", HANGS)
 def test_a_flow_that_computes_too_long_blocks_its_run(flows: Flows, how: str, moved_time: MovedTime) -> None:
     run = hanging(flows, how)
-    flows.during(lambda: moved_time.move(dynamic.LONGEST), (flows.home.shop / "ran").exists)
+    flows.during(lambda: moved_time.move(dynamic.MAX_SECONDS), (flows.home.shop / "ran").exists)
     state = flows.home.state(run)
     assert (state.status, state.reason) == ("blocked", "fault")
     assert state.message == snapshot(
@@ -110,7 +110,7 @@ def test_a_flow_that_was_too_slow_once_goes_on_after_a_resume(flows: Flows, move
             await ctx.run_step("second", command="echo second >> ran")
         """
     )
-    flows.during(lambda: moved_time.move(dynamic.LONGEST), computes.exists)
+    flows.during(lambda: moved_time.move(dynamic.MAX_SECONDS), computes.exists)
     assert flows.home.state(run).message == snapshot(
         "flow 'flow' (workflow.py), after call 1: computed longer than 30 s without calling a step and was stopped"
     )
@@ -123,7 +123,7 @@ def test_a_flow_that_was_too_slow_once_goes_on_after_a_resume(flows: Flows, move
 def test_calls_that_are_refused_again_and_again_have_the_same_bound(
     flows: Flows, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dynamic, "LONGEST", 1.0)
+    monkeypatch.setattr(dynamic, "MAX_SECONDS", 1.0)
     run = flows.start(
         """
         async def run(ctx):
@@ -172,7 +172,7 @@ def test_the_kernel_ends_a_flow_that_lets_no_thread_run_when_nobody_else_does() 
         about = {"file": "workflow.py", "source": source, "files": dict[str, str](), "inputs": dict[str, str]()}
         about |= {"run": "r", "task": "", "workspace": "/", "now": 0.0, "seed": ""}
         try:
-            return await partner.ask({**about, "within": 0.5 - flow_host.SLACK}), await partner.farewell()
+            return await partner.ask({**about, "within": 0.5 - flow_host.EXTRA_SECONDS}), await partner.farewell()
         finally:
             partner.end()
 

@@ -11,9 +11,9 @@ from handrail.model.history.run_state import FlowCall
 from handrail.model.workflow.actions import DynamicAction
 from handrail.operations.driving.background_driver import ensure
 from handrail.operations.runs import lifecycle as runs
-from handrail.operations.runs.prepare import Wanted, prepare
+from handrail.operations.runs.prepare import RunOptions, prepare
 from handrail.processes.local_programs import LocalPrograms
-from handrail.runtime.dynamic.flow_calls import Desk, Scene, call_of
+from handrail.runtime.dynamic.flow_calls import CallCompiler, FlowCallContext, call_of
 from handrail.runtime.dynamic.older_calls import is_same_as_older
 from handrail.runtime.history import events_of, plan_of
 from handrail.sources.tiers import here
@@ -70,7 +70,7 @@ def test_a_flow_calls_steps_and_goes_where_their_results_lead(flows: Flows) -> N
 def test_its_source_is_pinned_with_the_plan(flows: Flows) -> None:
     flows.start(FIVE)
     place = here(flows.home.shop, os.environ)
-    first, second = (prepare(this_machine(), place, Wanted("flowing", folder=".")).request.pinned for _ in range(2))
+    first, second = (prepare(this_machine(), place, RunOptions("flowing", folder=".")).request.pinned for _ in range(2))
     (step,) = first.plan.steps
     assert step.action == DynamicAction(FIVE, "workflow.py", origin="repository")
     assert first.definition == second.definition
@@ -237,13 +237,16 @@ def test_calls_that_an_older_version_recorded_are_the_same_calls(flows: Flows) -
     run = flows.start('inputs = {"who": "string"}\n\nasync def run(ctx):\n    await ctx.approve("?")\n', "who=me")
     state = flows.drive(run)
     assert state.flow is not None
-    scene, desk = Scene(state, "", 0.0, state.flow.pending), Desk(plan_of(flows.home.log, state.plan), FLOWS.builtins)
+    ctx, compiler = (
+        FlowCallContext(state, "", 0.0, state.flow.pending),
+        CallCompiler(plan_of(flows.home.log, state.plan), FLOWS.builtins),
+    )
     asked: list[tuple[dict[str, object], dict[str, object]]] = [
         ({"name": "greet", "type": "script", "command": 'echo "hello ${who}"; echo x >> ran'}, {}),
         ({"name": "check", "type": "gate", "checks": {"one": "true", "two": 'test -n "${who}"'}}, {}),
         ({"name": "approve", "type": "approval", "message": "${message}"}, {"message": "hello me, ok?"}),
     ]
-    calls = [call_of(scene, {"step": step, "values": values}, desk) for step, values in asked]
+    calls = [call_of(ctx, {"step": step, "values": values}, compiler) for step, values in asked]
     for number, (call, hash_) in enumerate(zip(calls, OLDER.values(), strict=True), 1):
-        assert is_same_as_older(call, FlowCall(hash_, "", f"flow#{number}"), scene, number)
-        assert not is_same_as_older(call, FlowCall(hash_[::-1], "", f"flow#{number}"), scene, number)
+        assert is_same_as_older(call, FlowCall(hash_, "", f"flow#{number}"), ctx, number)
+        assert not is_same_as_older(call, FlowCall(hash_[::-1], "", f"flow#{number}"), ctx, number)

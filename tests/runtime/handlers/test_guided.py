@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
-from handrail.engine.decide.complete_guided import MOST_REFUSALS
+from handrail.engine.decide.complete_guided import MAX_REFUSALS
 from handrail.model.history.events import RunBlocked, StepBegan, StepEnded, StepRefused
 from handrail.model.workflow.settings import Budget
-from handrail.operations.pull.desk import holder_name
+from handrail.operations.pull.call_context import holder_name
 from handrail.operations.runs import lifecycle as runs
 from handrail.operations.views.history import prompt_of, step_details
-from handrail.runtime.ports import Pinned
+from handrail.runtime.ports import PinnedWorkflow
 from support.compiler.native_case import compile_text
 from support.runtime.guided_flows import flow, notes, refusals, step
 from support.runtime.room import of_kind
@@ -109,9 +109,9 @@ def test_files_of_a_refused_call_stay_and_the_next_one_works_on_them(shop: Steps
 
 
 def test_an_agent_that_never_gets_it_right_is_ended_and_resumed_with_the_step_anew(shop: StepsRoom) -> None:
-    wrong: list[Json] = [notes("")] * MOST_REFUSALS
+    wrong: list[Json] = [notes("")] * MAX_REFUSALS
     state = shop.run(flow(step("plan")), {"plan": [*wrong, notes("at last")]})
-    assert (state.status, len(refusals(shop, state.run))) == ("blocked", MOST_REFUSALS)
+    assert (state.status, len(refusals(shop, state.run))) == ("blocked", MAX_REFUSALS)
     blocked = of_kind(shop.log, state.run, RunBlocked)[0]
     assert blocked.next_step == snapshot(
         "see what was submitted: handrail show flow-1 plan; then start over: handrail resume flow-1"
@@ -123,7 +123,7 @@ def test_an_agent_that_never_gets_it_right_is_ended_and_resumed_with_the_step_an
 def test_refused_calls_count_for_the_budget(shop: StepsRoom) -> None:
     compiled, _, _ = compile_text(flow(step("plan")), main="workflow.json")
     assert compiled.plan is not None
-    pinned = Pinned(replace(compiled.plan, budget=Budget(agent_calls=2)), compiled.hash or "")
+    pinned = PinnedWorkflow(replace(compiled.plan, budget=Budget(agent_calls=2)), compiled.hash or "")
     script = json.dumps({"plan": [notes(""), notes(""), notes(""), notes("at last")]}).encode()
     run = runs.start(shop.writer, runs.Request(pinned, str(shop.folder), agent="scripted", script=script))
     shop.drive()

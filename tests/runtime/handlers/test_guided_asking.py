@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from handrail.engine.state.preferences import Wish
+from handrail.engine.state.preferences import PreferenceChange
 from handrail.operations.runs.prefer import prefer
 from support.runtime.guided_flows import flow, notes, refusals, step
 from support.runtime.steps_room import StepsRoom, Turns
@@ -32,7 +32,7 @@ def test_a_person_confirms_a_step_or_sends_it_back_before_the_next_one(shop: Ste
 
 def test_a_run_that_never_stops_goes_on_with_empty_hands_and_tells_it(shop: StepsRoom) -> None:
     run = shop.start(flow(step("plan", requireConfirmation=True)), {"plan": [notes("")]})
-    prefer(shop.writer, run, Wish(by="ann", autonomy=NEVER))
+    prefer(shop.writer, run, PreferenceChange(by="ann", autonomy=NEVER))
     shop.drive()
     state = shop.state(run)
     assert state.status == "succeeded"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from handrail.model.history.events import TimerFired
-from handrail.operations.driving.background_driver import AlreadyRunning, Started, ensure, find_background_driver
+from handrail.operations.driving.background_driver import AlreadyRunning, DriverStarted, ensure, find_background_driver
 from handrail.operations.runs import lifecycle as runs
 from handrail.ports.log import Lease
 from handrail.processes.local_programs import LocalPrograms
@@ -50,7 +50,7 @@ def test_it_is_started_once_and_found_by_everybody(home: Home) -> None:
     started = ensure(home.folders, LocalPrograms())
     running = find_background_driver(home.folders)
     assert running is not None
-    assert started == Started(running.pid)
+    assert started == DriverStarted(running.pid)
     assert ensure(home.folders, LocalPrograms()) == AlreadyRunning(running.pid, running.since)
 
 
@@ -120,7 +120,7 @@ def test_a_time_that_was_waited_for_comes_without_a_terminal(home: Home, monkeyp
     command = "test -e once || { touch once; false; }"
     run = home.start(f"  - {{name: again, command: '{command}', retry: {{max: 2, backoff: 1s}}}}\n")
     first = ensure(home.folders, LocalPrograms())
-    assert isinstance(first, Started)
+    assert isinstance(first, DriverStarted)
     assert home.reaches(run, "succeeded").steps["again"].attempts == 2
     assert of_kind(home.log, run, TimerFired)
     eventually(lambda: find_background_driver(home.folders) is None)
@@ -135,7 +135,7 @@ def test_what_it_started_goes_on_without_it_and_is_adopted(home: Home, number: i
     home.end_driver(number)
     assert home.log.holder(run) is None
     assert home.state(run).status == "running"
-    assert isinstance(ensure(home.folders, LocalPrograms()), Started)
+    assert isinstance(ensure(home.folders, LocalPrograms()), DriverStarted)
     (home.shop / "go").touch()
     home.reaches(run, "succeeded")
     assert (home.shop / "ran").read_text() == "ran\n"

@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from handrail.errors import UsageError
-from handrail.serve.mcp.http_connections import HttpLimits, OnceInAWhile, read_limits
+from handrail.serve.mcp.http_connections import HttpLimits, RepeatFilter, read_limits
 
 
 def test_limits_are_read_from_the_environment() -> None:
@@ -28,7 +28,7 @@ def record(message: str, error: Exception | None = None) -> logging.LogRecord:
 
 
 def test_a_flood_of_messages_is_a_line_that_says_how_many_there_were() -> None:
-    once = OnceInAWhile(every=100.0)
+    once = RepeatFilter(every=100.0)
     first, *more = [
         record("socket.accept() out of system resource\nsocket: x", OSError(24, "Too many")) for _ in range(9)
     ]
@@ -40,7 +40,7 @@ def test_a_flood_of_messages_is_a_line_that_says_how_many_there_were() -> None:
 
 
 def test_the_next_line_counts_what_was_left_out() -> None:
-    once = OnceInAWhile(every=100.0)
+    once = RepeatFilter(every=100.0)
     assert [once.filter(record("again")) for _ in range(3)] == [True, False, False]
     once.next_at.clear()
     last = record("again")
@@ -50,5 +50,5 @@ def test_the_next_line_counts_what_was_left_out() -> None:
 
 def test_the_trace_of_a_defect_is_kept() -> None:
     defect = record("Exception in ASGI application", TypeError("x"))
-    assert OnceInAWhile().filter(defect)
+    assert RepeatFilter().filter(defect)
     assert defect.exc_info is not None

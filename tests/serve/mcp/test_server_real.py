@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from handrail.agents.registry import KnownAgents
-from handrail.operations.pull.desk import Desk
+from handrail.operations.pull.call_context import CallContext
 from handrail.runtime.history import state_of
 from handrail.serve.mcp.calls import Calls
-from handrail.sources.tiers import Place
+from handrail.sources.tiers import Location
 from handrail.store.signing_keys import keys_in
 from handrail.testing.models.anthropic import Anthropic
 from handrail.testing.models.responses import Responses
@@ -58,7 +58,7 @@ def until(ready: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-def _nowhere(_: Path) -> Place:
+def _nowhere(_: Path) -> Location:
     raise AssertionError("no workflow is looked for")
 
 
@@ -151,7 +151,7 @@ def test_a_run_of_the_engine_is_taken_by_claude_code_in_a_loop_and_given_back(co
     with connected.log() as log:
         state = state_of(log, "flow-1")
         keys = keys_in(connected.home / "data")
-        calls = Calls(Desk(make_writer(log), keys, _nowhere, _nothing, this_machine(), agents=KnownAgents()))
+        calls = Calls(CallContext(make_writer(log), keys, _nowhere, _nothing, this_machine(), agents=KnownAgents()))
         said = asyncio.run(calls.call("continue_workflow", {"continueToken": token, "intent": "rehydrate"}))
     assert (state.steps["again@3/work"].stdout, state.steps["again@4/work"].stdout) == ("by Claude", "by the engine")
     assert state.steps["again"].calls == 5

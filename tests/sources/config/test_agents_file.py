@@ -7,12 +7,12 @@ from inline_snapshot import snapshot
 
 from handrail.agents.registry import BuiltInCatalog
 from handrail.model.diagnostics import Diagnostic, Report
-from handrail.ports.agent_definitions import AgentDefinition, BrokenDefinition, Defined, Mapped
+from handrail.ports.agent_definitions import AgentDefinition, BrokenDefinition, LoadedDefinition, ValueMapping
 from handrail.sources.config.agents_file import read_agents_file, read_user_agents
 from handrail.sources.folders import Folders
 
 
-def read(tmp_path: Path, text: str) -> tuple[tuple[Defined, ...], list[Diagnostic]]:
+def read(tmp_path: Path, text: str) -> tuple[tuple[LoadedDefinition, ...], list[Diagnostic]]:
     path = tmp_path / "agents.toml"
     path.write_text(text)
     report = Report()
@@ -68,8 +68,8 @@ session = "$.session"
             variables=("MINE_*",),
             output="jsonl",
             mapped=(
-                Mapped("text", ("parts", 0, "text"), ((("type",), "say"),), add=True),
-                Mapped("session", ("session",)),
+                ValueMapping("text", ("parts", 0, "text"), ((("type",), "say"),), add=True),
+                ValueMapping("session", ("session",)),
             ),
             final=((("type",), "end"),),
             resume=("--resume", "{session}"),

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from handrail.errors import UsageError
 from handrail.model.workflow.settings import Project as Fixed
 from handrail.operations.init.config_text import (
-    LeftOut,
+    OmittedCommand,
     Settings,
     add_settings,
     assignment,
@@ -164,7 +164,7 @@ def test_a_form_that_cannot_be_added_to_is_refused_with_what_to_add(text: str) -
 
 
 def test_a_check_that_was_left_out_comes_back_when_it_is_green() -> None:
-    left = Settings(left_out=(LeftOut("checks", "lint", "make lint", "red on main"),))
+    left = Settings(left_out=(OmittedCommand("checks", "lint", "make lint", "red on main"),))
     first = add_settings('[checks]\ntest = "t"\n', left)
     assert first == '[checks]\ntest = "t"\n# left out by handrail init, red on main: lint = "make lint"\n'
     assert add_settings(first, left) == first

@@ -9,7 +9,7 @@ from inline_snapshot import snapshot
 from handrail.errors import StorageDamaged
 from handrail.ports.hash_chain import link
 from handrail.ports.log import Append, Checkpoint, Head, TimerSet
-from handrail.ports.log_care import Cut, Finding
+from handrail.ports.log_care import Finding, TruncatedStream
 from handrail.store.sqlite.connection import Session, Value
 from handrail.store.sqlite.database import FILE
 from handrail.store.sqlite.log import SqliteLog, open_log
@@ -80,7 +80,7 @@ def test_a_damaged_tail_is_salvaged_with_its_prefix_intact(tmp_path: Path) -> No
     record(log, other, "b1")
     tamper(tmp_path, "UPDATE events SET payload = x'00' WHERE stream = 'a' AND seq = 3")
     done = log.salvage()
-    assert (done.cuts, done.copy, done.left) == ((Cut("a", 2, 2),), None, ())
+    assert (done.cuts, done.copy, done.left) == ((TruncatedStream("a", 2, 2),), None, ())
     assert (texts_of(log, "a"), texts_of(log, "b")) == (["1", "2"], ["b1"])
     assert rows(tmp_path, "SELECT stream, seq, position FROM damaged") == [("a", 3, 3), ("a", 4, 4)]
     assert log.check().is_healthy
@@ -107,7 +107,7 @@ def test_a_stream_that_is_lost_as_a_whole_is_named_once(tmp_path: Path) -> None:
     log.append([Append("a", 0, (event("1"),), consumed=(message.id,), timers=timers)], [leased(log, "a")])
     tamper(tmp_path, "DELETE FROM events")
     tamper(tmp_path, "DELETE FROM streams")
-    assert [log.salvage().cuts for _ in range(2)] == [(Cut("a", 0, 0),), ()]
+    assert [log.salvage().cuts for _ in range(2)] == [(TruncatedStream("a", 0, 0),), ()]
     assert (log.due(9.0), log.inbox("a"), log.pending_streams()) == ((), (), ())
     log.close()
 
@@ -129,7 +129,7 @@ def test_a_salvage_gives_back_the_messages_that_the_cut_events_consumed(tmp_path
 def test_a_stream_of_which_nothing_is_intact_is_kept_aside_as_a_whole(tmp_path: Path) -> None:
     log = written(tmp_path, "1", "2")
     tamper(tmp_path, "UPDATE events SET payload = x'00' WHERE seq = 1")
-    assert log.salvage().cuts == (Cut("a", 0, 2),)
+    assert log.salvage().cuts == (TruncatedStream("a", 0, 2),)
     assert log.streams() == ()
     assert len(rows(tmp_path, "SELECT * FROM damaged")) == 2
     log.close()

@@ -18,7 +18,7 @@ from handrail.ports.log import Log
 from handrail.processes.local import LocalProcesses
 from handrail.runtime.event_records import decode_event
 from handrail.runtime.history import state_of
-from handrail.runtime.ports import Pinned
+from handrail.runtime.ports import PinnedWorkflow
 from handrail.runtime.run_writer import RunWriter
 from handrail.store.sqlite.log import open_log
 from handrail.testing.models.server import ModelServer
@@ -100,7 +100,7 @@ class RealRoom:
         assert compiled.plan is not None, shown(compiled.diagnostics)
         head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=self.repo, capture_output=True, text=True, check=True)
         source = TreeSource(repository=str(self.repo), base="main", commit=head.stdout.strip(), branch="work/{run}")
-        pinned = Pinned(compiled.plan, compiled.hash or "")
+        pinned = PinnedWorkflow(compiled.plan, compiled.hash or "")
         return runs.start(self.writer, runs.Request(pinned, "", by="ann", source=source))
 
     def drive(self) -> None:
@@ -179,7 +179,7 @@ async def until(ready: Callable[[], bool], is_over: Callable[[], bool] = lambda:
         await asyncio.sleep(0.01)
 
 
-def _nothing(name: str, _: str) -> Pinned:
+def _nothing(name: str, _: str) -> PinnedWorkflow:
     raise NotFound(f"there is no workflow '{name}'")
 
 

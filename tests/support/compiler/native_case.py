@@ -8,11 +8,11 @@ from handrail.authoring.read import read_bundle
 from handrail.compiler.catalog import Catalog
 from handrail.compiler.compile import compile_document
 from handrail.compiler.lint import lint
-from handrail.compiler.outcome import Compiled
+from handrail.compiler.outcome import CompileResult
 from handrail.model.diagnostics import Diagnostic, Report
 from handrail.model.source import Bundle, Document, SourceText
 from handrail.sources.library import builtins, library_root
-from support.compiler.named_shelf import NamedShelf
+from support.compiler.named_workflows import NamedWorkflows
 
 
 def read_text(text: str, files: dict[str, str] | None = None, main: str = "workflow.yaml") -> Document:
@@ -40,7 +40,7 @@ def catalog_of(workflows: dict[str, str] | None = None) -> Catalog:
     def find(name: str) -> Document | None:
         return documents.get(name) or library_workflow(name)
 
-    return Catalog(builtins(), shelf=NamedShelf(find))
+    return Catalog(builtins(), index=NamedWorkflows(find))
 
 
 def compile_text(
@@ -49,14 +49,14 @@ def compile_text(
     *,
     main: str = "workflow.yaml",
     workflows: dict[str, str] | None = None,
-) -> tuple[Compiled, Document, Catalog]:
+) -> tuple[CompileResult, Document, Catalog]:
     """Compile a text; with a `main` that ends in .json it is WorkRail's. `workflows` are those it may call."""
     catalog = catalog_of(workflows)
     document = read_text(text, files, main)
     return compile_document(document, catalog), document, catalog
 
 
-def compile_library(name: str) -> tuple[Compiled, Document, Catalog]:
+def compile_library(name: str) -> tuple[CompileResult, Document, Catalog]:
     """Compile a workflow of the library."""
     document = library_workflow(name)
     assert document is not None

@@ -9,13 +9,13 @@ from typing import Any
 from handrail.authoring.readers.json_reader import read_json
 from handrail.compiler.builtins import Builtins
 from handrail.compiler.catalog import Catalog
-from handrail.compiler.outcome import Places
+from handrail.compiler.outcome import StepPositions
 from handrail.compiler.workrail.lower import lower_workrail
 from handrail.model.diagnostics import Diagnostic, Report
 from handrail.model.source import Bundle, Document, Mapping, SourceText
 from handrail.model.workflow.guidance import DelegateAction, GuidedAction, GuidedLoopAction, GuidedWorkflow
 from handrail.model.workflow.plan import Plan, Step
-from support.compiler.named_shelf import NamedShelf
+from support.compiler.named_workflows import NamedWorkflows
 from support.places import ROOT
 
 LIBRARY = ROOT / "src" / "handrail" / "library"
@@ -46,14 +46,14 @@ def catalog(own: Map[str, Json] | None = None, bindings: str | None = None) -> C
     """The library, with workflows and a bindings file of the project."""
     found = {name: document(json.dumps(data, indent=2), f"{name}.json") for name, data in (own or {}).items()}
     source = SourceText("bindings.json", bindings) if bindings is not None else None
-    return Catalog(builtins(), source, NamedShelf(found.get))
+    return Catalog(builtins(), source, NamedWorkflows(found.get))
 
 
 @dataclass
 class Result:
     plan: Plan | None
     report: Report
-    places: Places
+    places: StepPositions
 
     @property
     def made(self) -> Plan:
@@ -94,7 +94,7 @@ class Result:
 
 
 def compile_text(text: str, using: Catalog | None = None) -> Result:
-    report, places = Report(), Places()
+    report, places = Report(), StepPositions()
     plan = lower_workrail(document(text), using or catalog(), report, places)
     return Result(plan, report, places)
 

@@ -13,7 +13,7 @@ from handrail.compiler.compile import compile_document
 from handrail.compiler.lint import lint
 from handrail.model.diagnostics import Diagnostic, Report
 from handrail.model.source import Bundle, Document, SourceText
-from support.compiler.named_shelf import NamedShelf
+from support.compiler.named_workflows import NamedWorkflows
 from support.places import CORPUS
 
 HERE = CORPUS
@@ -83,7 +83,7 @@ def catalog_of(case: Case | None = None) -> Catalog:
         return read_bundle(bundle_of(Case(path, path.with_suffix(".expected"))), Report()) if path else None
 
     names = tuple(sorted(path.name for path in (LIBRARY / "workflows").iterdir() if path.is_dir()))
-    return Catalog(builtins(), bindings, NamedShelf(find, names))
+    return Catalog(builtins(), bindings, NamedWorkflows(find, names))
 
 
 def diagnose_bundle(bundle: Bundle, catalog: Catalog) -> Report:

@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 
 from handrail.agents.registry import BuiltInCatalog, KnownAgents
 from handrail.engine.contracts.example import minimal_example
-from handrail.ports.agent_definitions import Defined
+from handrail.ports.agent_definitions import LoadedDefinition
 from handrail.ports.agents import Abilities, Agent, AgentCall, AgentOutcome, Launch, OutcomeStatus, Usage
 from handrail.ports.processes import Ended, Gone, ProcessSpec
-from handrail.testing.memory_processes import Scripted
+from handrail.testing.memory_processes import ScriptedCommand
 
 HANG = "hang-for-ever"
 """A command that holds this word does not end."""
@@ -75,10 +75,10 @@ class Performer:
         found = self.plays.get(address)
         return isinstance(found, list) and len(found) > 1
 
-    def __call__(self, spec: ProcessSpec) -> Scripted:
+    def __call__(self, spec: ProcessSpec) -> ScriptedCommand:
         """Do what a process would do."""
         if WORD not in spec.argv:
-            return Scripted(b"[]\n") if self.willing else _ran(spec)
+            return ScriptedCommand(b"[]\n") if self.willing else _ran(spec)
         call = self.calls[int(spec.argv[-1])]
         play = self.play(call.address)
         if self.willing and play is DONE and call.schema is not None:
@@ -87,7 +87,7 @@ class Performer:
         write_files(Path(spec.cwd), play.files)
         said = {"text": play.say, "output": _result(play, call), "cost": play.cost, "tokens": play.tokens}
         line = {**said, "question": play.question, "status": play.status, "session": f"talk-{spec.argv[-1]}"}
-        return Scripted(json.dumps(line).encode() + b"\n", exit_code=None if play.hangs else 0)
+        return ScriptedCommand(json.dumps(line).encode() + b"\n", exit_code=None if play.hangs else 0)
 
 
 def write_files(folder: Path, files: Mapping[str, str]) -> None:
@@ -126,11 +126,11 @@ def _result(play: Play, call: AgentCall) -> Any:
     return {"result": result, "artifacts": list(play.artifacts)}
 
 
-def _ran(spec: ProcessSpec) -> Scripted:
+def _ran(spec: ProcessSpec) -> ScriptedCommand:
     if HANG in spec.argv[-1]:
-        return Scripted(exit_code=None)
+        return ScriptedCommand(exit_code=None)
     done = subprocess.run(spec.argv, cwd=spec.cwd, env=dict(spec.env), capture_output=True, check=False)
-    return Scripted(done.stdout, done.stderr, done.returncode)
+    return ScriptedCommand(done.stdout, done.stderr, done.returncode)
 
 
 @dataclass(slots=True)
@@ -194,7 +194,7 @@ class PlayedCatalog(BuiltInCatalog):
         """Find an agent."""
         return self._table().find(name)
 
-    def define(self, definitions: Iterable[Defined]) -> KnownAgents:
+    def define(self, definitions: Iterable[LoadedDefinition]) -> KnownAgents:
         """Give these and the defined ones."""
         return self._table(tuple(each.name for each in definitions))
 

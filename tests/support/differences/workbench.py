@@ -22,10 +22,10 @@ from handrail.model.diagnostics import Report
 from handrail.model.history.events import Decision, Event
 from handrail.model.history.run_state import RunState
 from handrail.operations.agents.configured_agents import ConfiguredAgents
-from handrail.operations.driving.notices import Notices
-from handrail.operations.pull.desk import Desk
+from handrail.operations.driving.notices import Notifier
+from handrail.operations.pull.call_context import CallContext
 from handrail.operations.runs import lifecycle as runs
-from handrail.operations.runs.prepare import Wanted, prepare, workflows_seen_from
+from handrail.operations.runs.prepare import RunOptions, prepare, workflows_seen_from
 from handrail.operations.views.event_sentences import address_of, event_sentence
 from handrail.operations.views.explain import explain
 from handrail.operations.views.history import history, step_details
@@ -33,15 +33,15 @@ from handrail.operations.views.questions import find_question
 from handrail.operations.views.run_document import run_document
 from handrail.ports.agents import AgentCall
 from handrail.ports.machine import Machine
-from handrail.ports.notices import Notice, Target
+from handrail.ports.notices import Notice, NoticeTarget
 from handrail.runtime.driver import Handlers
 from handrail.runtime.handlers.agents.handler import AgentHandler
 from handrail.runtime.handlers.agents.host import AgentHost
 from handrail.runtime.handlers.agents.live_messages import messages_since
-from handrail.runtime.handlers.agents.step_tools import Tooling
+from handrail.runtime.handlers.agents.step_tools import StepToolSetup
 from handrail.runtime.handlers.children import ChildHandler
 from handrail.runtime.handlers.commands.handler import CommandHandler
-from handrail.runtime.handlers.commands.start_command import Starts
+from handrail.runtime.handlers.commands.start_command import CommandStarter
 from handrail.runtime.handlers.items import ItemHandler
 from handrail.runtime.handlers.proofs.handler import ProofHandler
 from handrail.runtime.handlers.steps import StepHandler
@@ -51,7 +51,7 @@ from handrail.runtime.local.supervisor import Supervisor
 from handrail.serve.mcp.calls import Calls
 from handrail.sources.config.notify import read_notify
 from handrail.sources.folders import HOME
-from handrail.sources.tiers import Place, here
+from handrail.sources.tiers import Location, here
 from handrail.store.memory.log import MemoryWorld
 from handrail.testing.memory_environments import MemoryEnvironment, MemoryEnvironments
 from handrail.testing.memory_host import MemorySandbox, MemoryWindows
@@ -197,10 +197,10 @@ class Workbench:
     processes: MemoryProcesses = field(init=False)
     sandbox: MemorySandbox = field(default_factory=MemorySandbox)
     windows: MemoryWindows = field(default_factory=MemoryWindows)
-    notices: list[tuple[Target, Notice]] = field(default_factory=list[tuple[Target, Notice]])
+    notices: list[tuple[NoticeTarget, Notice]] = field(default_factory=list[tuple[NoticeTarget, Notice]])
     """Whom the runs told what they need."""
     system: System = field(init=False)
-    _desk: Desk | None = None
+    _desk: CallContext | None = None
 
     def __post_init__(self) -> None:
         self.performer = Performer(dict(self.plays), pass_time=self._pass_time, willing=self.willing)
@@ -250,7 +250,7 @@ class Workbench:
         return {"PATH": os.environ["PATH"], **own, **known}
 
     @property
-    def place(self) -> Place:
+    def place(self) -> Location:
         return here(self.work, self.environ)
 
     @property
@@ -292,7 +292,7 @@ class Workbench:
 
     def _launch(self, name: str, inputs: tuple[str, ...], task: str) -> Trace:
         folder = None if self.git else str(self.work)
-        wanted = Wanted(name, task, inputs, folder, by="person:ann", agent=self.agent)
+        wanted = RunOptions(name, task, inputs, folder, by="person:ann", agent=self.agent)
         run = runs.start(self.system.writer, prepare(self.machine, self.place, wanted).request)
         self.drive()
         return Trace(run, self)
@@ -331,14 +331,14 @@ class Workbench:
             said = self._call_once(name, arguments)
         raise AssertionError("the engine never came to an end")
 
-    def _seen_from(self, folder: Path) -> Place:
+    def _seen_from(self, folder: Path) -> Location:
         return here(folder, self.environ)
 
     def _call_once(self, name: str, arguments: dict[str, Any]) -> Said:
         if self._desk is None:
             agents = self.system.agents
             writer, machine = self.system.writer, self.machine
-            self._desk = Desk(writer, KEYS, self._seen_from, lambda _: None, machine, self.clock, agents=agents)
+            self._desk = CallContext(writer, KEYS, self._seen_from, lambda _: None, machine, self.clock, agents=agents)
         return said_of(asyncio.run(Calls(self._desk, patience=0).call(name, arguments)))
 
     def drive(self) -> None:
@@ -352,10 +352,10 @@ class Workbench:
 
     def _supervisor(self) -> Supervisor:
         system, folder = self.system, self.data / "runs"
-        starts = Starts(self.processes, ShellCommands(), system.environments)
+        starts = CommandStarter(self.processes, ShellCommands(), system.environments)
         trees = TreeHandler(system.workspaces, starts, folder, self.clock)
         commands = CommandHandler(starts, folder, self.clock, trees.restore)
-        tooling = Tooling(system.log, lambda: KEYS, {})
+        tooling = StepToolSetup(system.log, lambda: KEYS, {})
         host = AgentHost(self.sandbox, self.windows, self.machine.agents.config_folders)
         said = partial(messages_since, system.log)
         agents = AgentHandler(
@@ -369,10 +369,10 @@ class Workbench:
         handlers = Handlers(system.environments, commands, children, FLOWS, steps)
         supervisor = Supervisor(system.log, handlers, self.clock, "me")
         setting = read_notify(self.place.folders, Report())
-        supervisor.announce = Notices(system.log, system.writer, setting, self._note).announce
+        supervisor.announce = Notifier(system.log, system.writer, setting, self._note).announce
         return supervisor
 
-    def _note(self, target: Target, notice: Notice) -> tuple[str, ...]:
+    def _note(self, target: NoticeTarget, notice: Notice) -> tuple[str, ...]:
         self.notices.append((target, notice))
         return ()
 

@@ -1,6 +1,6 @@
 """Guided walks whose user prefers something."""
 
-from handrail.engine.state.preferences import Wish, decide_preferences
+from handrail.engine.state.preferences import PreferenceChange, decide_preferences
 from handrail.model.workflow.plan import Plan
 from support.engine.guided_walking import GuidedWalk
 from support.engine.walking import Walk
@@ -8,7 +8,7 @@ from support.engine.walking import Walk
 
 def walk_with(plan: Plan, autonomy: str = "", risk: str = "") -> GuidedWalk:
     walk = GuidedWalk(plan).start()
-    walk.record(*decide_preferences(plan, walk.state, Wish(by="ann", autonomy=autonomy, risk=risk), 0.0))
+    walk.record(*decide_preferences(plan, walk.state, PreferenceChange(by="ann", autonomy=autonomy, risk=risk), 0.0))
     return walk.settle()
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from handrail.engine.contracts.example import minimal_example
 from handrail.engine.decide.advance import advance
-from handrail.engine.decide.complete_guided import Completion, Given, complete_guided
+from handrail.engine.decide.complete_guided import Completion, Submission, complete_guided
 from handrail.engine.guided.texts import confirmation_example
 from handrail.model.history.events import RunStarted, RunTaken, Shortfall, StepBegan, StepRefused
 from handrail.model.workflow.plan import Plan
@@ -18,7 +18,7 @@ from support.engine.walking import Walk
 
 Json = dict[str, Any]
 Shortfalls = tuple[Shortfall, ...]
-GuidedPerformer = Callable[[StepBegan, Shortfalls], Given]
+GuidedPerformer = Callable[[StepBegan, Shortfalls], Submission]
 
 
 def guided_plan(*steps: Json, **keys: Any) -> Plan:
@@ -66,7 +66,7 @@ CONTROL: Json = {"outputContract": {"contractRef": "wr.contracts.loop_control"}}
 BY_ARTIFACT: Json = {"kind": "artifact_contract", "contractRef": "wr.contracts.loop_control"}
 
 
-def valid(began: StepBegan, shortfalls: Shortfalls = (), context: Mapping[str, JsonValue] | None = None) -> Given:
+def valid(began: StepBegan, shortfalls: Shortfalls = (), context: Mapping[str, JsonValue] | None = None) -> Submission:
     """Give what a step asks for, whatever it is; a list for each variable that was found missing."""
     spec: Any = began.spec
     artifacts: list[JsonValue] = [best(each) for each in spec.get("assessments", [])]
@@ -82,7 +82,7 @@ def valid(began: StepBegan, shortfalls: Shortfalls = (), context: Mapping[str, J
     asked = [line.removeprefix("must contain: ") for line in lines if line.startswith("must contain: ")]
     least = [int(found[1]) for line in lines if (found := re.search(r"at least (\d+)", line))]
     notes = "\n".join([f"Did {began.address}.", *asked]).ljust(max(least, default=0), ".")
-    return Given(by="me", notes=notes, artifacts=tuple(artifacts), context=sent)
+    return Submission(by="me", notes=notes, artifacts=tuple(artifacts), context=sent)
 
 
 def best(assessment: Any) -> JsonValue:
@@ -93,10 +93,10 @@ def best(assessment: Any) -> JsonValue:
     return {"kind": "wr.assessment", "assessmentId": assessment["id"], "dimensions": dimensions}
 
 
-def always(given: Given) -> GuidedPerformer:
+def always(given: Submission) -> GuidedPerformer:
     """Give the same for every step."""
 
-    def perform(_: StepBegan, __: Shortfalls) -> Given:
+    def perform(_: StepBegan, __: Shortfalls) -> Submission:
         return given
 
     return perform
@@ -105,12 +105,12 @@ def always(given: Given) -> GuidedPerformer:
 def scripted(given: Mapping[str, Json]) -> GuidedPerformer:
     """Give valid work, with what is written for a step: by its address, or by its name."""
 
-    def perform(began: StepBegan, shortfalls: Shortfalls) -> Given:
+    def perform(began: StepBegan, shortfalls: Shortfalls) -> Submission:
         name = began.address.rpartition("/")[2]
         extra = given.get(began.address, given.get(name, {}))
         usual = valid(began, shortfalls, extra.get("context"))
         artifacts = tuple(extra["artifacts"]) if "artifacts" in extra else usual.artifacts
-        return Given(by="me", notes=extra.get("notes", usual.notes), artifacts=artifacts, context=usual.context)
+        return Submission(by="me", notes=extra.get("notes", usual.notes), artifacts=artifacts, context=usual.context)
 
     return perform
 
@@ -170,7 +170,7 @@ class GuidedWalk(Walk):
         assert isinstance(event, StepBegan)
         return event
 
-    def give(self, given: Given) -> Completion:
+    def give(self, given: Submission) -> Completion:
         """Complete the pending step."""
         assert self.state.pending is not None
         done = complete_guided(self.plan, self.state, self.state.pending.seq, given, self.now)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, cast
 
-from handrail.authoring.importers import Imported
+from handrail.authoring.importers import ImportedWorkflows
 from handrail.authoring.importers.nodes import data_of
 from handrail.authoring.readers.yaml_reader import read_yaml
 from handrail.model.diagnostics import Report
@@ -17,7 +17,7 @@ from support.pull.room import Json, Pull, Said, advancing
 GOAL = "Make it better."
 
 
-def write_import(pull: Pull, imported: Imported) -> str:
+def write_import(pull: Pull, imported: ImportedWorkflows) -> str:
     """Write imported files to the user's workflows, and give the name of the workflow."""
     for path, text in imported.files.items():
         target = pull.home / "workflows" / path
@@ -87,7 +87,7 @@ def _result(example: Any, values: FoundValues, address: str) -> Any:
     return {**asked, **given, **decided}
 
 
-def tree_of(imported: Imported) -> Json:
+def tree_of(imported: ImportedWorkflows) -> Json:
     """An imported workflow as plain data."""
     text = next(text for path, text in imported.files.items() if path.endswith("/workflow.yaml"))
     root = read_yaml(SourceText("workflow.yaml", text), Report())

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from handrail.sources.foreign_files import read_content
-from handrail.sources.tiers import Place, here
+from handrail.sources.tiers import Location, here
 from handrail.sources.trust.store import TrustStore
 from support.pull.room import BY_ARTIFACT, CONTROL, Pull, definition, loop, step
 
@@ -32,7 +32,7 @@ def three_steps(third: str = "Do step-3.") -> Json:
     return definition(step("step-1"), step("step-2"), step("step-3", prompt=third))
 
 
-def place_of(pull: Pull) -> Place:
+def place_of(pull: Pull) -> Location:
     return here(pull.workspace, pull.environ)
 
 

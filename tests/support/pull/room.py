@@ -12,7 +12,7 @@ from typing import Any
 from handrail.engine.fold.apply import apply
 from handrail.model.history.events import Event
 from handrail.model.history.run_state import RunState
-from handrail.operations.pull.desk import Desk
+from handrail.operations.pull.call_context import CallContext
 from handrail.operations.runs.prepare import workflows_seen_from
 from handrail.ports.log import OnPoint
 from handrail.runtime.event_records import decode_event
@@ -21,7 +21,7 @@ from handrail.runtime.run_writer import RunWriter
 from handrail.serve.mcp.calls import Calls
 from handrail.serve.mcp.tool_result import ToolResult
 from handrail.sources.folders import HOME, Folders
-from handrail.sources.tiers import Place, here
+from handrail.sources.tiers import Location, here
 from handrail.store.signing_keys import keys_in
 from handrail.store.sqlite.log import open_log
 from handrail.wiring.machine import this_machine
@@ -143,14 +143,16 @@ class Pull:
         self.system = System(open_log(folders.data, on_point=self.on_point), folders.data, workflows)
         self.calls = Calls(self._desk(folders), patience=0)
 
-    def _desk(self, folders: Folders) -> Desk:
+    def _desk(self, folders: Folders) -> CallContext:
         def keys() -> tuple[bytes, ...]:
             return keys_in(folders.data)
 
         clock, seen, agents = self.system.clock, self._seen_from, self.system.agents
-        return Desk(self.writer, keys(), seen, lambda _: None, this_machine(), clock, keys_now=keys, agents=agents)
+        return CallContext(
+            self.writer, keys(), seen, lambda _: None, this_machine(), clock, keys_now=keys, agents=agents
+        )
 
-    def _seen_from(self, folder: Path) -> Place:
+    def _seen_from(self, folder: Path) -> Location:
         return here(folder, self.environ)
 
     @property
@@ -182,7 +184,7 @@ class Pull:
         self.system.log.close()
 
     def again(self) -> "Pull":
-        """Open a second desk on the same database, as another server would."""
+        """Open a second context on the same database, as another server would."""
         return Pull(self.folder)
 
     def add(self, workflow: Json | str, name: str | None = None) -> str:

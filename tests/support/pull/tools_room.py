@@ -17,7 +17,7 @@ from typing import Any
 from handrail.model.history.events import ToolCalled
 from handrail.model.history.run_state import RunState
 from handrail.model.tokens import NO_BRANCH, Token, TokenKind, mint
-from handrail.operations.step_tools.call import AgentDesk, ToolAnswer
+from handrail.operations.step_tools.call import AgentCallHandler, ToolAnswer
 from handrail.runtime.history import events_of, state_of
 from handrail.sources.tiers import here
 from handrail.store.signing_keys import keys_in
@@ -168,11 +168,11 @@ class ToolsRoom:
     def call(self, name: str, token: str = "", problem: str = "", **given: Any) -> ToolAnswer:
         """Call a tool in this process, as a server that was just started."""
         with self.log() as log:
-            desk = AgentDesk(
+            ctx = AgentCallHandler(
                 make_writer(log),
                 partial(keys_in, self.home / "data"),
                 token or self.token(),
                 lambda folder: here(folder, self.environ),
                 this_machine(),
             )
-            return asyncio.run(desk.call(name, given, problem))
+            return asyncio.run(ctx.call(name, given, problem))

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from handrail.model.history.run_state import RunState
 from handrail.operations.driving.background_driver import find_background_driver
-from handrail.operations.driving.handover import GoesOn, Handover, keep_going
+from handrail.operations.driving.handover import Handover, HandoverResult, keep_going
 from handrail.operations.runs import lifecycle as runs
 from handrail.ports.log import Log
 from handrail.processes.environment import build_run_environment
 from handrail.processes.local_programs import LocalPrograms
 from handrail.runtime.history import state_of
-from handrail.runtime.ports import Pinned
+from handrail.runtime.ports import PinnedWorkflow
 from handrail.runtime.run_writer import RunWriter
 from handrail.sources.folders import Folders, user_folders
 from handrail.store.sqlite.log import open_log
@@ -53,7 +53,7 @@ class Home:
         compiled, _, _ = compile_text(text, workflows=workflows)
         assert compiled.plan is not None, shown(compiled.diagnostics)
         assert compiled.hash is not None
-        return runs.start(self.writer, runs.Request(Pinned(compiled.plan, compiled.hash), str(self.shop)))
+        return runs.start(self.writer, runs.Request(PinnedWorkflow(compiled.plan, compiled.hash), str(self.shop)))
 
     def state(self, run: str) -> RunState:
         """Give the state of a run as the log has it."""
@@ -64,7 +64,7 @@ class Home:
         eventually(lambda: self.state(run).status == status)
         return self.state(run)
 
-    def keep_going(self, run: str) -> GoesOn:
+    def keep_going(self, run: str) -> HandoverResult:
         """Leave a run to whoever drives it, else to the background driver, in the environment of this process."""
         held = driver_environments(self.folders.data)
         over = Handover(self.folders, LocalPrograms(), self.log, held, lambda _: build_run_environment(os.environ, ()))

@@ -20,14 +20,14 @@ from handrail.model.workflow.actions import DynamicAction, GroupAction
 from handrail.model.workflow.plan import Step
 from handrail.model.workflow.values import Expression, NamedValue
 from handrail.operations.runs import lifecycle as runs
-from handrail.processes.json_partner import Partner
+from handrail.processes.json_partner import JsonProcess
 from handrail.runtime.driver import Handlers
 from handrail.runtime.handlers.children import ChildHandler
 from handrail.runtime.handlers.commands.handler import CommandHandler
-from handrail.runtime.handlers.commands.start_command import Starts
+from handrail.runtime.handlers.commands.start_command import CommandStarter
 from handrail.runtime.history import state_of
 from handrail.runtime.local.supervisor import Supervisor
-from handrail.runtime.ports import Pinned
+from handrail.runtime.ports import PinnedWorkflow
 from handrail.wiring.system import ENVIRONMENTS, FLOWS, ShellCommands, make_writer
 from support.runtime.dying import CrashingProcesses, Points, labelled_log, lives, run_of
 from support.runtime.room import library, pinned
@@ -113,17 +113,17 @@ steps:
 """
 
 
-def plan(workflow: str) -> Pinned:
+def plan(workflow: str) -> PinnedWorkflow:
     """A workflow with every kind of step, or one whose steps a flow calls."""
     if workflow == EVERYTHING:
         return everything()
     made = pinned(AROUND)
     before, after = made.plan.steps
     flow = Step(name="flow", action=DynamicAction(FLOW, "workflow.py"), output="flow", on_fail="fail")
-    return Pinned(replace(made.plan, steps=(before, flow, after)), made.definition)
+    return PinnedWorkflow(replace(made.plan, steps=(before, flow, after)), made.definition)
 
 
-def everything() -> Pinned:
+def everything() -> PinnedWorkflow:
     """The workflow, with two of its steps as a routine would bring them."""
     made = pinned(TEXT, {"child": CHILD})
     grouped = pinned(
@@ -133,18 +133,18 @@ def everything() -> Pinned:
     action = GroupAction(steps=grouped.plan.steps, inputs=(NamedValue("word", Expression("said")),), routine="g")
     group = Step(name="group", action=action)
     steps = made.plan.steps
-    return Pinned(replace(made.plan, steps=(*steps[:2], group, *steps[2:])), made.definition)
+    return PinnedWorkflow(replace(made.plan, steps=(*steps[:2], group, *steps[2:])), made.definition)
 
 
 def crash_in_talk(points: Points) -> None:
     """Let the driver also die before it tells a flow something, while the flow computes, and after its answer."""
-    inner, words = Partner.ask, dict[int, int]()
+    inner, words = JsonProcess.ask, dict[int, int]()
 
-    def point(name: str, partner: Partner) -> None:
+    def point(name: str, partner: JsonProcess) -> None:
         points.label = f"word {words[partner.process.pid]}"
         points(name)
 
-    async def ask(self: Partner, told: Mapping[str, object]) -> dict[str, Any] | None:
+    async def ask(self: JsonProcess, told: Mapping[str, object]) -> dict[str, Any] | None:
         words[self.process.pid] = words.get(self.process.pid, 0) + 1
         point("flow.before", self)
         talk = asyncio.ensure_future(inner(self, told))
@@ -154,7 +154,7 @@ def crash_in_talk(points: Points) -> None:
         point("flow.after", self)
         return said
 
-    Partner.ask = ask
+    JsonProcess.ask = ask
 
 
 def fast() -> float:
@@ -172,7 +172,7 @@ def live(workflow: str, folder: Path, batch: int, batches: int) -> None:
         runs.start(
             make_writer(log), runs.Request(plan(workflow), str(folder / "work"), {"base": "it's $(touch pwned)"})
         )
-    starts = Starts(CrashingProcesses(points), ShellCommands(), ENVIRONMENTS)
+    starts = CommandStarter(CrashingProcesses(points), ShellCommands(), ENVIRONMENTS)
     commands = CommandHandler(starts, folder / "data" / "runs", fast)
     children = ChildHandler(log, ENVIRONMENTS, library({"child": CHILD}), fast)
     supervisor = Supervisor(log, Handlers(ENVIRONMENTS, commands, children, FLOWS), fast, "crashing")

@@ -11,7 +11,7 @@ from zlib import crc32
 
 from handrail.ports.log import Append, Lease, StoredEvent
 from handrail.ports.processes import Ended, Gone, ProcessSpec, Running, TimedOut
-from handrail.processes.keeper_pool import NURSERY
+from handrail.processes.keeper_pool import KEEPER_POOL
 from handrail.processes.local import LocalProcesses
 from handrail.store.sqlite.log import SqliteLog, open_log
 
@@ -97,7 +97,7 @@ class CrashingProcesses(LocalProcesses):
     def __init__(self, points: Points) -> None:
         super().__init__()
         self._points = points
-        NURSERY.open()
+        KEEPER_POOL.open()
 
     def _point(self, name: str, folder: str) -> None:
         self._points.label = "/".join(Path(folder).parts[-3:])

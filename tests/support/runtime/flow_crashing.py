@@ -16,7 +16,7 @@ from handrail.model.workflow.plan import Step
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.runs import lifecycle as runs
 from handrail.runtime.history import state_of
-from handrail.runtime.ports import Pinned
+from handrail.runtime.ports import PinnedWorkflow
 from handrail.wiring.system import make_writer
 from support.runtime.crashing import crash_in_talk
 from support.runtime.dying import CrashingProcesses, Points, labelled_log, lives, run_of
@@ -49,11 +49,13 @@ flow/checks/fix: [{run: echo fix >> trace, files: {fixed: "yes"}, say: fixed}]
 TRACE = ["planning", "verify", "verify", "check", "fix", "check"]
 
 
-def plan() -> Pinned:
+def plan() -> PinnedWorkflow:
     """The flow with its prompt."""
     made = pinned("name: agents\ninput: {issue: issue}\nsteps: [{name: flow, command: 'true'}]\n")
     action = DynamicAction(FLOW, "workflow.py", (FlowFile("prompts/planning.md", "Plan {{ issue.title }}."),))
-    return Pinned(replace(made.plan, steps=(Step(name="flow", action=action, output="flow", on_fail="fail"),)), "x")
+    return PinnedWorkflow(
+        replace(made.plan, steps=(Step(name="flow", action=action, output="flow", on_fail="fail"),)), "x"
+    )
 
 
 def live(workflow: str, folder: Path, batch: int, batches: int) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from handrail.model.history.run_state import RunState
 from handrail.operations.runs import lifecycle as runs
-from handrail.operations.runs.prepare import Wanted, prepare, workflows_seen_from
+from handrail.operations.runs.prepare import RunOptions, prepare, workflows_seen_from
 from handrail.sources.tiers import here
 from handrail.sources.trust.store import TrustStore
 from handrail.sources.workflow_snapshot import take
@@ -33,7 +33,7 @@ class Flows:
     def start(self, source: str, *inputs: str) -> str:
         """Write a flow, trust it, and start a run of it."""
         self.write(source)
-        return self.start_again(Wanted("flowing", inputs=inputs, folder=str(self.home.shop)))
+        return self.start_again(RunOptions("flowing", inputs=inputs, folder=str(self.home.shop)))
 
     def write(self, source: str, **prompts: str) -> None:
         """Write a flow with its prompts, and trust it."""
@@ -44,7 +44,7 @@ class Flows:
             (file.parent / "prompts" / f"{name}.md").write_text(text)
         TrustStore(self.home.folders).trust_snapshot(take(file))
 
-    def start_again(self, wanted: Wanted) -> str:
+    def start_again(self, wanted: RunOptions) -> str:
         """Start a run of what is written."""
         place = here(self.home.shop, os.environ)
         return runs.start(self.home.writer, prepare(this_machine(), place, wanted).request)
@@ -60,7 +60,7 @@ class Flows:
         played.write_text(dedent(script).replace("CALLS", str(shop.parent / "calls")))
         about: dict[str, object] = {"id": "T-7", "title": "Fix it", "body": "It is broken.", "labels": [], **issue}
         inputs = (f"issue={json.dumps(about)}",)
-        return self.start_again(Wanted("flowing", inputs=inputs, agent="scripted", script=str(played)))
+        return self.start_again(RunOptions("flowing", inputs=inputs, agent="scripted", script=str(played)))
 
     def result(self, run: str) -> Any:
         """Give what the coroutine of a run returned."""

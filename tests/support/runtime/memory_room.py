@@ -37,15 +37,15 @@ from handrail.processes.secret_forms import FORMS
 from handrail.runtime.driver import Handlers
 from handrail.runtime.handlers.children import ChildHandler
 from handrail.runtime.handlers.commands.handler import CommandHandler
-from handrail.runtime.handlers.commands.start_command import Starts
+from handrail.runtime.handlers.commands.start_command import CommandStarter
 from handrail.runtime.history import state_of
 from handrail.runtime.local.supervisor import Supervisor
-from handrail.runtime.ports import Pinned, Prepared
+from handrail.runtime.ports import PinnedWorkflow, PreparedCommand
 from handrail.runtime.run_summary import summary_of, timers_of
 from handrail.runtime.run_writer import RunWriter
 from handrail.store.memory.log import MemoryWorld
 from handrail.testing.memory_environments import MemoryEnvironments
-from handrail.testing.memory_processes import MemoryProcesses, Scripted
+from handrail.testing.memory_processes import MemoryProcesses, ScriptedCommand
 from handrail.wiring.system import FLOWS
 from support.runtime.room import steps_of
 
@@ -54,8 +54,8 @@ ON_FAIL: tuple[OnFail, ...] = ("block", "fail", "continue", "warn")
 CHILD = Plan(name="other", steps=(Step(name="c", action=ScriptAction(Command("echo c")), output="oc", on_fail="fail"),))
 
 
-def _child(_: str, __: str) -> Pinned:
-    return Pinned(CHILD, "sha256:1")
+def _child(_: str, __: str) -> PinnedWorkflow:
+    return PinnedWorkflow(CHILD, "sha256:1")
 
 
 class PlainCommands:
@@ -67,8 +67,8 @@ class PlainCommands:
         values: Mapping[str, object],  # noqa: ARG002
         folder: str,  # noqa: ARG002
         written: Mapping[str, str],  # noqa: ARG002
-    ) -> Prepared | str:
-        return Prepared(("sh", "-c", command.script), ())
+    ) -> PreparedCommand | str:
+        return PreparedCommand(("sh", "-c", command.script), ())
 
 
 @dataclass
@@ -91,16 +91,16 @@ class MemoryRoom:
     def clock(self) -> float:
         return self.now
 
-    def _perform(self, spec: ProcessSpec) -> Scripted:
+    def _perform(self, spec: ProcessSpec) -> ScriptedCommand:
         chance = random.Random(f"{self.chance} {spec.key}")
-        return Scripted(f"said {chance.randint(0, 3)}\n".encode(), exit_code=0 if chance.random() < 0.75 else 1)
+        return ScriptedCommand(f"said {chance.randint(0, 3)}\n".encode(), exit_code=0 if chance.random() < 0.75 else 1)
 
     def start(self, plan: Plan) -> str:
-        return runs.start(self.writer, runs.Request(Pinned(plan, "sha256:0"), "/w"))
+        return runs.start(self.writer, runs.Request(PinnedWorkflow(plan, "sha256:0"), "/w"))
 
     def drive(self) -> None:
         environments = MemoryEnvironments()
-        starts = Starts(self.processes, PlainCommands(), environments)
+        starts = CommandStarter(self.processes, PlainCommands(), environments)
         commands = CommandHandler(starts, Path("/effects"), self.clock)
         handlers = Handlers(environments, commands, ChildHandler(self.log, environments, _child, self.clock), FLOWS)
         supervisor = Supervisor(self.log, handlers, self.clock, "memory", on_state=self.lived.append)

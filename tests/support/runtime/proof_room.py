@@ -9,7 +9,7 @@ from handrail.language.expressions.evaluate import evaluate
 from handrail.language.expressions.parser import parse
 from handrail.model.workflow.proofs import CommandProof, Proof
 from handrail.model.workflow.values import Command, Constant, Expression, JsonValue, ShellBinding, Value
-from handrail.runtime.handlers.proofs.file_evidence import ProofScene
+from handrail.runtime.handlers.proofs.file_evidence import ProofContext
 from handrail.runtime.handlers.proofs.handler import ProofHandler
 from handrail.runtime.handlers.proofs.results import ProofResult
 from handrail.wiring.system import make_starts
@@ -53,8 +53,8 @@ class ProofRoom:
     def handler(self) -> ProofHandler:
         return ProofHandler(make_starts(), self.folder / "runs")
 
-    def scene(self, *proofs: Proof) -> ProofScene:
-        return ProofScene(
+    def ctx(self, *proofs: Proof) -> ProofContext:
+        return ProofContext(
             run="r1",
             seq=7,
             workspace=str(self.work),
@@ -75,8 +75,8 @@ class ProofRoom:
     def establish(
         self, *proofs: Proof, timeout: float | None = None, began_at: float | None = None
     ) -> tuple[ProofResult, ...]:
-        scene = replace(self.scene(*proofs), timeout=timeout, began_at=began_at)
-        return asyncio.run(self.handler.establish(scene))
+        ctx = replace(self.ctx(*proofs), timeout=timeout, began_at=began_at)
+        return asyncio.run(self.handler.establish(ctx))
 
     def one(self, proof: Proof, began_at: float | None = None) -> ProofResult:
         (result,) = self.establish(proof, began_at=began_at)

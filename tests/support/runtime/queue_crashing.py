@@ -16,7 +16,7 @@ from handrail.operations.runs import lifecycle as runs
 from handrail.runtime.driver import Handlers
 from handrail.runtime.handlers.children import ChildHandler
 from handrail.runtime.handlers.commands.handler import CommandHandler
-from handrail.runtime.handlers.commands.start_command import Starts
+from handrail.runtime.handlers.commands.start_command import CommandStarter
 from handrail.runtime.history import state_of
 from handrail.runtime.local.supervisor import Supervisor
 from handrail.wiring.system import ENVIRONMENTS, FLOWS, ShellCommands, make_writer
@@ -42,7 +42,7 @@ def live(workflow: str, folder: Path, batch: int, batches: int) -> None:
     for run in made:
         if not log.last(run).seq:
             runs.start(make_writer(log), runs.Request(pinned(TEXT), str(folder / "work"), admission=limit))
-    starts = Starts(CrashingProcesses(points), ShellCommands(), ENVIRONMENTS)
+    starts = CommandStarter(CrashingProcesses(points), ShellCommands(), ENVIRONMENTS)
     commands = CommandHandler(starts, folder / "data" / "runs", time.time)
     children = ChildHandler(log, ENVIRONMENTS, library({}), time.time)
     supervisor = Supervisor(log, Handlers(ENVIRONMENTS, commands, children, FLOWS), time.time, "crashing")

@@ -24,7 +24,7 @@ from handrail.runtime.handlers.children import ChildHandler
 from handrail.runtime.handlers.commands.handler import CommandHandler
 from handrail.runtime.history import events_of, state_of
 from handrail.runtime.local.supervisor import Supervisor
-from handrail.runtime.ports import Clock, Pinned, Workflows
+from handrail.runtime.ports import Clock, PinnedWorkflow, Workflows
 from handrail.runtime.run_writer import RunWriter
 from handrail.store.sqlite.log import open_log
 from handrail.testing.leaks import processes_within
@@ -46,18 +46,18 @@ room.drive()
 """
 
 
-def pinned(text: str, workflows: dict[str, str] | None = None) -> Pinned:
+def pinned(text: str, workflows: dict[str, str] | None = None) -> PinnedWorkflow:
     """Compile a workflow."""
     compiled, _, _ = compile_text(text, workflows=workflows)
     assert compiled.plan is not None, shown(compiled.diagnostics)
     assert compiled.hash is not None
-    return Pinned(compiled.plan, compiled.hash)
+    return PinnedWorkflow(compiled.plan, compiled.hash)
 
 
 def library(workflows: dict[str, str]) -> Workflows:
     """Give what finds workflows that are given as texts."""
 
-    def find(name: str, _: str) -> Pinned:
+    def find(name: str, _: str) -> PinnedWorkflow:
         if name not in workflows:
             raise NotFound(f"there is no workflow '{name}'")
         return pinned(workflows[name], workflows)

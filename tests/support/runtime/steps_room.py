@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from handrail.compiler.catalog import Catalog
-from handrail.compiler.outcome import Compiled
+from handrail.compiler.outcome import CompileResult
 from handrail.errors import NotFound
 from handrail.model.history.events import Admission, Decision, StepBegan, StepEnded
 from handrail.model.history.run_state import RunState
@@ -25,7 +25,7 @@ from handrail.model.workflow.values import JsonValue
 from handrail.operations.runs import lifecycle as runs
 from handrail.ports.log import Log
 from handrail.runtime.history import state_of
-from handrail.runtime.ports import Pinned
+from handrail.runtime.ports import PinnedWorkflow
 from handrail.runtime.run_writer import RunWriter
 from handrail.sources.library import library_root
 from handrail.store.sqlite.log import open_log
@@ -120,19 +120,19 @@ class StepsRoom:
             self._log.close()
             self._log = None
 
-    def _pinned(self, text: str) -> Pinned:
+    def _pinned(self, text: str) -> PinnedWorkflow:
         known = "\n" not in text and (library_root() / "workflows" / text).is_dir()
         compiled, _, _ = compile_library(text) if known else self._compiled(text)
         assert compiled.plan is not None, shown(compiled.diagnostics)
         assert compiled.hash is not None
-        return Pinned(compiled.plan, compiled.hash)
+        return PinnedWorkflow(compiled.plan, compiled.hash)
 
-    def _compiled(self, text: str) -> tuple[Compiled, Document, Catalog]:
+    def _compiled(self, text: str) -> tuple[CompileResult, Document, Catalog]:
         files = {f"prompts/{name}.md": prompt for name, prompt in self.prompt_files.items()}
         main = "workflow.json" if text.lstrip().startswith("{") else "workflow.yaml"
         return compile_text(text, files, workflows=self.workflows, main=main)
 
-    def _find(self, name: str, _: str) -> Pinned:
+    def _find(self, name: str, _: str) -> PinnedWorkflow:
         if name in self.workflows:
             return self._pinned(self.workflows[name])
         if (library_root() / "workflows" / name).is_dir():

@@ -32,7 +32,7 @@ from handrail.runtime.driver import Handlers
 from handrail.runtime.handlers.agents.handler import AgentHandler
 from handrail.runtime.handlers.children import ChildHandler
 from handrail.runtime.handlers.commands.handler import CommandHandler
-from handrail.runtime.handlers.commands.start_command import Starts
+from handrail.runtime.handlers.commands.start_command import CommandStarter
 from handrail.runtime.handlers.items import ItemHandler
 from handrail.runtime.handlers.proofs.handler import ProofHandler
 from handrail.runtime.handlers.steps import StepHandler
@@ -40,7 +40,7 @@ from handrail.runtime.handlers.trees import TreeHandler
 from handrail.runtime.history import events_of, state_of
 from handrail.runtime.local.supervisor import Supervisor
 from handrail.wiring.system import ENVIRONMENTS, FLOWS, ShellCommands, make_writer
-from handrail.workspace.git.command import Git, Ran, UnderWay
+from handrail.workspace.git.command import Git, GitProcess, GitResult
 from handrail.workspace.git_workspaces import GitWorkspaces
 from support.runtime.dying import CrashingProcesses, Points, labelled_log, lives, run_of
 from support.runtime.room import library, pinned
@@ -104,7 +104,7 @@ def crash_in_git(points: KindPoints, log: Log, run: str) -> None:
         stream = git.where.name if log.last(git.where.name).seq else run
         return f"{git.where.name}:{log.last(stream).seq}"
 
-    def ran(self: Git, *words: str, stdin: bytes = b"", ok: tuple[int, ...] = (0,)) -> Ran:
+    def ran(self: Git, *words: str, stdin: bytes = b"", ok: tuple[int, ...] = (0,)) -> GitResult:
         if words[0] not in CHANGING or words[:2] in READING:
             return inner(self, *words, stdin=stdin, ok=ok)
         # The n-th of its likes since the run's last event: the next life comes by the same points.
@@ -126,18 +126,18 @@ def crash_in_git(points: KindPoints, log: Log, run: str) -> None:
 def _die_during(points: Points, point: str) -> None:
     """Let the next git command be started, and left alone."""
 
-    def ended(self: UnderWay, ok: tuple[int, ...] = (0,)) -> NoReturn:
+    def ended(self: GitProcess, ok: tuple[int, ...] = (0,)) -> NoReturn:
         if self.process.stdin is not None:
             self.process.stdin.write(self.stdin)
             self.process.stdin.close()
         points.die(point)
 
-    UnderWay.wait = ended
+    GitProcess.wait = ended
 
 
 def supervisor_of(log: Log, data: Path, processes: LocalProcesses) -> Supervisor:
     """Wire everything up as for a user, with these processes."""
-    folder, starts = data / "runs", Starts(processes, ShellCommands(), ENVIRONMENTS)
+    folder, starts = data / "runs", CommandStarter(processes, ShellCommands(), ENVIRONMENTS)
     workspaces = GitWorkspaces(data)
     trees = TreeHandler(workspaces, starts, folder, time.time)
     commands = CommandHandler(starts, folder, time.time, trees.restore)

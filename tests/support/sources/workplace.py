@@ -4,7 +4,7 @@ from pathlib import Path
 
 from handrail.model.diagnostics import Report
 from handrail.sources.folders import Folders
-from handrail.sources.tiers import Found, Place, discover, find
+from handrail.sources.tiers import Location, WorkflowFile, discover, find
 from handrail.sources.trust.store import TrustStore
 from handrail.sources.workflow_snapshot import take
 
@@ -29,7 +29,7 @@ class Workplace:
         self.repo = base / "repo"
         self.mark = base / "ran"
         self.folders = Folders(self.home, self.home / "data")
-        self.place = Place(self.folders, self.repo, self.repo)
+        self.place = Location(self.folders, self.repo, self.repo)
         (self.repo / ".git").mkdir(parents=True)
 
     def user(self, path: str, text: str) -> Path:
@@ -45,13 +45,13 @@ class Workplace:
         """A workflow.py that leaves a mark when it is imported."""
         return PYTHON.format(mark=str(self.mark), name=name)
 
-    def all(self, report: Report | None = None) -> tuple[Found, ...]:
+    def all(self, report: Report | None = None) -> tuple[WorkflowFile, ...]:
         return discover(self.place, report or Report())
 
-    def named(self, name: str) -> list[Found]:
+    def named(self, name: str) -> list[WorkflowFile]:
         return [found for found in self.all() if found.name == name]
 
-    def find(self, name: str) -> Found:
+    def find(self, name: str) -> WorkflowFile:
         return find(self.place, name, Report())
 
 

@@ -2,15 +2,17 @@
 
 import ast
 import io
+import re
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from support.style.words import is_gerund, is_participle
+from support.style.words import PARTICLES, is_gerund, is_participle
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Documented = _Function | ast.ClassDef | ast.Module
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,18 @@ def measure_functions(sources: dict[str, str]) -> Share:
     names = [(path, each) for path, text in sources.items() for each in _functions(text)]
     hits = [f"{path}:{each.lineno} {each.name}" for path, each in names if _begins_with_participle(each.name)]
     return Share(tuple(hits), len(names))
+
+
+def measure_classes(sources: dict[str, str]) -> Share:
+    """Count the classes named by a participle that no noun follows: `Wanted`, `PassedBy`, and not `PinnedWorkflow`."""
+    classes = [
+        (path, each)
+        for path, text in sources.items()
+        for each in ast.walk(ast.parse(text))
+        if isinstance(each, ast.ClassDef)
+    ]
+    hits = [f"{path}:{each.lineno} {each.name}" for path, each in classes if _is_bare_participle(each.name)]
+    return Share(tuple(hits), len(classes))
 
 
 def measure_modules(paths: list[str]) -> Share:
@@ -63,6 +77,11 @@ def _functions(text: str) -> Iterator[_Function]:
 
 def _begins_with_participle(name: str) -> bool:
     return not name.startswith("__") and is_participle(name.strip("_").split("_")[0])
+
+
+def _is_bare_participle(name: str) -> bool:
+    first, *others = [word.lower() for word in _WORD.findall(name)] or [""]
+    return is_participle(first) and all(word in PARTICLES for word in others)
 
 
 def _modules(path: str) -> Iterator[str]:

@@ -12,10 +12,12 @@ from support.places import ROOT
 from support.style.names import (
     Share,
     count_comments,
+    measure_classes,
     measure_docstrings,
     measure_functions,
     measure_modules,
 )
+from support.style.single_calls import measure_single_calls
 from support.style.wording import find_wordings
 
 PARTICIPLES, GERUNDS, GIVES = 3.0, 1.0, 3.0
@@ -41,9 +43,11 @@ def measure_sources(sources: dict[str, str]) -> list[Measure]:
     """Measure names, docstrings and comments of Python files, by path."""
     return [
         _limit("functions that begin with a participle", measure_functions(sources), PARTICIPLES),
+        _limit("classes that are named by a participle alone", measure_classes(sources), PARTICIPLES),
         _limit("modules that are gerunds", measure_modules(list(sources)), GERUNDS),
         _limit('docstrings that begin with "Give"', measure_docstrings(sources), GIVES),
         Measure("comments per 100 lines", f"{count_comments(sources):.1f}", "", is_held=True),
+        _print("short private functions that are called once", measure_single_calls(sources)),
     ]
 
 
@@ -85,8 +89,15 @@ def main(arguments: list[str]) -> int:
 
 
 def _limit(what: str, share: Share, limit: float) -> Measure:
-    now = f"{share.percent:.1f} % ({len(share.hits)} of {share.total})"
-    return Measure(what, now, f"{limit:g} %", is_held=share.percent <= limit, places=share.hits)
+    return Measure(what, _format(share), f"{limit:g} %", is_held=share.percent <= limit, places=share.hits)
+
+
+def _print(what: str, share: Share) -> Measure:
+    return Measure(what, _format(share), "", is_held=True, places=share.hits)
+
+
+def _format(share: Share) -> str:
+    return f"{share.percent:.1f} % ({len(share.hits)} of {share.total})"
 
 
 if __name__ == "__main__":

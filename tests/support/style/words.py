@@ -20,6 +20,11 @@ VERBS_IN_ED = frozenset(
 )
 OTHERS_IN_ED = frozenset({"bed", "indeed", "red"})
 
+PARTICLES = frozenset(
+    {"as", "at", "by", "down", "for", "from", "in", "into", "off", "on", "out", "over", "to", "up", "with"}
+)
+"""What may follow a participle without making a noun of it."""
+
 NOUNS_IN_ING = {
     "authoring": "the package's established name, the noun for writing workflows",
     "finding": "a noun: what a review found",

@@ -11,7 +11,7 @@ from handrail.ports.processes import Ended, Gone, ProcessSpec, Running, TimedOut
 from handrail.processes.local import LocalProcesses
 from handrail.processes.process_folder import read_record
 from handrail.processes.wait import wait_until_dead
-from handrail.testing.memory_processes import Scripted
+from handrail.testing.memory_processes import ScriptedCommand
 
 LONG = 60.0
 """Seconds within which all of this ends on the slowest machine; nothing waits for it when all is well."""
@@ -80,7 +80,7 @@ async def _until(ready: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-def shell_of(script: Scripted) -> tuple[str, ...]:
+def shell_of(script: ScriptedCommand) -> tuple[str, ...]:
     """Give a shell command that does what is scripted."""
     lines = [f"trap '' {number}" for number in sorted(script.ignores)]
     texts = shlex.quote(script.stdout.decode()), shlex.quote(script.stderr.decode())

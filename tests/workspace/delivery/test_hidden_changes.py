@@ -9,7 +9,7 @@ import pytest
 from handrail.errors import WorkspaceFault
 from handrail.model.history.trees import Tree
 from handrail.workspace.delivery.apply import apply_to_checkout
-from handrail.workspace.git.data_places import Places
+from handrail.workspace.git.data_places import DataLayout
 from support.security.hidden_changes import FILES, FORGED, WAYS
 from support.workspace.git_room import GitRoom, commit, fill, git
 
@@ -47,7 +47,7 @@ def test_what_a_filter_of_the_repository_would_hide_is_seen_and_not_delivered(te
     assert WAYS[FILTERED][1] in [each.path for each in tested.spaces.changes(tree, tree.commit, snapshot)]
     git(tested.repo, "checkout", "-q", "--detach")
     for deliver in (
-        lambda: apply_to_checkout(Places(tested.data), tree, "r1"),
+        lambda: apply_to_checkout(DataLayout(tested.data), tree, "r1"),
         lambda: tested.spaces.commit(tree, "Work"),
     ):
         with pytest.raises(WorkspaceFault, match="would be stored unfiltered"):
@@ -63,7 +63,7 @@ def test_what_was_hidden_is_seen_applied_merged_and_kept(tested: GitRoom, way: s
     assert path in [each.path for each in tested.spaces.changes(tree, tree.commit, snapshot)]
     kept = git(tested.repo, "ls-tree", snapshot, path)
     assert (git(where, "hash-object", "--no-filters", path) if stood else "") in kept
-    assert path in apply_to_checkout(Places(tested.data), tree, "r1").files
+    assert path in apply_to_checkout(DataLayout(tested.data), tree, "r1").files
     assert way in CONVERTED or _stands(tested.repo / path) == stood
     git(tested.repo, "checkout", "-q", "--detach")
     made = tested.spaces.commit(tree, "Work")

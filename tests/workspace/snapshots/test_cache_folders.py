@@ -8,7 +8,7 @@ import pytest
 
 from handrail.model.history.trees import Tree
 from handrail.workspace.delivery.apply import apply_to_checkout
-from handrail.workspace.git.data_places import Places
+from handrail.workspace.git.data_places import DataLayout
 from support.workspace.git_room import GitRoom, commit, fill, git
 
 TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# made by a tool\n"
@@ -146,6 +146,6 @@ def test_what_pytest_leaves_is_neither_shown_nor_committed_nor_applied(shop: Git
     assert ".pytest_cache" not in shop.spaces.diff(tree, before)
     made = shop.spaces.commit(tree, "Work")
     assert git(where, "show", "--name-only", "--format=", made) == "src/new.py"
-    apply_to_checkout(Places(shop.data), tree, "r1")
+    apply_to_checkout(DataLayout(shop.data), tree, "r1")
     assert (shop.repo / "src/new.py").exists()
     assert not (shop.repo / ".pytest_cache").exists()

@@ -86,7 +86,7 @@ def test_a_tree_in_which_nothing_happened_costs_one_git(shop: GitRoom, started: 
 
 
 def test_no_more_is_remembered_than_is_allowed(shop: GitRoom, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("handrail.workspace.snapshots.state.MOST", 3)
+    monkeypatch.setattr("handrail.workspace.snapshots.state.MAX_SNAPSHOTS", 3)
     tree, path = shop.prepare()
     spaces = shop.spaces
     for number in range(8):

@@ -177,7 +177,7 @@ def test_a_torn_record_proves_nothing(shop: GitRoom) -> None:
 
 
 def test_old_records_are_removed(shop: GitRoom, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recorded_files, "MOST_RECORDS", 2)
+    monkeypatch.setattr(recorded_files, "MAX_RECORDS", 2)
     step = Step(shop)
     made = [step.record]
     for number in range(3):

@@ -2,10 +2,10 @@
 
 from handrail.agents.json_lines import Line, amount, count, explain_no_result, part, skim, text
 from handrail.agents.service_errors import status_of
-from handrail.ports.agents import AgentOutcome, OutcomeStatus, SoFar, Usage
+from handrail.ports.agents import AgentOutcome, CallProgress, OutcomeStatus, Usage
 from handrail.ports.processes import Ended, Gone
 
-MOST_DENIALS = 5
+MAX_DENIALS = 5
 AUTHENTICATE = -32000
 """The code of the error that asks for a login."""
 _STOPS: dict[str, tuple[OutcomeStatus, str]] = {
@@ -41,7 +41,7 @@ class AcpLines:
                 return self._read_update(part(said, "update"))
             case "permission" if said.get("granted") is not True:
                 name = text(said, "title")
-                self._denials += [name] if len(self._denials) < MOST_DENIALS and name not in self._denials else []
+                self._denials += [name] if len(self._denials) < MAX_DENIALS and name not in self._denials else []
                 return f"denied: {name}: {text(said, 'why')}"
             case "error":
                 self._trouble = text(said, "message")
@@ -63,10 +63,12 @@ class AcpLines:
             message=message,
         )
 
-    def read_progress(self) -> SoFar:
+    def read_progress(self) -> CallProgress:
         """Return what the call has cost so far, where the agent reports that, and whether a tool is running."""
         # The agent counts over the whole conversation.
-        return SoFar(cost=None if self._resumed else self._cost, at_work=bool(self._tools) and self._final is None)
+        return CallProgress(
+            cost=None if self._resumed else self._cost, at_work=bool(self._tools) and self._final is None
+        )
 
     def _read_update(self, update: Line) -> str:
         self._follow_tool(update)

@@ -15,7 +15,7 @@ from typing import IO, Any, NoReturn, TypedDict, cast
 from handrail.agents.acp.permissions import Message, answer, refusal
 
 VERSION = 1
-PATIENCE = 5.0
+TIMEOUT = 5.0
 """Seconds within which the agent has to exit after its answer."""
 UNKNOWN_METHOD = -32601
 
@@ -31,7 +31,7 @@ class Task(TypedDict):
     """MCP servers for the agent."""
 
 
-class _Failed(Exception):
+class _RequestError(Exception):
     """The agent refused a request."""
 
     def __init__(self, during: str, error: object) -> None:
@@ -40,7 +40,7 @@ class _Failed(Exception):
         self.error = error
 
 
-class _Ended(Exception):
+class _AgentExited(Exception):
     """The agent's program exited in the middle of the conversation."""
 
 
@@ -83,7 +83,7 @@ class Bridge:
         elif able.get("loadSession"):
             self._ask("session/load", sessionId=self._session, **where)
         else:
-            raise _Failed("session/load", {"message": "this agent cannot continue an earlier conversation"})
+            raise _RequestError("session/load", {"message": "this agent cannot continue an earlier conversation"})
 
     def _ask(self, method: str, **params: Any) -> Message:
         self._count += 1
@@ -95,7 +95,7 @@ class Bridge:
                 self._handle_request(said)
             elif said.get("id") == number:
                 if "error" in said:
-                    raise _Failed(method, said["error"])
+                    raise _RequestError(method, said["error"])
                 return _part(said, "result")
 
     def _next(self) -> Message:
@@ -107,7 +107,7 @@ class Bridge:
                 continue
             if isinstance(said, dict):
                 return cast("Message", said)
-        raise _Ended
+        raise _AgentExited
 
     def _handle_request(self, said: Message) -> None:
         params = _part(said, "params")
@@ -173,10 +173,10 @@ def main() -> NoReturn:
 def _converse(bridge: Bridge, prompt: str, child: "subprocess.Popen[bytes]") -> int:
     try:
         bridge.converse(prompt)
-    except _Failed as failed:
+    except _RequestError as failed:
         tell("failed", during=failed.during, error=failed.error)
         return 1
-    except (_Ended, BrokenPipeError):
+    except (_AgentExited, BrokenPipeError):
         if bridge.stopped:  # the signal that stops us may have stopped the agent as well
             tell("end", stopReason="cancelled")
             return 0
@@ -197,11 +197,11 @@ def _leave(child: "subprocess.Popen[bytes]") -> None:
     """Wait for the agent to exit, else terminate it."""
     cast("IO[bytes]", child.stdin).close()
     try:
-        child.wait(PATIENCE)
+        child.wait(TIMEOUT)
     except subprocess.TimeoutExpired:
         child.terminate()
         try:
-            child.wait(PATIENCE)
+            child.wait(TIMEOUT)
         except subprocess.TimeoutExpired:
             child.kill()
             child.wait()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 DEADLINE = 10
 """Seconds; Claude Code runs a tool whose hook does not answer in time, so this deadline is always shorter."""
-MOST = 64 << 20
+MAX_INPUT_BYTES = 64 << 20
 """The largest question, in bytes."""
 PATHS = ("file_path", "notebook_path", "path")
 WRITING = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
@@ -47,10 +47,10 @@ _PIECE = re.compile(r"""'([^']*)'|"([^"]*)"|([^'"]+)""")
 _IGNORED = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
 """Characters that some file systems ignore in names."""
 
-Given = dict[str, "Any"]
+HookInput = dict[str, "Any"]
 
 
-def verdict(rules: Given, asked: Given) -> tuple[str, str]:
+def verdict(rules: HookInput, asked: HookInput) -> tuple[str, str]:
     """Decide `allow`, `deny` or `pass` (Claude Code's own rules decide) for one tool call, and why."""
     tool, given = str(asked["tool_name"]), asked["tool_input"]
     listed = _check_tool_lists(rules, tool)
@@ -66,7 +66,7 @@ def verdict(rules: Given, asked: Given) -> tuple[str, str]:
     return ("pass", "") if tool in rules["partly"] else ("allow", "")
 
 
-def _check_tool_lists(rules: Given, tool: str) -> str:
+def _check_tool_lists(rules: HookInput, tool: str) -> str:
     """Return why the step's lists of tools forbid a tool; empty where they allow it."""
     if tool in rules["disallowed"]:
         return f"this step does not allow the tool {tool}"
@@ -78,7 +78,7 @@ def _check_tool_lists(rules: Given, tool: str) -> str:
     return f"this step allows only the tools {', '.join([*allowed, *rules['partly']]) or 'none'}"
 
 
-def _refusal(rules: Given, tool: str, given: Given, cwd: str) -> str:
+def _refusal(rules: HookInput, tool: str, given: HookInput, cwd: str) -> str:
     """Return why a step's access forbids a tool call; empty where it allows it."""
     if rules["access"] == "full" or tool in rules.get("own", ()):
         return ""
@@ -124,19 +124,19 @@ def _can_mention(path: str, name: str) -> bool:
     """Whether a file contains a name, or cannot be read, or escapes characters in its front matter."""
     try:
         with open(path, encoding="utf-8") as file:  # noqa: PTH123 - pathlib takes twice as long to load
-            text = file.read(MOST)
+            text = file.read(MAX_INPUT_BYTES)
     except (OSError, ValueError):
         return True
     front = text.partition("---")[2].partition("\n---")[0]
     return name in text.casefold() or "\\" in front
 
 
-def _is_write(tool: str, given: Given) -> bool:
+def _is_write(tool: str, given: HookInput) -> bool:
     """Whether a tool writes a file; an unknown tool that names a file is assumed to."""
     return tool in WRITING or (tool not in READING and not tool.startswith("mcp__") and bool(_target(given)))
 
 
-def _target(given: Given) -> str:
+def _target(given: HookInput) -> str:
     return next((str(given[name]) for name in PATHS if given.get(name)), "")
 
 
@@ -195,10 +195,10 @@ def _is_option(word: str, option: str) -> bool:
     return name.startswith(option) or (len(name) > 3 and option.startswith(name))
 
 
-def read_one(source: int) -> Given:
+def read_one(source: int) -> HookInput:
     """Read one JSON document from a descriptor, whether or not that is ever closed."""
     data = b""
-    while len(data) < MOST:
+    while len(data) < MAX_INPUT_BYTES:
         piece = os.read(source, 1 << 20)
         data += piece
         if not piece or data.rstrip().endswith(b"}"):

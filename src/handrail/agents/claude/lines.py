@@ -7,15 +7,15 @@ from datetime import datetime
 from typing import cast
 
 from handrail.agents.claude.limits import is_limit_message, limit_end
-from handrail.agents.claude.usage import Took
+from handrail.agents.claude.usage import UsageTotals
 from handrail.agents.json_lines import Line, explain_no_result, number, part, read_line, skim, text
 from handrail.model.workflow.values import JsonValue
-from handrail.ports.agents import AgentOutcome, OutcomeStatus, SoFar
+from handrail.ports.agents import AgentOutcome, CallProgress, OutcomeStatus
 from handrail.ports.processes import Ended, Gone
 
 SHOWN = ("command", "file_path", "notebook_path", "path", "pattern", "query", "url", "description", "skill")
 """The most informative keys of a tool's input, the best first."""
-MOST_DENIALS = 5
+MAX_DENIALS = 5
 INTERRUPTED = "[Request interrupted by user"
 STOPPED = "it was stopped while it was working"
 _LOGIN = re.compile(r"not logged in|/login\b|api key|authenticat|oauth", re.IGNORECASE)
@@ -52,7 +52,7 @@ class ClaudeLines:
         """When the model answered last, as the agent's timestamp."""
         self._interrupted = False
         self._heard: list[str] = []
-        self._took = Took()
+        self._took = UsageTotals()
         self._tools: set[str] = set()
         self._model = ""
 
@@ -99,9 +99,9 @@ class ClaudeLines:
             heard=tuple(self._heard),
         )
 
-    def read_progress(self) -> SoFar:
+    def read_progress(self) -> CallProgress:
         """Return what the call has used at least, and whether a tool is running."""
-        return SoFar(self._took.usage, self._took.cost, self._model, at_work=bool(self._tools))
+        return CallProgress(self._took.usage, self._took.cost, self._model, at_work=bool(self._tools))
 
     def _system(self, said: Line) -> None:
         if said.get("subtype") == "init":
@@ -245,8 +245,8 @@ def _denials(result: Line) -> str:
     if not denied:
         return ""
     shown = [tool_words({"name": each.get("tool_name"), "input": each.get("tool_input")}) for each in denied]
-    more = [f"and {len(shown) - MOST_DENIALS} more"] if len(shown) > MOST_DENIALS else []
-    return "; ".join(["denied: " + shown[0], *shown[1:MOST_DENIALS], *more])
+    more = [f"and {len(shown) - MAX_DENIALS} more"] if len(shown) > MAX_DENIALS else []
+    return "; ".join(["denied: " + shown[0], *shown[1:MAX_DENIALS], *more])
 
 
 def _wordless(result: Line) -> str:

@@ -1,7 +1,7 @@
 """What is known of Claude Code."""
 
 from handrail.model.history.prices import FamilyPrice, Price
-from handrail.model.workflow.agent_names import Known
+from handrail.model.workflow.agent_names import KnownCapability
 from handrail.ports.agent_profiles import AccountFile, AgentProfile, ConfigFolders, ConnectedClient, Login, UserPath
 
 _CLOUDS = (
@@ -53,7 +53,10 @@ PROFILE = AgentProfile(
         FamilyPrice("opus", Price(5.0, 25.0, 0.5)),
     ),
     price=Price(5.0, 25.0, 0.5),
-    capabilities=(Known("delegation", ("Task", "Agent")), Known("web_browsing", ("WebFetch", "WebSearch"))),
+    capabilities=(
+        KnownCapability("delegation", ("Task", "Agent")),
+        KnownCapability("web_browsing", ("WebFetch", "WebSearch")),
+    ),
     client=ConnectedClient(
         name="claude",
         title="Claude Code",

@@ -4,34 +4,34 @@ from collections.abc import Iterator
 
 from handrail.agents.claude.lines import blocks, tool_words
 from handrail.agents.json_lines import Line, read_line, text
-from handrail.ports.agents import Part
+from handrail.ports.agents import TranscriptPart
 
 
 class ClaudeTranscript:
     """The reader of one call."""
 
-    def feed(self, line: bytes) -> tuple[Part, ...]:
+    def feed(self, line: bytes) -> tuple[TranscriptPart, ...]:
         """Take one line; give what it shows, in order."""
         said = read_line(line)
         match said.get("type"):
             case "assistant":
                 return tuple(_said(said))
             case "user":
-                return tuple(Part("tool_result", _result(each)) for each in blocks(said, "tool_result"))
+                return tuple(TranscriptPart("tool_result", _result(each)) for each in blocks(said, "tool_result"))
             case _:
                 return ()
 
 
-def _said(said: Line) -> Iterator[Part]:
+def _said(said: Line) -> Iterator[TranscriptPart]:
     for each in blocks(said):
         match each.get("type"):
             case "text":
                 # A refusal by the service comes as if the agent had said it.
-                yield Part("notice" if text(said, "error") else "said", text(each, "text"))
+                yield TranscriptPart("notice" if text(said, "error") else "said", text(each, "text"))
             case "thinking":
-                yield Part("thought", text(each, "thinking"))
+                yield TranscriptPart("thought", text(each, "thinking"))
             case "tool_use":
-                yield Part("tool_call", tool_words(each))
+                yield TranscriptPart("tool_call", tool_words(each))
             case _:
                 pass
 

@@ -12,7 +12,7 @@ _OF_MESSAGE = ("input_tokens", "cache_creation_input_tokens", "output_tokens", "
 Names = tuple[str, str, str, str]
 
 
-class Took:
+class UsageTotals:
     """Adds up what a call used."""
 
     def __init__(self) -> None:

@@ -12,7 +12,7 @@ from datetime import datetime
 
 from handrail.agents.codex.errors import kind_of, seconds_left
 from handrail.agents.json_lines import Line, count, explain_no_result, part, skim, text
-from handrail.ports.agents import AgentOutcome, SoFar, Usage
+from handrail.ports.agents import AgentOutcome, CallProgress, Usage
 from handrail.ports.processes import Ended, Gone
 
 _NO_SANDBOX = (
@@ -75,9 +75,9 @@ class CodexLines:
                 message = self._trouble or explain_no_result(ended)
                 return AgentOutcome(status="crashed", text=self._words, session=self._session, message=message)
 
-    def read_progress(self) -> SoFar:
+    def read_progress(self) -> CallProgress:
         """Return whether a tool is running; usage is reported at the end only."""
-        return SoFar(at_work=bool(self._items))
+        return CallProgress(at_work=bool(self._items))
 
     def _item(self, item: Line) -> str:
         kind = item.get("type")

@@ -2,7 +2,7 @@
 
 from handrail.agents.codex.lines import doing
 from handrail.agents.json_lines import Line, part, read_line, text
-from handrail.ports.agents import Part
+from handrail.ports.agents import TranscriptPart
 
 
 class CodexTranscript:
@@ -11,32 +11,32 @@ class CodexTranscript:
     def __init__(self) -> None:
         self._called: set[str] = set()
 
-    def feed(self, line: bytes) -> tuple[Part, ...]:
+    def feed(self, line: bytes) -> tuple[TranscriptPart, ...]:
         """Take one line; give what it shows, in order."""
         said = read_line(line)
         item = part(said, "item")
         match said.get("type"), item.get("type"):
             case "error", _:
-                return (Part("notice", text(said, "message")),)
+                return (TranscriptPart("notice", text(said, "message")),)
             case "item.completed", "agent_message":
-                return (Part("said", text(item, "text")),)
+                return (TranscriptPart("said", text(item, "text")),)
             case "item.completed", "reasoning":
-                return (Part("thought", text(item, "text")),)
+                return (TranscriptPart("thought", text(item, "text")),)
             case "item.started", _:
                 return self._call(item)
             case "item.completed", "command_execution":
-                return (*self._call(item), Part("tool_result", _result(item)))
+                return (*self._call(item), TranscriptPart("tool_result", _result(item)))
             case "item.completed", _:
                 return self._call(item)
             case _:
                 return ()
 
-    def _call(self, item: Line) -> tuple[Part, ...]:
+    def _call(self, item: Line) -> tuple[TranscriptPart, ...]:
         name = text(item, "id")
         if item.get("type") in ("agent_message", "reasoning") or name in self._called:
             return ()
         self._called.add(name)
-        return (Part("tool_call", doing(item) or ""),)
+        return (TranscriptPart("tool_call", doing(item) or ""),)
 
 
 def _result(item: Line) -> str:

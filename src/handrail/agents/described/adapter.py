@@ -14,7 +14,7 @@ from handrail.ports.agent_definitions import AgentDefinition, Words
 from handrail.ports.agent_profiles import ProjectFiles
 from handrail.ports.agents import Abilities, AgentCall, Launch
 
-LONGEST = (128 << 10) - 1
+MAX_LENGTH = (128 << 10) - 1
 """The longest argument that Linux accepts, in bytes."""
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 
@@ -119,7 +119,7 @@ def _write_prompt(prompt: str, folder: Path) -> str:
 
 def _require_short(given: AgentDefinition, argv: Words) -> None:
     longest = max(len(word.encode(errors="replace")) for word in argv)
-    if longest > LONGEST:
+    if longest > MAX_LENGTH:
         message = (
             f"the agent '{given.name}' takes its prompt as an argument, and this prompt is too long: {longest} bytes"
         )

@@ -2,8 +2,8 @@
 
 from handrail.agents.json_lines import Line, amount, count, explain_no_result, read_line
 from handrail.model.workflow.values import JsonValue
-from handrail.ports.agent_definitions import AgentDefinition, JsonPath, Mapped, Where
-from handrail.ports.agents import AgentOutcome, OutcomeStatus, SoFar, Usage
+from handrail.ports.agent_definitions import AgentDefinition, JsonPath, ValueMapping, Where
+from handrail.ports.agents import AgentOutcome, CallProgress, OutcomeStatus, Usage
 from handrail.ports.processes import Ended, Gone
 
 TOKENS = ("input_tokens", "output_tokens", "cached_tokens")
@@ -44,10 +44,10 @@ class CommandLines:
             message=message,
         )
 
-    def read_progress(self) -> SoFar:
+    def read_progress(self) -> CallProgress:
         """Return the tokens and the cost in the lines so far."""
         usage = Usage(*(count(self._found.get(name)) for name in TOKENS))
-        return SoFar(usage, amount(self._found.get("cost")))
+        return CallProgress(usage, amount(self._found.get("cost")))
 
     def _text(self) -> str:
         if self._definition.output == "text":
@@ -89,7 +89,7 @@ def display_text(definition: AgentDefinition, line: bytes) -> str:
             return "".join(_plain(value) for value in texts)
 
 
-def read_value(said: Line, mapped: Mapped) -> JsonValue:
+def read_value(said: Line, mapped: ValueMapping) -> JsonValue:
     """Return the value at the place that a definition names; None where there is none."""
     return follow_path(said, mapped.path) if said and is_match(said, mapped.where) else None
 

@@ -4,10 +4,10 @@ import re
 
 from handrail.agents.json_lines import Line, count, explain_no_result, part, skim, text
 from handrail.agents.service_errors import status_of
-from handrail.ports.agents import AgentOutcome, OutcomeStatus, SoFar, Usage
+from handrail.ports.agents import AgentOutcome, CallProgress, OutcomeStatus, Usage
 from handrail.ports.processes import Ended, Gone
 
-MOST_DENIALS = 5
+MAX_DENIALS = 5
 SHOWN = ("command", "file_path", "path", "dir_path", "pattern", "query", "url", "prompt", "description")
 """The most informative keys of a tool's input, the best first."""
 _CODE = re.compile(r'"code":\s*(\d{3})')
@@ -85,9 +85,9 @@ class GeminiLines:
             retry_after=float(delay[1]) if delay else None,
         )
 
-    def read_progress(self) -> SoFar:
+    def read_progress(self) -> CallProgress:
         """Return whether a tool is running; usage is reported at the end only."""
-        return SoFar(at_work=bool(self._running))
+        return CallProgress(at_work=bool(self._running))
 
     def _end_tool(self, said: Line) -> None:
         self._running.discard(text(said, "tool_id"))
@@ -95,7 +95,7 @@ class GeminiLines:
         kept = text(error, "type") in _DENIED or text(error, "message").startswith(_OUTSIDE)
         if said.get("status") == "error" and kept:
             name = self._tools.get(text(said, "tool_id"), "a tool")
-            self._denials += [name] if len(self._denials) < MOST_DENIALS and name not in self._denials else []
+            self._denials += [name] if len(self._denials) < MAX_DENIALS and name not in self._denials else []
 
     def _status(self, ended: Ended | Gone) -> tuple[OutcomeStatus, str]:
         if self._result is None:

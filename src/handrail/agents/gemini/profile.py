@@ -1,7 +1,7 @@
 """What is known of Google's Gemini CLI."""
 
 from handrail.model.history.prices import FamilyPrice, Price
-from handrail.model.workflow.agent_names import Known
+from handrail.model.workflow.agent_names import KnownCapability
 from handrail.ports.agent_profiles import AccountFile, AgentProfile, ConfigFolders, ConnectedClient, Login, UserPath
 
 PROFILE = AgentProfile(
@@ -30,8 +30,8 @@ PROFILE = AgentProfile(
     ),
     price=Price(2.0, 12.0, 0.2),
     capabilities=(
-        Known("delegation", ("Task",), frozenset({"edit", "full"})),
-        Known("web_browsing", ("WebFetch", "WebSearch")),
+        KnownCapability("delegation", ("Task",), frozenset({"edit", "full"})),
+        KnownCapability("web_browsing", ("WebFetch", "WebSearch")),
     ),
     client=ConnectedClient(
         name="gemini",

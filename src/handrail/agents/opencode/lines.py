@@ -7,10 +7,10 @@ import re
 
 from handrail.agents.json_lines import Line, amount, count, explain_no_result, part, skim, text
 from handrail.agents.service_errors import status_of
-from handrail.ports.agents import AgentOutcome, OutcomeStatus, SoFar, Usage
+from handrail.ports.agents import AgentOutcome, CallProgress, OutcomeStatus, Usage
 from handrail.ports.processes import Ended, Gone
 
-MOST_DENIALS = 5
+MAX_DENIALS = 5
 SHOWN = ("command", "filePath", "path", "pattern", "query", "url", "description")
 """The most informative keys of a tool's input, the best first."""
 _DENIED = re.compile(r"rule which prevents|unavailable tool|rejected permission|permission was denied", re.IGNORECASE)
@@ -72,11 +72,11 @@ class OpencodeLines:
             retry_after=_retry_after(self._error or {}),
         )
 
-    def read_progress(self) -> SoFar:
+    def read_progress(self) -> CallProgress:
         """Return what the finished steps used; tools are reported when they end, so no running one is known."""
         used = Usage(self._input, self._output, self._cached)
         # For a model without a price it reports a cost of 0.
-        return SoFar(used, self._cost if self._cost or not used.tokens else None)
+        return CallProgress(used, self._cost if self._cost or not used.tokens else None)
 
     def _tool(self, used: Line) -> str:
         state = part(used, "state")
@@ -84,7 +84,7 @@ class OpencodeLines:
         given = part(state, "input") if text(used, "tool") == "invalid" else {}
         name = text(given, "tool") or text(used, "tool")
         if _DENIED.search(text(state, "error") or text(given, "error")):
-            self._denials += [name] if len(self._denials) < MOST_DENIALS and name not in self._denials else []
+            self._denials += [name] if len(self._denials) < MAX_DENIALS and name not in self._denials else []
         return _describe_tool(used)
 
     def _count(self, finished: Line) -> None:

@@ -1,6 +1,6 @@
 """What is known of opencode."""
 
-from handrail.model.workflow.agent_names import Known
+from handrail.model.workflow.agent_names import KnownCapability
 from handrail.ports.agent_profiles import AgentProfile, ConfigFolders, ConnectedClient, Login, UserPath
 
 XDG_VARIABLES = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
@@ -32,8 +32,8 @@ PROFILE = AgentProfile(
     ),
     shell_marks=("OPENCODE", "OPENCODE_PID"),
     capabilities=(
-        Known("delegation", ("Task",), frozenset({"edit", "full"})),
-        Known("web_browsing", ("WebFetch", "WebSearch")),
+        KnownCapability("delegation", ("Task",), frozenset({"edit", "full"})),
+        KnownCapability("web_browsing", ("WebFetch", "WebSearch")),
     ),
     client=ConnectedClient(
         name="opencode",

@@ -6,7 +6,17 @@ from handrail.agents.json_lines import read_line, text
 from handrail.agents.played.files import EVERYTHING, play, read_cassette
 from handrail.authoring.scripts.cassette import HEAD, RecordedCall, comparable, drift
 from handrail.errors import UsageError
-from handrail.ports.agents import CASSETTE, Abilities, Agent, AgentCall, AgentOutcome, Launch, Lines, SoFar, progress_of
+from handrail.ports.agents import (
+    CASSETTE,
+    Abilities,
+    Agent,
+    AgentCall,
+    AgentOutcome,
+    CallProgress,
+    Launch,
+    Lines,
+    progress_of,
+)
 from handrail.ports.processes import Ended, Gone
 
 
@@ -75,9 +85,9 @@ class CassetteLines:
             return AgentOutcome(status="crashed", message="the recorded call could not be replayed; see its stderr")
         return replace(self._reader.outcome(ended), drift=self._drift)
 
-    def read_progress(self) -> SoFar:
+    def read_progress(self) -> CallProgress:
         """Return what the recorded agent's lines show."""
-        return SoFar() if self._reader is None else progress_of(self._reader)
+        return CallProgress() if self._reader is None else progress_of(self._reader)
 
 
 def _task(recorded: RecordedCall, head: dict[str, object]) -> dict[str, object]:

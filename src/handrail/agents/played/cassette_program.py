@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import NoReturn, TypedDict
 
-PATIENCE = 120.0
-CANNOT = 3
+TIMEOUT = 120.0
+CANNOT_REPLAY = 3
 
 
 class Task(TypedDict):
@@ -46,12 +46,12 @@ def _change(patch: str, workspace: str) -> None:
     done = _git(["apply", "--whitespace=nowarn", "-"], root, told)
     if done.returncode and _git(["apply", "--reverse", "--check", "--whitespace=nowarn", "-"], root, told).returncode:
         sys.stderr.buffer.write(b"the recorded changes do not fit the files as they stand:\n" + done.stderr)
-        sys.exit(CANNOT)
+        sys.exit(CANNOT_REPLAY)
 
 
 def _git(words: list[str], folder: str, told: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
     command = ["git", *words]
-    return subprocess.run(command, cwd=folder, input=told, capture_output=True, timeout=PATIENCE, check=False)  # noqa: S603
+    return subprocess.run(command, cwd=folder, input=told, capture_output=True, timeout=TIMEOUT, check=False)  # noqa: S603
 
 
 if __name__ == "__main__":

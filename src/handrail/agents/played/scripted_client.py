@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from handrail.model.workflow.values import JsonValue
 
 PROTOCOL = "2025-06-18"
-PATIENCE = 5.0
+TIMEOUT = 5.0
 Message = dict[str, Any]
 
 
@@ -37,7 +37,7 @@ class ToolClient:
         """Stop the server."""
         cast("IO[bytes]", self._child.stdin).close()
         try:
-            self._child.wait(PATIENCE)
+            self._child.wait(TIMEOUT)
         except subprocess.TimeoutExpired:
             self._child.kill()
             self._child.wait()

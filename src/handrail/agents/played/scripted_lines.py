@@ -4,7 +4,7 @@ from typing import cast, get_args
 
 from handrail.agents.json_lines import Line, amount, count, explain_no_result, read_line, skim, text
 from handrail.model.workflow.values import JsonValue
-from handrail.ports.agents import AgentOutcome, OutcomeStatus, SoFar, Usage
+from handrail.ports.agents import AgentOutcome, CallProgress, OutcomeStatus, Usage
 from handrail.ports.processes import Ended, Gone
 
 _STATUSES = frozenset(get_args(OutcomeStatus))
@@ -17,7 +17,7 @@ class ScriptedLines:
         self._session: str | None = None
         self._trouble = ""
         self._result: Line | None = None
-        self._took = SoFar()
+        self._took = CallProgress()
         self._runs = False
 
     def feed(self, line: bytes) -> str:
@@ -34,7 +34,7 @@ class ScriptedLines:
                 self._runs = False
                 return _tool(said)
             case "usage":
-                self._took = SoFar(_usage(said.get("usage")), amount(said.get("cost")))
+                self._took = CallProgress(_usage(said.get("usage")), amount(said.get("cost")))
             case "error":
                 self._trouble = text(said, "message")
             case "result" if text(said, "status") in _STATUSES:
@@ -66,9 +66,9 @@ class ScriptedLines:
             question=text(result, "question"),
         )
 
-    def read_progress(self) -> SoFar:
+    def read_progress(self) -> CallProgress:
         """Return what the call reports to have used, and whether a command is running."""
-        return SoFar(self._took.usage, self._took.cost, at_work=self._runs)
+        return CallProgress(self._took.usage, self._took.cost, at_work=self._runs)
 
 
 def describe_line(line: bytes) -> str | None:

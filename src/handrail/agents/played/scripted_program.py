@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 WRITE, SHELL = "Write", "Bash"
 """The tools with which it writes files and runs commands: forbidding them forbids that."""
 READ_ONLY_REFUSES = (WRITE, "Edit", "MultiEdit", "NotebookEdit", SHELL)
-OWN = ("report_progress", "ask_person", "create_child_run", "give_feedback", "list_runs")
+STEP_TOOLS = ("report_progress", "ask_person", "create_child_run", "give_feedback", "list_runs")
 """Handrail's own tools."""
 PREFIX = "mcp__handrail__"
 """The prefix that Claude Code gives these tools."""
-LONGEST_OUTPUT = 1 << 20
+MAX_OUTPUT_LENGTH = 1 << 20
 INTERRUPTED = 130
 
 
-class _Over(Exception):
+class _CallFailed(Exception):
     """The call ends here without success."""
 
     def __init__(self, status: str, message: str, retry_after: float | None = None, text: str = "") -> None:
@@ -48,7 +48,7 @@ def main() -> NoReturn:
         os.chdir(task["workspace"])
         _play(task, folder)
         _end(task, _result(task["turn"]))
-    except _Over as over:
+    except _CallFailed as over:
         _fail(task, over)
     except KeyboardInterrupt:
         _end(task, {"status": "cancelled", "message": "it was interrupted"}, INTERRUPTED)
@@ -81,7 +81,7 @@ def _result(turn: "Turn") -> "dict[str, JsonValue]":
     return result
 
 
-def _fail(task: "Task", over: _Over) -> NoReturn:
+def _fail(task: "Task", over: _CallFailed) -> NoReturn:
     if over.status == "crashed":
         # A crash is played without a result and with a bad exit status.
         _tell("error", message=over.message)
@@ -108,24 +108,24 @@ def _play(task: "Task", folder: Path) -> None:
         _tell("text", text=turn.get("say"))
     if failed := turn.get("fail"):
         message = failed.get("message", f"the script says so: {failed['status']}")
-        raise _Over(failed["status"], message, failed.get("retry_after"), turn.get("say", ""))
+        raise _CallFailed(failed["status"], message, failed.get("retry_after"), turn.get("say", ""))
 
 
 def _check_prompt(parts: list[str]) -> None:
     prompt = sys.stdin.buffer.read().decode(errors="replace") if parts else ""
     missing = [part for part in parts if part not in prompt]
     if missing:
-        raise _Over("api_error", "the prompt does not contain " + " and ".join(f"'{part}'" for part in missing))
+        raise _CallFailed("api_error", "the prompt does not contain " + " and ".join(f"'{part}'" for part in missing))
 
 
 def _refuse_unless_allowed(task: "Task", name: str) -> None:
     if task["access"] == "read" and name in READ_ONLY_REFUSES:
-        raise _Over("denied", f"the tool {name} was denied: the step has access read")
+        raise _CallFailed("denied", f"the tool {name} was denied: the step has access read")
     if name in task["disallowed_tools"]:
-        raise _Over("denied", f"the tool {name} was denied: it is one of disallowed_tools")
+        raise _CallFailed("denied", f"the tool {name} was denied: it is one of disallowed_tools")
     allowed = task["allowed_tools"]
     if allowed is not None and name not in allowed:
-        raise _Over("denied", f"the tool {name} was denied: it is not one of allowed_tools")
+        raise _CallFailed("denied", f"the tool {name} was denied: it is not one of allowed_tools")
 
 
 def _use(task: "Task", call: "ToolCall") -> None:
@@ -139,7 +139,7 @@ def _use_tools(task: "Task", calls: "list[ToolCall]") -> None:
     known: dict[str, dict[str, JsonValue]] = {}
     try:
         for call in calls:
-            if call["name"].removeprefix(PREFIX) not in OWN:
+            if call["name"].removeprefix(PREFIX) not in STEP_TOOLS:
                 _use(task, call)
                 continue
             client = client or _client(task, call["name"].removeprefix(PREFIX))
@@ -151,7 +151,7 @@ def _use_tools(task: "Task", calls: "list[ToolCall]") -> None:
 
 def _client(task: "Task", name: str) -> "ToolClient":
     if name not in task["own_tools"]:
-        raise _Over("denied", f"the tool {name} was denied: it is not one of handrail_tools")
+        raise _CallFailed("denied", f"the tool {name} was denied: it is not one of handrail_tools")
     from handrail.agents.played.scripted_client import ToolClient  # noqa: PLC0415 (few turns call such a tool)
 
     return ToolClient(task["server"])
@@ -166,18 +166,18 @@ def _call(client: "ToolClient", call: "ToolCall", known: "dict[str, dict[str, Js
     try:
         words, data, good = client.call(call["name"].removeprefix(PREFIX), given)
     except ConnectionError as error:
-        raise _Over("api_error", f"the tools of Handrail do not answer: {error}") from None
+        raise _CallFailed("api_error", f"the tools of Handrail do not answer: {error}") from None
     known[call.get("save", "")] = data
     _tell("tool", name=call["name"], input=given, output=words, exit_code=0 if good else 1)
     missing = [part for part in call.get("expect", []) if part not in words]
     if missing:
-        raise _Over("api_error", f"{call['name']} answered '{words}', which does not contain '{missing[0]}'")
+        raise _CallFailed("api_error", f"{call['name']} answered '{words}', which does not contain '{missing[0]}'")
 
 
 def _put(path: Path, form: "FileForm | None") -> None:
     """Write a file as the script says, whatever was there; a link is replaced and never followed."""
     if not path.parent.resolve().is_relative_to(Path.cwd().resolve()):
-        raise _Over("denied", f"{path} leads outside the workspace")
+        raise _CallFailed("denied", f"{path} leads outside the workspace")
     if form is None:
         _delete(path)
         return
@@ -224,7 +224,7 @@ def _run(task: "Task", command: str, folder: Path) -> None:
         place.unlink()
         words = ["/bin/sh", "-c", command]
         code = subprocess.call(words, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)  # noqa: S603
-        printed = os.pread(out.fileno(), LONGEST_OUTPUT, 0).decode(errors="replace")
+        printed = os.pread(out.fileno(), MAX_OUTPUT_LENGTH, 0).decode(errors="replace")
     _tell("tool", name=SHELL, input={"command": command}, output=printed, exit_code=code)
 
 

@@ -2,7 +2,7 @@
 
 from handrail.agents.json_lines import Line, read_line, text
 from handrail.agents.played.scripted_lines import call_words
-from handrail.ports.agents import Part
+from handrail.ports.agents import TranscriptPart
 
 
 class ScriptedTranscript:
@@ -11,19 +11,19 @@ class ScriptedTranscript:
     def __init__(self) -> None:
         self._runs = False
 
-    def feed(self, line: bytes) -> tuple[Part, ...]:
+    def feed(self, line: bytes) -> tuple[TranscriptPart, ...]:
         """Take one line; give what it shows, in order."""
         said = read_line(line)
         match said.get("type"):
             case "text":
-                return (Part("said", text(said, "text")),)
+                return (TranscriptPart("said", text(said, "text")),)
             case "doing":
                 self._runs = True
-                return (Part("tool_call", call_words(said)),)
+                return (TranscriptPart("tool_call", call_words(said)),)
             case "tool":
-                called = () if self._runs else (Part("tool_call", call_words(said)),)
+                called = () if self._runs else (TranscriptPart("tool_call", call_words(said)),)
                 self._runs = False
-                return (*called, Part("tool_result", _result(said)))
+                return (*called, TranscriptPart("tool_result", _result(said)))
             case _:
                 return ()
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from handrail.authoring.importers.coven.workflow import import_coven, is_coven
 from handrail.authoring.importers.cyrus.workflow import import_cyrus, is_cyrus
 from handrail.authoring.importers.paths import clean_paths
-from handrail.authoring.importers.result import Imported, Notes, SourceKind
+from handrail.authoring.importers.result import ImportedWorkflows, Notes, SourceKind
 from handrail.authoring.importers.workrail.workflow import import_workrail, is_workrail
 from handrail.errors import UsageError
 
@@ -26,7 +26,7 @@ def detect(files: Mapping[str, str]) -> SourceKind | None:
     return "workrail" if is_workrail(clean) else None
 
 
-def import_files(files: Mapping[str, str], kind: SourceKind | None = None) -> Imported:
+def import_files(files: Mapping[str, str], kind: SourceKind | None = None) -> ImportedWorkflows:
     """Translate files of another system into native workflow folders."""
     kind = kind or detect(files)
     if kind is None:
@@ -41,4 +41,4 @@ def import_files(files: Mapping[str, str], kind: SourceKind | None = None) -> Im
         found = next((note for note in notes if note.severity == "lost"), None)
         reason = f": {found.file} line {found.line}: {found.message}" if found else ""
         raise UsageError(f"no workflow could be imported{reason}", next_step=UNDERSTOOD)
-    return Imported(kind, made, notes.list_notes())
+    return ImportedWorkflows(kind, made, notes.list_notes())

@@ -4,7 +4,7 @@ import re
 
 from handrail.authoring.native.parts import NAME_PATTERN, STEP_PATTERN
 
-LONGEST = 64
+MAX_LENGTH = 64
 _RESERVED = frozenset(
     {"input", "steps", "run", "issue", "previous_step", "current_step", "item", "round", "env", "loop"}
     | {"and", "or", "not", "in", "is", "if", "else", "true", "false", "none", "null", "lambda", "for"}
@@ -16,7 +16,7 @@ NOT_LISTED = ("versions",)
 
 def workflow_name(text: str) -> str:
     """Convert a text to the nearest valid workflow name."""
-    clean = re.sub(r"[^a-z0-9._-]+", "-", text.lower()).strip("-._")[:LONGEST].strip("-._")
+    clean = re.sub(r"[^a-z0-9._-]+", "-", text.lower()).strip("-._")[:MAX_LENGTH].strip("-._")
     if clean in NOT_LISTED:
         return f"{clean}-workflow"
     return clean if re.fullmatch(NAME_PATTERN, clean) else "imported"
@@ -24,17 +24,17 @@ def workflow_name(text: str) -> str:
 
 def step_name(text: str) -> str:
     """Convert a text to the nearest valid step name."""
-    clean = re.sub(r"[^A-Za-z0-9_-]+", "-", text).strip("-_")[:LONGEST].strip("-_")
-    clean = clean if not clean[:1].isdigit() else f"step-{clean}"[:LONGEST].strip("-_")
+    clean = re.sub(r"[^A-Za-z0-9_-]+", "-", text).strip("-_")[:MAX_LENGTH].strip("-_")
+    clean = clean if not clean[:1].isdigit() else f"step-{clean}"[:MAX_LENGTH].strip("-_")
     return clean if re.fullmatch(STEP_PATTERN, clean) else "step"
 
 
 def value_name(text: str) -> str:
     """Convert a text to a name that expressions can use for a value."""
-    clean = re.sub(r"[^A-Za-z0-9_]+", "_", text).strip("_")[:LONGEST]
-    clean = clean if not clean[:1].isdigit() else f"value_{clean}"[:LONGEST]
+    clean = re.sub(r"[^A-Za-z0-9_]+", "_", text).strip("_")[:MAX_LENGTH]
+    clean = clean if not clean[:1].isdigit() else f"value_{clean}"[:MAX_LENGTH]
     clean = clean or "value"
-    return f"{clean[: LONGEST - 7]}_result" if clean in _RESERVED else clean
+    return f"{clean[: MAX_LENGTH - 7]}_result" if clean in _RESERVED else clean
 
 
 def make_identifier(name: str) -> str:
@@ -47,7 +47,7 @@ def is_identifier(text: str) -> bool:
     return _IDENTIFIER.fullmatch(text) is not None and text not in _RESERVED - {"issue", "item", "round"}
 
 
-class Taken:
+class UniqueNames:
     """Names that are in use; a duplicate gets a number."""
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class Taken:
         name, number = wanted, 2
         while make_identifier(name).lower() in self._names:
             ending = f"-{number}" if "-" in wanted or "_" not in wanted else f"_{number}"
-            name = wanted[: LONGEST - len(ending)] + ending
+            name = wanted[: MAX_LENGTH - len(ending)] + ending
             number += 1
         self._names.add(make_identifier(name).lower())
         return name
@@ -70,7 +70,7 @@ class PromptFiles:
     def __init__(self) -> None:
         self.files: dict[str, str] = {}
         self._known: dict[tuple[str, str], str] = {}
-        self._taken = Taken()
+        self._taken = UniqueNames()
 
     def add(self, name: str, text: str) -> str:
         """Store a prompt and return its path; the same text under the same name is stored once."""

@@ -20,7 +20,7 @@ class ImportNote:
 
 
 @frozen
-class Imported:
+class ImportedWorkflows:
     """Native workflow folders as texts by relative path, and the notes about them."""
 
     kind: SourceKind

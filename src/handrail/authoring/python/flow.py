@@ -19,7 +19,7 @@ from handrail.model.workflow.values import JsonValue
 
 _PYTHON_DOES = ("when", "on_fail", "output")
 """Keys of a step that are better expressed in Python itself."""
-_LONGEST_PATH = 500
+_MAX_PATH_LENGTH = 500
 Values: TypeAlias = Mapping[str, Any]
 
 
@@ -213,7 +213,7 @@ class FlowContext:
     def _prompt(self, found: str) -> ResolvedPrompt:
         if found in self._files:
             return ResolvedPrompt(self._files[found], found)
-        if found.endswith(".md") and "\n" not in found and len(found) <= _LONGEST_PATH:
+        if found.endswith(".md") and "\n" not in found and len(found) <= _MAX_PATH_LENGTH:
             raise FlowError(
                 f"there is no prompt '{found}' beside the workflow, only {', '.join(self._files) or 'none'}"
             )

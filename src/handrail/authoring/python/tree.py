@@ -11,7 +11,15 @@ from typing import cast
 
 from handrail.authoring.python.parts import KEYS, Part
 from handrail.authoring.python.workflow import Procedure, Workflow
-from handrail.authoring.readers.limits import MAX_BYTES, MAX_DEPTH, MAX_INT, MAX_NODES, SURROGATE, Refused, shorten
+from handrail.authoring.readers.limits import (
+    MAX_BYTES,
+    MAX_DEPTH,
+    MAX_INT,
+    MAX_NODES,
+    SURROGATE,
+    ReadingStopped,
+    shorten,
+)
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
 from handrail.model.source import (
@@ -52,7 +60,7 @@ def build_document(workflow: object, bundle: Bundle, report: Report) -> Document
     builder = _Builder(source, report)
     try:
         root = builder.node(_Place(workflow, _line_span(source, 1) or Span(source, 0, 0)))
-    except Refused:
+    except ReadingStopped:
         return None
     if builder.refused or not isinstance(root, Mapping):
         return None
@@ -195,13 +203,13 @@ class _Builder:
         self._report.error("python-value", message, place.span, hint)
         return self._scalar(None, place)
 
-    def _stop(self, place: _Place, message: str, hint: str | None = None) -> Refused:
+    def _stop(self, place: _Place, message: str, hint: str | None = None) -> ReadingStopped:
         self._refuse(place, message, hint)
-        return Refused()
+        return ReadingStopped()
 
 
 @frozen(eq=False)
-class _Known:
+class _PartContent:
     """The content of a part."""
 
     line: object
@@ -209,7 +217,7 @@ class _Known:
     items: list[tuple[object, object]]
 
 
-def _read(part: Part) -> _Known | None:
+def _read(part: Part) -> _PartContent | None:
     """Read a part's fields, positional ones first; None when a class defined by the author prevents that."""
     try:
         order = sorted((each for each in fields(part) if each.name != "line"), key=lambda each: bool(each.kw_only))
@@ -223,7 +231,7 @@ def _read(part: Part) -> _Known | None:
         if part.AS_MAP and len(items) > 1:
             (name, first), *others = items
             items = [(name, dict([(part.AS_MAP, first), *others]))]
-        return _Known(part.line, str(part.WITHIN), items)
+        return _PartContent(part.line, str(part.WITHIN), items)
     except Exception:  # noqa: BLE001  # a property of the author's subclass may raise anything
         return None
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import TypeAlias
 
-from handrail.authoring.readers.limits import Finding, shorten
+from handrail.authoring.readers.limits import SyntaxProblem, shorten
 from handrail.model.diagnostics import Report
 from handrail.model.source import SourceText, Span
 
@@ -30,7 +30,7 @@ _WANTED = {
 }
 
 
-def explain(source: SourceText, at: int, wanted: str, in_object: bool | None) -> Finding:
+def explain(source: SourceText, at: int, wanted: str, in_object: bool | None) -> SyntaxProblem:
     """Explain what is wrong at an offset where something else was expected."""
     for starts, make in _EXPLANATIONS:
         if source.text.startswith(starts, at):
@@ -40,13 +40,15 @@ def explain(source: SourceText, at: int, wanted: str, in_object: bool | None) ->
     return _explain_unexpected(source, at, wanted, in_object)
 
 
-def explain_missing(source: SourceText, opened: int | None) -> Finding:
+def explain_missing(source: SourceText, opened: int | None) -> SyntaxProblem:
     """Explain what is missing at the end of the text."""
     if opened is None:
-        return Finding("the file is empty", Span(source, 0, 0), 'a workflow starts with `{` and has "steps"')
+        return SyntaxProblem("the file is empty", Span(source, 0, 0), 'a workflow starts with `{` and has "steps"')
     sign = source.text[opened]
     closing = "}" if sign == "{" else "]"
-    return Finding(f"the `{sign}` is never closed", Span(source, opened, opened + 1), f"add the missing `{closing}`")
+    return SyntaxProblem(
+        f"the `{sign}` is never closed", Span(source, opened, opened + 1), f"add the missing `{closing}`"
+    )
 
 
 def trailing_comma(source: SourceText, at: int, closing: str, report: Report) -> None:
@@ -55,73 +57,77 @@ def trailing_comma(source: SourceText, at: int, closing: str, report: Report) ->
     report.error("json-syntax", "a trailing comma is not allowed in JSON", Span(source, at, at + 1), hint)
 
 
-def _comment(source: SourceText, at: int) -> Finding | None:
+def _comment(source: SourceText, at: int) -> SyntaxProblem | None:
     end = at + (1 if source.text[at] == "#" else 2)
     hint = "remove it; a workflow in YAML may contain comments"
-    return Finding("comments are not allowed in JSON", Span(source, at, end), hint)
+    return SyntaxProblem("comments are not allowed in JSON", Span(source, at, end), hint)
 
 
-def _single_quote(source: SourceText, at: int) -> Finding | None:
-    return Finding("JSON text needs double quotes", Span(source, at, at + 1), "write \" instead of '")
+def _single_quote(source: SourceText, at: int) -> SyntaxProblem | None:
+    return SyntaxProblem("JSON text needs double quotes", Span(source, at, at + 1), "write \" instead of '")
 
 
-def _string(source: SourceText, at: int) -> Finding | None:
+def _string(source: SourceText, at: int) -> SyntaxProblem | None:
     found = _STRING_START.match(source.text, at)
     stop = found.end() if found else at
     sign = source.text[stop : stop + 1]
     if sign == "\\":
         written = shorten(source.text[stop : stop + 2])
         hint = "write `\\\\` for a backslash; `\\u` needs 4 digits"
-        return Finding(f"`{written}` is not a valid JSON escape", Span(source, stop, stop + 2), hint)
+        return SyntaxProblem(f"`{written}` is not a valid JSON escape", Span(source, stop, stop + 2), hint)
     if sign in {"", "\n", "\r"}:
         hint = 'add the closing "; a line break inside text is written as \\n'
-        return Finding('the quote " is not closed on its line', Span(source, at, at + 1), hint)
+        return SyntaxProblem('the quote " is not closed on its line', Span(source, at, at + 1), hint)
     if sign < " ":
         hint = "write it as an escape, such as \\t"
-        return Finding(f"the character U+{ord(sign):04X} is not allowed in text", Span(source, stop, stop + 1), hint)
+        return SyntaxProblem(
+            f"the character U+{ord(sign):04X} is not allowed in text", Span(source, stop, stop + 1), hint
+        )
     return None
 
 
-def _word(source: SourceText, at: int) -> Finding | None:
+def _word(source: SourceText, at: int) -> SyntaxProblem | None:
     found = _WORD.match(source.text, at)
     if found is None:
         return None
     word, span = found[0], Span(source, at, found.end())
     if word in _NOT_FINITE:
-        return Finding(f"`{word}` is not a JSON number", span, "write a finite number, or null")
+        return SyntaxProblem(f"`{word}` is not a JSON number", span, "write a finite number, or null")
     if word in _LITERALS:
-        return Finding(f"`{word}` is not a JSON keyword", span, f"write {_LITERALS[word]}")
+        return SyntaxProblem(f"`{word}` is not a JSON keyword", span, f"write {_LITERALS[word]}")
     if word in {"true", "false", "null"}:
         return None
-    return Finding(f"`{shorten(word)}` needs double quotes", span, f'write "{shorten(word)}"')
+    return SyntaxProblem(f"`{shorten(word)}` needs double quotes", span, f'write "{shorten(word)}"')
 
 
-def _bad_number(source: SourceText, at: int) -> Finding | None:
+def _bad_number(source: SourceText, at: int) -> SyntaxProblem | None:
     found = _NUMBER.match(source.text, at)
     if found is None or _GOOD_NUMBER.fullmatch(found[0]):
         return None
     written, span = found[0], Span(source, at, found.end())
     if written in _NOT_FINITE:
-        return Finding(f"`{written}` is not a JSON number", span, "write a finite number, or null")
+        return SyntaxProblem(f"`{written}` is not a JSON number", span, "write a finite number, or null")
     hint = "write it like 1, -0.5 or 2e3, without leading `+` or zeros"
-    return Finding(f"`{shorten(written)}` is not a JSON number", span, hint)
+    return SyntaxProblem(f"`{shorten(written)}` is not a JSON number", span, hint)
 
 
 _GOOD_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 
 
-def _explain_unexpected(source: SourceText, at: int, wanted: str, in_object: bool | None) -> Finding:
+def _explain_unexpected(source: SourceText, at: int, wanted: str, in_object: bool | None) -> SyntaxProblem:
     sign = source.text[at]
     span = Span(source, at, at + 1)
     if wanted == "," and in_object is not None:
         closing = "}" if in_object else "]"
         hint = "put a comma between two values" if sign not in "]}" else f"close with `{closing}` first"
-        return Finding(f"expected `,` or `{closing}`, found `{shorten(sign)}`", span, hint)
+        return SyntaxProblem(f"expected `,` or `{closing}`, found `{shorten(sign)}`", span, hint)
     expected, hint = _WANTED.get(wanted, _WANTED["value"])
-    return Finding(f"expected {expected}, found `{shorten(sign)}`", span, "remove the comma" if sign == "," else hint)
+    return SyntaxProblem(
+        f"expected {expected}, found `{shorten(sign)}`", span, "remove the comma" if sign == "," else hint
+    )
 
 
-_Explain: TypeAlias = Callable[[SourceText, int], Finding | None]
+_Explain: TypeAlias = Callable[[SourceText, int], SyntaxProblem | None]
 
 _EXPLANATIONS: tuple[tuple[tuple[str, ...], _Explain], ...] = (
     (("//", "/*", "#"), _comment),

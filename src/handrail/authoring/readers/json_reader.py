@@ -11,7 +11,7 @@ from handrail.authoring.readers.limits import (
     MAX_INT,
     MAX_NODES,
     SURROGATE,
-    Refused,
+    ReadingStopped,
     check_size,
     duplicate_key,
     inexact_number,
@@ -35,7 +35,7 @@ _TOKEN = re.compile(
 _TEXT, _SIGN, _NUMBER, _WORD = 1, 2, 3, 4
 _BLANK = re.compile(r"[ \t\n\r]*")
 _WORDS: dict[str, ScalarValue] = {"true": True, "false": False, "null": None}
-_LONGEST_INT = len(str(MAX_INT)) + 1
+_MAX_INT_LENGTH = len(str(MAX_INT)) + 1
 _INFINITY = float("inf")
 
 
@@ -45,7 +45,7 @@ def read_json(source: SourceText, report: Report) -> Node | None:
         return None
     try:
         return _Reader(source, report).run()
-    except Refused:
+    except ReadingStopped:
         return None
 
 
@@ -185,20 +185,20 @@ class _Reader:
         self._count += 1
         if self._report.dropped:
             # Each further finding would copy its line again, which is expensive in a file of a single line.
-            raise Refused
+            raise ReadingStopped
         if self._count > MAX_NODES:
             raise report_too_many(self._source, node.span.start, self._report)
 
     def _stop_at(self, at: int) -> NoReturn:
         found = explain(self._source, at, self._wants, self._stack[-1].entries is not None if self._stack else None)
         self._report.error("json-syntax", found.message, found.at, found.hint)
-        raise Refused
+        raise ReadingStopped
 
     def _refuse_unfinished(self) -> NoReturn:
         opened = self._stack[-1].start if self._stack else None
         found = explain_missing(self._source, opened)
         self._report.error("json-syntax", found.message, found.at, found.hint)
-        raise Refused
+        raise ReadingStopped
 
 
 def _number(raw: str, span: Span, report: Report) -> int | float:
@@ -206,7 +206,7 @@ def _number(raw: str, span: Span, report: Report) -> int | float:
         real = float(raw)
         if abs(real) != _INFINITY:
             return real
-    elif len(raw) <= _LONGEST_INT and -MAX_INT <= (whole := int(raw)) <= MAX_INT:
+    elif len(raw) <= _MAX_INT_LENGTH and -MAX_INT <= (whole := int(raw)) <= MAX_INT:
         return whole
     inexact_number(raw, span, report)
     return 0

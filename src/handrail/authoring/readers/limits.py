@@ -11,7 +11,7 @@ MAX_DEPTH = 64
 MAX_NODES = 200_000
 MAX_INT = 2**53 - 1
 """The largest integer that every JSON parser reads exactly, and therefore the largest that can be hashed."""
-LONGEST_SHOWN = 60
+MAX_SHOWN_LENGTH = 60
 BOM = "\ufeff"
 
 
@@ -20,7 +20,7 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @frozen
-class Finding:
+class SyntaxProblem:
     """The explanation of a syntax error; without a code it gets the reader's own."""
 
     message: str
@@ -29,7 +29,7 @@ class Finding:
     code: str | None = None
 
 
-class Refused(Exception):
+class ReadingStopped(Exception):
     """Reading cannot continue; the problem has been reported."""
 
 
@@ -45,8 +45,8 @@ def check_size(source: SourceText, report: Report) -> bool:
 
 def shorten(text: str) -> str:
     """Format a text for a message: on one line, printable, not too long."""
-    clean = "".join(char if char.isprintable() else _escape(char) for char in text[: LONGEST_SHOWN + 1])
-    return clean if len(clean) <= LONGEST_SHOWN else clean[: LONGEST_SHOWN - 1] + "…"
+    clean = "".join(char if char.isprintable() else _escape(char) for char in text[: MAX_SHOWN_LENGTH + 1])
+    return clean if len(clean) <= MAX_SHOWN_LENGTH else clean[: MAX_SHOWN_LENGTH - 1] + "…"
 
 
 def quote(text: str) -> str:
@@ -56,17 +56,17 @@ def quote(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def report_too_deep(source: SourceText, at: int, report: Report) -> Refused:
+def report_too_deep(source: SourceText, at: int, report: Report) -> ReadingStopped:
     """Report a collection that is nested too deeply."""
     hint = "flatten the file; no part of the format is nested that deeply"
     report.error("too-deep", f"the file is nested deeper than {MAX_DEPTH} levels", Span(source, at, at + 1), hint)
-    return Refused()
+    return ReadingStopped()
 
 
-def report_too_many(source: SourceText, at: int, report: Report) -> Refused:
+def report_too_many(source: SourceText, at: int, report: Report) -> ReadingStopped:
     """Report that a file contains too many values."""
     report.error("too-many-nodes", f"the file contains more than {MAX_NODES:,} values", Span(source, at, at + 1))
-    return Refused()
+    return ReadingStopped()
 
 
 def duplicate_key(name: str, first: Span, again: Span, report: Report) -> None:

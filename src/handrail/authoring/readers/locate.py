@@ -2,7 +2,15 @@
 
 from functools import lru_cache
 
-from handrail.authoring.readers.scalar_positions import DOUBLE, JSON, PLAIN, SINGLE, Trace, trace_block, trace_flow
+from handrail.authoring.readers.scalar_positions import (
+    DOUBLE,
+    JSON,
+    PLAIN,
+    SINGLE,
+    CharacterPositions,
+    trace_block,
+    trace_flow,
+)
 from handrail.model.source import Scalar, Span
 
 _QUOTED = {"single": SINGLE, "double": DOUBLE, "json": JSON}
@@ -22,14 +30,14 @@ def span_at(scalar: Scalar, start: int, end: int) -> Span:
     return _map_span(trace, span, start, end) if trace is not None else span
 
 
-def _map_span(trace: Trace, span: Span, start: int, end: int) -> Span:
+def _map_span(trace: CharacterPositions, span: Span, start: int, end: int) -> Span:
     after = trace.ends[-1] if trace.ends else span.start
     first = trace.starts[start] if start < len(trace.starts) else after
     return Span(span.source, first, trace.ends[end - 1] if end > start else first)
 
 
 @lru_cache(maxsize=4)
-def _trace(scalar: Scalar) -> Trace | None:
+def _trace(scalar: Scalar) -> CharacterPositions | None:
     """Trace a scalar once for all positions in it; None if the trace does not reproduce its value."""
     value, (source, start, end) = str(scalar.value), scalar.span
     if scalar.style in {"literal", "folded"}:

@@ -1,13 +1,14 @@
 """The characters of a scalar's value with their positions in the file, for each style of scalar.
 
-Each function reads the raw text of a scalar again, as the parser did, and returns a `Trace`. The caller compares the
-traced text with the value: where both agree the positions are right, and where they do not there is no exact map.
+Each function reads the raw text of a scalar again, as the parser did, and returns its `CharacterPositions`. The caller
+compares the traced text with the value: where both agree the positions are right, and where they do not there is no
+exact map.
 """
 
 import re
 
 
-class Trace:
+class CharacterPositions:
     """A value while it is read: its text, and the start and end of each character in the file."""
 
     __slots__ = ("ends", "parts", "starts")
@@ -65,9 +66,9 @@ _ESCAPES = {
 }
 
 
-def trace_flow(pattern: re.Pattern[str], text: str, start: int, end: int) -> Trace:
+def trace_flow(pattern: re.Pattern[str], text: str, start: int, end: int) -> CharacterPositions:
     """Trace a plain or quoted scalar between two offsets, without its quotes."""
-    trace = Trace()
+    trace = CharacterPositions()
     for found in pattern.finditer(text, start, end):
         at, to = found.span()
         match found.lastgroup:
@@ -86,11 +87,11 @@ def trace_flow(pattern: re.Pattern[str], text: str, start: int, end: int) -> Tra
     return trace
 
 
-def trace_block(text: str, start: int, end: int, value: str) -> Trace:
+def trace_block(text: str, start: int, end: int, value: str) -> CharacterPositions:
     """Trace a literal or folded block scalar, including its header; trailing line breaks are not chomped."""
     lines = _lines(text, start, end)[1:]
     indent = _indent(text, lines, value)
-    trace = Trace()
+    trace = CharacterPositions()
     folds = text[start] == ">"
     pending: list[tuple[int, int]] = []
     was_indented = True
@@ -108,7 +109,7 @@ def trace_block(text: str, start: int, end: int, value: str) -> Trace:
     return trace
 
 
-def _join(trace: Trace, breaks: list[tuple[int, int]], text: str, *, folds: bool) -> None:
+def _join(trace: CharacterPositions, breaks: list[tuple[int, int]], text: str, *, folds: bool) -> None:
     if not folds or not breaks or text[breaks[0][0]] in "\u2028\u2029":
         _keep_breaks(trace, breaks, text)
     elif len(breaks) == 1:
@@ -117,11 +118,11 @@ def _join(trace: Trace, breaks: list[tuple[int, int]], text: str, *, folds: bool
         _keep_breaks(trace, breaks[1:], text)
 
 
-def _fold(trace: Trace, text: str, start: int, end: int) -> None:
+def _fold(trace: CharacterPositions, text: str, start: int, end: int) -> None:
     _join(trace, [found.span() for found in _ONE_BREAK.finditer(text, start, end)], text, folds=True)
 
 
-def _keep_breaks(trace: Trace, breaks: list[tuple[int, int]], text: str) -> None:
+def _keep_breaks(trace: CharacterPositions, breaks: list[tuple[int, int]], text: str) -> None:
     for at, to in breaks:
         if to > at:
             trace.char(text[at] if text[at] in "\u2028\u2029" else "\n", at, to)

@@ -22,7 +22,7 @@ class Event(Protocol):
     flow_style: bool
 
 
-class Broken(Exception):
+class YamlSyntaxError(Exception):
     """The text is not YAML: the parser's own message with offsets, None where it gave none."""
 
     def __init__(self, problem: str, at: int | None = None, context: str = "", context_at: int | None = None) -> None:
@@ -44,10 +44,10 @@ def events(text: str, *, pure: bool = False) -> Iterator[Event]:
         yield from parse(text, Loader=fast or yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
         problem, context = error.problem or "", error.context or ""
-        raise Broken(problem, _index(error.problem_mark), context, _index(error.context_mark)) from None
+        raise YamlSyntaxError(problem, _index(error.problem_mark), context, _index(error.context_mark)) from None
     except (yaml.YAMLError, ValueError, OverflowError) as error:
         # The slow parser passes some invalid escapes and version numbers on to chr() and int().
-        raise Broken(str(error)) from None
+        raise YamlSyntaxError(str(error)) from None
 
 
 class _Parse(Protocol):

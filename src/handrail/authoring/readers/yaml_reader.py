@@ -13,14 +13,14 @@ from handrail.authoring.readers.limits import (
     MAX_DEPTH,
     MAX_NODES,
     SURROGATE,
-    Finding,
-    Refused,
+    ReadingStopped,
+    SyntaxProblem,
     check_size,
     duplicate_key,
     report_too_deep,
     report_too_many,
 )
-from handrail.authoring.readers.yaml_events import Broken, Event, events
+from handrail.authoring.readers.yaml_events import Event, YamlSyntaxError, events
 from handrail.authoring.readers.yaml_scalars import NOT_ALWAYS_TEXT, plain_value
 from handrail.late_import import late_import
 from handrail.model.diagnostics import Report
@@ -57,12 +57,12 @@ def build_tree(source: SourceText, report: Report, stream: Iterator[Event]) -> N
     builder = _Builder(source, report)
     try:
         root = builder.run(stream)
-    except Broken as broken:
+    except YamlSyntaxError as broken:
         from handrail.authoring.readers.yaml_errors import explain  # noqa: PLC0415 (most files are not broken)
 
         _report_broken(explain(source, broken, builder.last), report)
         return None
-    except Refused:
+    except ReadingStopped:
         return None
     if root is None:
         hint = "a workflow starts with `name:` and has `steps:`"
@@ -70,7 +70,7 @@ def build_tree(source: SourceText, report: Report, stream: Iterator[Event]) -> N
     return root
 
 
-def _report_broken(found: Finding, report: Report) -> None:
+def _report_broken(found: SyntaxProblem, report: Report) -> None:
     # A refused value usually breaks the rest of its line too; it is reported only once.
     place = (found.at.source.path, found.at.source.position(found.at.start).line)
     if not any(other.is_error and (other.file, other.line) == place for other in report):
@@ -103,7 +103,7 @@ class _Frame:
         self.height = 0
 
 
-class _Known:
+class _AnchoredNode:
     """A finished node with an anchor, and the cost of an alias to it."""
 
     __slots__ = ("height", "node", "size")
@@ -124,7 +124,7 @@ class _Builder:
         self._shift = 1 if source.text.startswith(BOM) else 0
         self._root = _Frame(0, None)
         self._stack = [self._root]
-        self._anchors: dict[str, _Frame | _Known] = {}
+        self._anchors: dict[str, _Frame | _AnchoredNode] = {}
         self._count = 0
         self._end = 0
         self._dropped = Scalar(None, Span(source, 0, 0), "made")
@@ -179,7 +179,7 @@ class _Builder:
         self._end = end
         self._add(node, 1, 0)
         if event.anchor is not None:
-            self._anchors[event.anchor] = _Known(node, 1, 0)
+            self._anchors[event.anchor] = _AnchoredNode(node, 1, 0)
 
     def _mapping(self, event: Event) -> None:
         self._open(event, {})
@@ -210,7 +210,7 @@ class _Builder:
         node = Sequence(tuple(frame.items), span) if frame.entries is None else Mapping(frame.entries, span)
         self._add(node, frame.size, frame.height + 1)
         if frame.anchor is not None and self._anchors.get(frame.anchor) is frame:
-            self._anchors[frame.anchor] = _Known(node, frame.size, frame.height + 1)
+            self._anchors[frame.anchor] = _AnchoredNode(node, frame.size, frame.height + 1)
 
     def _alias(self, event: Event) -> None:
         span = Span(self.source, event.start_mark.index + self._shift, event.end_mark.index + self._shift)
@@ -218,7 +218,7 @@ class _Builder:
         name = event.anchor or ""
         known = self._anchors.get(name)
         match known:
-            case _Known():
+            case _AnchoredNode():
                 self._reuse(known, span)
             case _Frame():
                 message = f"the alias `*{name}` refers to a value that contains it"
@@ -228,21 +228,21 @@ class _Builder:
                 yaml_refusals.unknown_alias(span, self.report)
                 self._add(Scalar(f"*{name}", span, "plain"), 1, 0)
 
-    def _reuse(self, known: _Known, span: Span) -> None:
+    def _reuse(self, known: _AnchoredNode, span: Span) -> None:
         if len(self._stack) - 1 + known.height > MAX_DEPTH:
             raise report_too_deep(self.source, span.start, self.report)
         self._count += known.size - 1
         if self._count >= MAX_NODES:
             message = f"aliases expand the file to more than {MAX_NODES:,} values"
             self.report.error("alias-refused", message, span, "write the values out")
-            raise Refused
+            raise ReadingStopped
         self._add(known.node, known.size, known.height)
 
     def _add(self, node: Node, size: int, height: int) -> None:
         self._count += 1
         if self.report.dropped:
             # Each further finding would copy its line again, which is expensive in a file of a single line.
-            raise Refused
+            raise ReadingStopped
         if self._count > MAX_NODES:
             raise report_too_many(self.source, node.span.start, self.report)
         frame = self._stack[-1]

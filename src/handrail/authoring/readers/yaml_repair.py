@@ -5,7 +5,7 @@ import re
 from handrail.authoring.readers.limits import quote
 from handrail.model.source import SourceText
 
-LONGEST_LINE = 200
+MAX_LINE_LENGTH = 200
 """Longer lines are not repeated in a hint."""
 
 _TOKEN = re.compile(
@@ -34,7 +34,7 @@ def value_at(source: SourceText, start: int) -> str:
     """Return the unquoted value probably meant at an offset: up to a comment, and up to a `,` in a list."""
     position = source.position(start)
     line = source.line(position.line)
-    before, rest = line[: position.column - 1], line[position.column - 1 :][:LONGEST_LINE]
+    before, rest = line[: position.column - 1], line[position.column - 1 :][:MAX_LINE_LENGTH]
     rest = _COMMENT.sub("", rest).strip()
     if before.count("[") > before.count("]") or before.count("{") > before.count("}"):
         rest = _IN_FLOW.split(rest, maxsplit=1)[0].strip()
@@ -44,7 +44,7 @@ def value_at(source: SourceText, start: int) -> str:
 def negation(source: SourceText, start: int) -> str | None:
     """Return `key: not x` for a condition whose value begins with a `!`, or None where there is no condition."""
     position = source.position(start)
-    key = _CONDITION.search(source.line(position.line)[: position.column - 1][-LONGEST_LINE:])
+    key = _CONDITION.search(source.line(position.line)[: position.column - 1][-MAX_LINE_LENGTH:])
     value = value_at(source, start).removeprefix("!").strip()
     if key is None or not value or value[0] in "!<":
         return None
@@ -53,7 +53,7 @@ def negation(source: SourceText, start: int) -> str | None:
 
 def quote_value(line: str) -> str | None:
     """Return a `key: value` line with the whole value in quotes, or None if it is not such a line."""
-    found = _KEYED.match(_COMMENT.sub("", line)) if len(line) <= LONGEST_LINE else None
+    found = _KEYED.match(_COMMENT.sub("", line)) if len(line) <= MAX_LINE_LENGTH else None
     if found is None:
         return None
     return found[1].strip() + " " + quote(found[2].strip())

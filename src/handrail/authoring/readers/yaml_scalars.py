@@ -22,7 +22,7 @@ _INT = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
 _BASED = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
-_LONGEST_INT = len(str(MAX_INT)) + 1
+_MAX_INT_LENGTH = len(str(MAX_INT)) + 1
 _INFINITY = float("inf")
 
 
@@ -31,7 +31,7 @@ def plain_value(text: str, at: Span, report: Report) -> ScalarValue:
     if text in _WORDS:
         return _WORDS[text]
     if _INT.fullmatch(text):
-        return _check_int(text, int(text) if len(text) <= _LONGEST_INT else None, at, report)
+        return _check_int(text, int(text) if len(text) <= _MAX_INT_LENGTH else None, at, report)
     if _BASED.fullmatch(text):
         return _check_int(text, int(text[2:], 8 if text[1] == "o" else 16), at, report)
     if _FLOAT.fullmatch(text):

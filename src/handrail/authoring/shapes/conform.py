@@ -24,7 +24,7 @@ from handrail.model.diagnostics import Report
 from handrail.model.source import Entry, Mapping, Node, Scalar, Sequence
 from handrail.model.suggest import did_you_mean, suggest
 
-MOST_NAMED = 12
+MAX_NAMED = 12
 """The largest number of keys that a hint lists in full."""
 
 
@@ -171,7 +171,7 @@ def _check_map(shape: shapes.MapOf, node: Node, report: Report) -> None:
 
 def _check_record(shape: shapes.Record, node: Node, report: Report) -> None:
     if not isinstance(node, Mapping):
-        few = 0 < len(shape.keys) <= MOST_NAMED
+        few = 0 < len(shape.keys) <= MAX_NAMED
         keys = f"its keys are {', '.join(shape.keys)}" if few else None
         mismatch("a map", node, report, correct_slip(shape.slips, node) or keys)
         return

@@ -17,7 +17,7 @@ NAMES: dict[Kind, str] = {
     "map": "a map",
 }
 SPOKEN_FLAGS = {"true": "true", "yes": "true", "on": "true", "false": "false", "no": "false", "off": "false"}
-LONGEST_SAID = 60
+MAX_SHOWN_LENGTH = 60
 _HOLE = re.compile("VALUE|NAME")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _PLAIN = re.compile(r"[A-Za-z./][\w ./=+-]*", re.ASCII)
@@ -87,7 +87,7 @@ def _first_text(node: Node) -> str:
 
 
 def _flow_text(text: str) -> str:
-    if not text or len(text) > LONGEST_SAID or "\n" in text:
+    if not text or len(text) > MAX_SHOWN_LENGTH or "\n" in text:
         return "..."
     return text if _PLAIN.fullmatch(text) else quote(text)
 

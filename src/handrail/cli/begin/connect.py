@@ -14,7 +14,7 @@ from handrail.cli.render.safe_text import escape_controls
 from handrail.frozen import frozen
 
 if TYPE_CHECKING:
-    from handrail.operations.connect.connection import Target
+    from handrail.operations.connect.connection import FileTarget
     from handrail.operations.connect.receipts import Receipts
     from handrail.ports.agent_profiles import ConnectedClient
 
@@ -23,7 +23,7 @@ FOR_AGENT = ""
 
 
 @frozen
-class _Wanted:
+class _Options:
     """The options of the call."""
 
     agent: str | None
@@ -62,7 +62,7 @@ def command(**given: Any) -> int:
     Shows the file and the lines that connect it, and writes them after you confirm. Everything else in the file,
     including comments, stays as it is; --undo removes exactly what was written.
     """
-    wanted = _Wanted(**given)
+    wanted = _Options(**given)
     client, target = _target(wanted)
     about = client.title if client is not None else "the agents that look there"
     changed = _undo_target(wanted, target, about) if wanted.undo else _write_target(wanted, target, about, client)
@@ -71,7 +71,7 @@ def command(**given: Any) -> int:
     return 0
 
 
-def _target(wanted: _Wanted) -> "tuple[ConnectedClient | None, Target]":
+def _target(wanted: _Options) -> "tuple[ConnectedClient | None, FileTarget]":
     from handrail.operations.connect.clients import config_target, find_client, skill_folder, skill_target
     from handrail.wiring.machine import this_machine
 
@@ -88,7 +88,7 @@ def _target(wanted: _Wanted) -> "tuple[ConnectedClient | None, Target]":
     return client, skill_target(folder or skill_folder(client, place, os.environ, project=wanted.project))
 
 
-def _write_target(wanted: _Wanted, target: "Target", about: str, client: "ConnectedClient | None") -> bool:
+def _write_target(wanted: _Options, target: "FileTarget", about: str, client: "ConnectedClient | None") -> bool:
     from handrail.operations.connect.connection import look_at, write
 
     receipts = _receipts()
@@ -108,7 +108,7 @@ def _write_target(wanted: _Wanted, target: "Target", about: str, client: "Connec
     return done
 
 
-def _undo_target(wanted: _Wanted, target: "Target", about: str) -> bool:
+def _undo_target(wanted: _Options, target: "FileTarget", about: str) -> bool:
     from handrail.operations.connect.connection import take_back
 
     done = take_back(target, _receipts())
@@ -123,7 +123,7 @@ def _receipts() -> "Receipts":
     return Receipts(current_place().folders.data)
 
 
-def _question(target: "Target", about: str, client: "ConnectedClient | None", wanted: _Wanted) -> str:
+def _question(target: "FileTarget", about: str, client: "ConnectedClient | None", wanted: _Options) -> str:
     from handrail.operations.connect.clients import client_command
 
     if target.form is None:
@@ -135,28 +135,28 @@ def _question(target: "Target", about: str, client: "ConnectedClient | None", wa
     return f"{about} reads {_display_path(target)}; these lines connect it:\n\n{lines}\n{other}".rstrip("\n")
 
 
-def _confirm_write(wanted: _Wanted) -> bool:
+def _confirm_write(wanted: _Options) -> bool:
     if wanted.yes or wanted.as_json:
         return wanted.yes
     return sys.stdin.isatty() and click.confirm("Write this?", err=True)
 
 
-def _command_line(wanted: _Wanted) -> str:
+def _command_line(wanted: _Options) -> str:
     skill = ["--skill", *([wanted.skill] if wanted.skill else [])] if wanted.skill is not None else []
     words = ["handrail", "connect", *([wanted.agent] if wanted.agent else []), *skill]
     return shlex.join([*words, *(["--project"] if wanted.project else [])])
 
 
-def _say(wanted: _Wanted, text: str) -> None:
+def _say(wanted: _Options, text: str) -> None:
     if not wanted.as_json:
         click.echo("\n".join(escape_controls(line) for line in text.split("\n")))
 
 
-def _display_path(target: "Target") -> str:
+def _display_path(target: "FileTarget") -> str:
     return current_place().display_path(target.path)
 
 
-def _data(wanted: _Wanted, target: "Target", *, changed: bool) -> dict[str, object]:
+def _data(wanted: _Options, target: "FileTarget", *, changed: bool) -> dict[str, object]:
     from handrail.operations.connect.connection import look_at
 
     return {

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from handrail.operations.agents.health import AgentHealth
     from handrail.operations.doctor.check import Health, Tool, UsageLimit
     from handrail.operations.driving.driver_info import DriverInfo, HeldLogins
-    from handrail.ports.log_care import Cut, Finding
-    from handrail.sources.tiers import Place
+    from handrail.ports.log_care import Finding, TruncatedStream
+    from handrail.sources.tiers import Location
 
 
 @click.command("doctor", epilog="Example: handrail doctor --repair")
@@ -52,7 +52,7 @@ def command(*, run: str | None, repair: bool, as_json: bool) -> int:
     return 0 if found.is_healthy else 1
 
 
-def _queue(place: "Place") -> "dict[str, dict[str, Any]]":
+def _queue(place: "Location") -> "dict[str, dict[str, Any]]":
     """List the runs that wait for their turn, each with what it waits for."""
     from handrail.model.history.run_lines import Filter
     from handrail.operations.views.queue import OPEN, queue_data
@@ -112,7 +112,7 @@ def _finding_words(found: "Finding") -> str:
     return f"{found.part} {found.name}: {found.problem}{intact}"
 
 
-def _cut_words(cut: "Cut") -> str:
+def _cut_words(cut: "TruncatedStream") -> str:
     if cut.kept and not cut.moved and not cut.lost:
         return f"repaired {cut.stream}: all {cut.kept} events are intact"
     rest = [f"{cut.moved} set aside"] if cut.moved else []
@@ -138,7 +138,7 @@ def _next_lines(found: "Health") -> list[str]:
     return ["next: handrail status"] if found.cuts else []
 
 
-def _first_step(place: "Place") -> str:
+def _first_step(place: "Location") -> str:
     """Suggest a first command that fits the current folder: outside a repository, in one, or in one that is set up."""
     from handrail.operations.workflows.list import repository_workflows
 
@@ -150,7 +150,7 @@ def _first_step(place: "Place") -> str:
     return f"handrail run {names[0]}{_task(place, names[0])}" if names else "handrail list, then handrail run NAME"
 
 
-def _task(place: "Place", name: str) -> str:
+def _task(place: "Location", name: str) -> str:
     """Return a placeholder for the task if the workflow asks for one."""
     from handrail.errors import HandrailError
     from handrail.operations.workflows.inputs import task_input

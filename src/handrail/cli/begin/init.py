@@ -11,7 +11,7 @@ from handrail.frozen import frozen
 
 if TYPE_CHECKING:
     from handrail.cli.render.init import Report
-    from handrail.operations.init.trial import Tried
+    from handrail.operations.init.trial import TrialResult
 
 
 @frozen
@@ -119,7 +119,7 @@ def _try_settings(options: _Options, report: "Report") -> "Report":
     return replace(report, tried=tried, fresh=fresh, whole=merge_settings(report.found, fresh))
 
 
-def _trial(options: _Options, report: "Report") -> "tuple[Tried, ...]":
+def _trial(options: _Options, report: "Report") -> "tuple[TrialResult, ...]":
     from handrail.wiring.trial import new_trial
 
     shown = sys.stderr.isatty() and not options.as_json

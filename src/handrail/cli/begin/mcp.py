@@ -11,18 +11,18 @@ import click
 if TYPE_CHECKING:
     from handrail.errors import HandrailError
     from handrail.serve.mcp.calls import Calls
-    from handrail.serve.mcp.lazy_calls import LateCalls
-    from handrail.serve.mcp.shelf import Shelf
-    from handrail.serve.mcp.shelf_handlers import OpenShelf
+    from handrail.serve.mcp.lazy_calls import LazyCalls
+    from handrail.serve.mcp.resource_catalog import ResourceCatalog
+    from handrail.serve.mcp.resource_handlers import OpenCatalog
     from handrail.serve.mcp.step_tool_calls import AgentCalls
-    from handrail.serve.mcp.streamable_http import Listening
+    from handrail.serve.mcp.streamable_http import ServerAddress
     from handrail.serve.mcp.tool_result import ToolResult
 
 _LATE = (
     "handrail.wiring.session",
     "handrail.serve.mcp.calls",
-    "handrail.serve.mcp.desk_factory",
-    "handrail.serve.mcp.shelf",
+    "handrail.serve.mcp.call_context_factory",
+    "handrail.serve.mcp.resource_catalog",
 )
 """The modules that the first call of a client needs."""
 
@@ -54,46 +54,46 @@ def _serve_client() -> None:
 
     with ExitStack() as stack:
         calls = _late_calls(stack)
-        serve_stdio(calls, open_shelf=_shelf_opener(calls, in_repository=True))
+        serve_stdio(calls, open_catalog=_shelf_opener(calls, in_repository=True))
 
 
-def _shelf_opener(calls: "LateCalls[Calls]", *, in_repository: bool) -> "OpenShelf":
+def _shelf_opener(calls: "LazyCalls[Calls]", *, in_repository: bool) -> "OpenCatalog":
     """Return a function that opens prompts and resources when they are first requested.
 
     A client that starts the server does so in the folder it works in; a client that connects over HTTP works anywhere.
     """
 
-    async def open_shelf() -> "Shelf":
+    async def open_catalog() -> "ResourceCatalog":
         from handrail.cli.options import current_place
-        from handrail.serve.mcp.shelf import Shelf
+        from handrail.serve.mcp.resource_catalog import ResourceCatalog
 
-        desk = (await calls.get_calls()).desk
-        return Shelf(desk, current_place().repository if in_repository else None)
+        ctx = (await calls.get_calls()).ctx
+        return ResourceCatalog(ctx, current_place().repository if in_repository else None)
 
-    return open_shelf
+    return open_catalog
 
 
-def _late_calls(stack: ExitStack) -> "LateCalls[Calls]":
+def _late_calls(stack: ExitStack) -> "LazyCalls[Calls]":
     """Return the calls of a client, loaded at its first call: until then the client is only greeted."""
-    from handrail.serve.mcp.lazy_calls import LateCalls
+    from handrail.serve.mcp.lazy_calls import LazyCalls
 
     def load() -> None:
         for name in _LATE:
             import_module(name)
 
     def open_calls() -> "Calls":
+        from handrail.serve.mcp.call_context_factory import make_call_context
         from handrail.serve.mcp.calls import Calls
-        from handrail.serve.mcp.desk_factory import desk_of
         from handrail.wiring.session import open_session
 
         # If anything fails here, the session is closed at once; otherwise it stays open as long as the outer stack.
         with ExitStack() as trial:
             session = trial.enter_context(open_session())
-            calls = Calls(desk_of(session.system, session.place))
+            calls = Calls(make_call_context(session.system, session.place))
             stack.push(trial.pop_all())
         return calls
 
-    return LateCalls(load, open_calls, _render_fault)
+    return LazyCalls(load, open_calls, _render_fault)
 
 
 def _render_fault(error: "HandrailError | OSError") -> "ToolResult":
@@ -104,7 +104,7 @@ def _render_fault(error: "HandrailError | OSError") -> "ToolResult":
 
 def _serve_agent() -> None:
     """Serve the agent of a step; the environment says which tools it may use and who it is."""
-    from handrail.serve.mcp.lazy_calls import LateCalls
+    from handrail.serve.mcp.lazy_calls import LazyCalls
     from handrail.serve.mcp.server import serve_stdio
     from handrail.serve.mcp.step_tools import select_tools
 
@@ -125,15 +125,15 @@ def _serve_agent() -> None:
             return calls
 
         serve_stdio(
-            LateCalls(load, open_calls, _render_fault), select_tools(os.environ.get("HANDRAIL_AGENT_TOOLS", ""))
+            LazyCalls(load, open_calls, _render_fault), select_tools(os.environ.get("HANDRAIL_AGENT_TOOLS", ""))
         )
 
 
 def _serve_http(port: int, host: str, token_file: Path | None) -> None:
     from handrail.cli.options import current_place
     from handrail.serve.mcp.http_connections import read_limits
+    from handrail.serve.mcp.resource_handlers import ResourceHandlers
     from handrail.serve.mcp.server import server_of
-    from handrail.serve.mcp.shelf_handlers import ShelfHandlers
     from handrail.serve.mcp.streamable_http import Address, serve_http
     from handrail.wiring.secret_files import bearer_token_path, read_bearer_token
 
@@ -142,11 +142,11 @@ def _serve_http(port: int, host: str, token_file: Path | None) -> None:
     token = read_bearer_token(path)
     with ExitStack() as stack:
         calls = _late_calls(stack)
-        server = server_of(calls, shelf=ShelfHandlers(_shelf_opener(calls, in_repository=False)))
+        server = server_of(calls, catalog=ResourceHandlers(_shelf_opener(calls, in_repository=False)))
         serve_http(server, token, Address(host, port), limits, lambda where: _tell(where, path))
 
 
-def _tell(where: "Listening", path: Path) -> None:
+def _tell(where: "ServerAddress", path: Path) -> None:
     from handrail.cli.output import note
 
     click.echo(f"serving MCP at {where.url} (Ctrl-C stops it)")

@@ -10,9 +10,9 @@ from handrail.cli.output import note
 
 if TYPE_CHECKING:
     from handrail.operations.runs.lifecycle import Request
-    from handrail.operations.runs.prepare import Prepared, Wanted
+    from handrail.operations.runs.prepare import PreparedRun, RunOptions
     from handrail.ports.machine import Machine
-    from handrail.sources.tiers import Place
+    from handrail.sources.tiers import Location
     from handrail.wiring.session import Session
 
 CASSETTE = "cassette"
@@ -42,13 +42,13 @@ def command(*, detach: bool, as_json: bool, record: str | None, **wanted: Any) -
     from handrail.cli.live.follow_run import continue_detached, watch
     from handrail.operations.driving.drive import RunClaim
     from handrail.operations.runs.lifecycle import start
-    from handrail.operations.runs.prepare import Wanted
+    from handrail.operations.runs.prepare import RunOptions
     from handrail.wiring.session import current_actor, open_session
 
     if record is not None:
         _require_recordable(record, wanted["agent"], detach=detach)
     place, actor = current_place(), current_actor()
-    prepared = _prepare_run(place, Wanted(**wanted, by=str(actor)), may_ask=actor.decides and not as_json)
+    prepared = _prepare_run(place, RunOptions(**wanted, by=str(actor)), may_ask=actor.decides and not as_json)
     with open_session() as session:
         claim = RunClaim(session.log, "handrail run")
         request = _request(session, prepared, with_changes=wanted["with_changes"])
@@ -108,7 +108,7 @@ def _tell_recorded(session: "Session", run: str, record: str | None) -> None:
         note(f"warning: {escape_controls(drift)}")
 
 
-def _introduce(session: "Session", run: str, prepared: "Prepared", *, as_json: bool) -> None:
+def _introduce(session: "Session", run: str, prepared: "PreparedRun", *, as_json: bool) -> None:
     """Announce the run: its name, its version, what it may use at most and where it works.
 
     The worktree is shown only on a terminal; a folder that is used as it is, everywhere.
@@ -145,7 +145,7 @@ def _tell_left_out(files: tuple[str, ...]) -> None:
         note(f"{count} not part of this run (--with-changes includes them)")
 
 
-def _request(session: "Session", prepared: "Prepared", *, with_changes: bool) -> "Request":
+def _request(session: "Session", prepared: "PreparedRun", *, with_changes: bool) -> "Request":
     """Return what the run starts from, with the uncommitted files of the checkout if they were requested."""
     from dataclasses import replace
 
@@ -160,7 +160,7 @@ def _request(session: "Session", prepared: "Prepared", *, with_changes: bool) ->
     )
 
 
-def _prepare_run(place: "Place", wanted: "Wanted", *, may_ask: bool) -> "Prepared":
+def _prepare_run(place: "Location", wanted: "RunOptions", *, may_ask: bool) -> "PreparedRun":
     """Prepare the run; on a terminal, ask for the trust that is missing."""
     from handrail.errors import Untrusted
     from handrail.operations.runs.prepare import prepare
@@ -183,7 +183,7 @@ def _prepare_run(place: "Place", wanted: "Wanted", *, may_ask: bool) -> "Prepare
             return prepared
 
 
-def _ask_for_trust(machine: "Machine", place: "Place", workflow: str) -> bool:
+def _ask_for_trust(machine: "Machine", place: "Location", workflow: str) -> bool:
     from handrail.cli.render.trust import render_question
     from handrail.operations.runs.prepare import find_missing_trust
     from handrail.operations.workflows.trust import grant

@@ -22,7 +22,7 @@ AGENT, PERSON, HANDRAIL = "agent", "you", "handrail"
 
 
 @frozen
-class Bar:
+class TimelineBar:
     """One step in the timeline."""
 
     address: str
@@ -55,7 +55,7 @@ def count_lost_events(log: Log, before: dict[str, tuple[str, ...]]) -> int:
     )
 
 
-def timeline(log: Log) -> tuple[Bar, ...]:
+def timeline(log: Log) -> tuple[TimelineBar, ...]:
     """List every step with its start and its end, in the order in which they started."""
     found = [bar for member in members(log, RUN) for bar in _bars(log, member.run)]
     return tuple(sorted(found, key=lambda bar: bar.began))
@@ -87,7 +87,7 @@ def list_declined_findings(log: Log) -> list[dict[str, Any]]:
     return [{name: each[name] for name in ("file", "message", "reason")} for each in review.get("declined", [])]
 
 
-def _bars(log: Log, run: str) -> Iterator[Bar]:
+def _bars(log: Log, run: str) -> Iterator[TimelineBar]:
     open_ones: dict[int, ev.StepBegan | ev.ApprovalRequested] = {}
     for seq, event in events_of(log, run):
         match event:
@@ -95,7 +95,7 @@ def _bars(log: Log, run: str) -> Iterator[Bar]:
                 open_ones[seq] = event
             case ev.StepEnded() if event.began in open_ones:
                 begin = open_ones.pop(event.began)
-                yield Bar(
+                yield TimelineBar(
                     begin.address,
                     _performer_name(begin),
                     begin.at,
@@ -105,7 +105,7 @@ def _bars(log: Log, run: str) -> Iterator[Bar]:
                 )
             case ev.ApprovalDecided() if event.asked in open_ones:
                 begin = open_ones.pop(event.asked)
-                yield Bar(begin.address, PERSON, begin.at, event.at)
+                yield TimelineBar(begin.address, PERSON, begin.at, event.at)
             case _:
                 pass
 

@@ -18,7 +18,7 @@ from handrail.cli.demo.record import (
     timeline,
 )
 from handrail.cli.demo.screen import Screen
-from handrail.cli.demo.terminal import NEXT, RUN, NotAsShown, Terminal
+from handrail.cli.demo.terminal import NEXT, RUN, Terminal, UnexpectedOutput
 from handrail.cli.demo.timeline import render_timeline
 from handrail.frozen import frozen
 from handrail.operations.views.costs import cost_of
@@ -37,7 +37,7 @@ network. The rest is real: git, tests, processes. Nothing of yours is touched.""
 
 
 @frozen
-class Part:
+class StoryPart:
     """A part that was shown."""
 
     name: str
@@ -55,24 +55,24 @@ class Story:
     began: float = field(default_factory=time.monotonic)
     child: "subprocess.Popen[str] | None" = None
     """The process that is going to be killed."""
-    parts: list[Part] = field(default_factory=list[Part])
+    parts: list[StoryPart] = field(default_factory=list[StoryPart])
     facts: dict[str, Any] = field(default_factory=dict[str, Any])
     before: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     """The hashes of what was recorded when the process was killed."""
     moments: list[tuple[float, str]] = field(default_factory=list[tuple[float, str]])
 
-    def tell(self) -> NotAsShown | None:
+    def tell(self) -> UnexpectedOutput | None:
         """Show every part; stop at the first that fails and return its error."""
         self.screen.say(INTRO)
         for name, show in PARTS:
             began = time.monotonic()
             try:
                 show(self)
-            except NotAsShown as error:
-                self.parts.append(Part(name, ok=False, seconds=time.monotonic() - began))
+            except UnexpectedOutput as error:
+                self.parts.append(StoryPart(name, ok=False, seconds=time.monotonic() - began))
                 self.facts["error"] = {"code": error.code, "message": error.message, "next": error.next_step}
                 return error
-            self.parts.append(Part(name, ok=True, seconds=time.monotonic() - began))
+            self.parts.append(StoryPart(name, ok=True, seconds=time.monotonic() - began))
         return None
 
     @property
@@ -103,7 +103,7 @@ def _run(story: Story) -> None:
 def _kill(story: Story) -> None:
     story.screen.show_heading("In the middle of the work, the process is killed.")
     if story.child is None:
-        raise NotAsShown("there is no process to kill")
+        raise UnexpectedOutput("there is no process to kill")
     story.terminal.kill(story.child)
     story.moments.append((time.time(), "kill -9"))
     story.facts["killed"] = {"pid": story.child.pid, "signal": -story.child.returncode}
@@ -190,7 +190,7 @@ def _is_checkout_untouched(story: Story) -> bool:
 
 def _expect(words: str, holds: bool) -> None:
     if not holds:
-        raise NotAsShown(f"this does not hold: {words}", next_step=NEXT)
+        raise UnexpectedOutput(f"this does not hold: {words}", next_step=NEXT)
 
 
 @contextmanager

@@ -18,15 +18,15 @@ from handrail.errors import HandrailError
 
 RUN = "demo-1"
 _BOOT = "import sys; sys.path.append(sys.argv.pop(1)); from handrail.cli.main import main; main()"
-_LOOK_EVERY = 0.02
+_POLL_INTERVAL = 0.02
 _SHOWN_WITHIN = 2.0
 _QUIET = 0.3
 """Seconds after its last line during which a running command may print more about the same moment."""
-_PATIENCE = 60.0
+_TIMEOUT = 60.0
 """Timeout in seconds for a command of the demo; each takes a few seconds on a slow machine."""
 
 
-class NotAsShown(HandrailError):
+class UnexpectedOutput(HandrailError):
     """A command of the demo did not do what it is there to show."""
 
     code = "demo"
@@ -63,13 +63,13 @@ class Terminal:
         child = self._start(_program(words))
         self._reader = threading.Thread(target=self._read_along, args=(child,), daemon=True)
         self._reader.start()
-        until = time.monotonic() + _PATIENCE
+        until = time.monotonic() + _TIMEOUT
         while not when():
             if self._broken is not None:
                 raise self._broken
             if child.poll() is not None or time.monotonic() > until:
-                raise NotAsShown("`handrail run` did not reach the step at which it is killed", next_step=NEXT)
-            time.sleep(_LOOK_EVERY)
+                raise UnexpectedOutput("`handrail run` did not reach the step at which it is killed", next_step=NEXT)
+            time.sleep(_POLL_INTERVAL)
         self._settle()
         return child
 
@@ -77,17 +77,17 @@ class Terminal:
         """Kill such a command with SIGKILL: it gets no chance to print or save anything."""
         self.screen.show_command(f"kill -9 {child.pid}")
         os.kill(child.pid, signal.SIGKILL)
-        child.wait(_PATIENCE)
+        child.wait(_TIMEOUT)
         if self._reader is not None:
-            self._reader.join(_PATIENCE)
+            self._reader.join(_TIMEOUT)
 
     def _settle(self) -> None:
         """Wait until the screen has caught up: a command prints a little after it writes to the log."""
         holds = time.monotonic()
         while self._last_line < holds and time.monotonic() < holds + _SHOWN_WITHIN:
-            time.sleep(_LOOK_EVERY)
+            time.sleep(_POLL_INTERVAL)
         while time.monotonic() < self._last_line + _QUIET:
-            time.sleep(_LOOK_EVERY)
+            time.sleep(_POLL_INTERVAL)
 
     def _read_along(self, child: "subprocess.Popen[str]") -> None:
         try:
@@ -101,21 +101,21 @@ class Terminal:
             child.kill()
             child.wait()
         if self._reader is not None:
-            self._reader.join(_PATIENCE)
+            self._reader.join(_TIMEOUT)
         for child in self.running:
             if child.stdout is not None:
                 child.stdout.close()
         if not self.over and self.place.folders.data.exists():
             with suppress(OSError, subprocess.TimeoutExpired):
                 stop = self._start(_program(("stop", RUN)))
-                stop.communicate(timeout=_PATIENCE)
+                stop.communicate(timeout=_TIMEOUT)
 
     def _run_to_end(self, argv: Sequence[str], name: str, code: int, *, quiet: bool = False) -> str:
         child = self._start(argv)
         said = self._show_output(child, quiet=quiet)
-        ended = child.wait(_PATIENCE)
+        ended = child.wait(_TIMEOUT)
         if ended != code:
-            raise NotAsShown(f"`{name}` ended with exit code {ended} instead of {code}", next_step=NEXT)
+            raise UnexpectedOutput(f"`{name}` ended with exit code {ended} instead of {code}", next_step=NEXT)
         return said
 
     def _show_output(self, child: "subprocess.Popen[str]", *, quiet: bool = False) -> str:

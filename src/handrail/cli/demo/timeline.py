@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from handrail.cli.demo.record import Bar
+from handrail.cli.demo.record import TimelineBar
 from handrail.cli.render.safe_text import crop, pad
 from handrail.operations.views.money import duration
 
@@ -10,7 +10,7 @@ COLUMNS = 24
 """The width of the bars."""
 
 
-def render_timeline(steps: Sequence[Bar], moments: Iterable[tuple[float, str]]) -> list[str]:
+def render_timeline(steps: Sequence[TimelineBar], moments: Iterable[tuple[float, str]]) -> list[str]:
     """Render the steps as lines, with the other moments between them."""
     begins = min(bar.began for bar in steps)
     scale = COLUMNS / max(0.001, max(bar.ended for bar in steps) - begins)
@@ -19,7 +19,7 @@ def render_timeline(steps: Sequence[Bar], moments: Iterable[tuple[float, str]]) 
     return [line for _, line in sorted(lines, key=lambda each: each[0])]
 
 
-def _line(bar: Bar, begins: float, scale: float) -> str:
+def _line(bar: TimelineBar, begins: float, scale: float) -> str:
     at = min(COLUMNS - 1, int((bar.began - begins) * scale))
     long = max(1, min(COLUMNS - at, round((bar.ended - bar.began) * scale)))
     mark = "✓" if bar.ok else "✗"

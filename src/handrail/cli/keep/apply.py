@@ -8,7 +8,7 @@ from handrail.cli.options import json_option, optional_run_argument
 from handrail.cli.output import note, write_json
 
 if TYPE_CHECKING:
-    from handrail.operations.delivery.deliver import Applied
+    from handrail.operations.delivery.deliver import ApplyResult
 
 
 @click.command("apply", epilog="Example: handrail apply fix-bug-1")
@@ -44,7 +44,7 @@ def command(*, run: str | None, undo: bool, accept_git_changes: bool, as_json: b
         _say(done, undo=undo)
 
 
-def _say(done: "Applied", *, undo: bool) -> None:
+def _say(done: "ApplyResult", *, undo: bool) -> None:
     count = "1 file" if len(done.files) == 1 else f"{len(done.files)} files"
     if undo:
         click.echo(f"Undid the changes of {done.run}: {count} restored in your checkout.")

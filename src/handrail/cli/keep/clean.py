@@ -8,7 +8,7 @@ from handrail.cli.options import json_option
 from handrail.cli.output import write_json
 
 if TYPE_CHECKING:
-    from handrail.operations.delivery.clean import Cleaned
+    from handrail.operations.delivery.clean import CleanResult
     from handrail.ports.delivery import Leftover
 
 
@@ -37,20 +37,20 @@ def command(*, dry_run: bool, as_json: bool) -> None:
         click.echo(line)
 
 
-def _clean(*, dry_run: bool) -> "Cleaned":
+def _clean(*, dry_run: bool) -> "CleanResult":
     import time
 
-    from handrail.operations.delivery.clean import Cleaned, clean, retention_here
+    from handrail.operations.delivery.clean import CleanResult, clean, retention_here
     from handrail.wiring.session import open_existing_session
 
     with open_existing_session() as session:
         if session is None:
-            return Cleaned((), ())
+            return CleanResult((), ())
         retention = retention_here(session.place.folders, time.time())
         return clean(session.log, session.system.workspaces, retention, dry_run=dry_run)
 
 
-def _lines(found: "Cleaned", *, dry_run: bool) -> list[str]:
+def _lines(found: "CleanResult", *, dry_run: bool) -> list[str]:
     from handrail.cli.render.safe_text import escape_controls
 
     verb = "would remove" if dry_run else "removed"

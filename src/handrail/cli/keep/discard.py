@@ -8,7 +8,7 @@ from handrail.cli.options import json_option, run_argument
 from handrail.cli.output import note, write_json
 
 if TYPE_CHECKING:
-    from handrail.operations.delivery.deliver import Discarded
+    from handrail.operations.delivery.deliver import DiscardResult
     from handrail.wiring.session import Session
 
 
@@ -28,7 +28,7 @@ def command(*, run: str, set_aside: bool, as_json: bool) -> None:
     from handrail.wiring.session import open_run_session
 
     folders: tuple[str, ...] = ()
-    done: tuple[Discarded, ...] = ()
+    done: tuple[DiscardResult, ...] = ()
     with open_run_session() as session:
         found, workspaces = session.find(run), session.system.workspaces
         owns = set_aside or deliver.require_discardable(session.log, workspaces, found)
@@ -67,5 +67,5 @@ def _stop(session: "Session", run: str) -> None:
         note(f"{run} was stopped for good")
 
 
-def _data(done: "Discarded") -> dict[str, str]:
+def _data(done: "DiscardResult") -> dict[str, str]:
     return {"run": done.run, "branch": done.branch, "commit": done.commit, "ref": done.ref}

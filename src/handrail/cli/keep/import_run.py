@@ -19,13 +19,13 @@ def command(*, file: BinaryIO, as_json: bool) -> None:
     """
     import time
 
-    from handrail.operations.delivery.export_import import Arrival, ids_in_use, import_run
+    from handrail.operations.delivery.export_import import ImportContext, ids_in_use, import_run
     from handrail.wiring.session import current_actor, open_session
 
     data = file.read()
     with open_session() as session:
         is_taken = ids_in_use(session.system.folder, session.system.workspaces)
-        done = import_run(session.log, data, Arrival(by=str(current_actor()), at=time.time(), is_taken=is_taken))
+        done = import_run(session.log, data, ImportContext(by=str(current_actor()), at=time.time(), is_taken=is_taken))
     if as_json:
         write_json({"run": done.run, "original": done.original, "events": done.events, "held": done.held})
         return

@@ -5,7 +5,7 @@ import asyncio
 import click
 
 from handrail.cli.live.keyboard import open_keyboard
-from handrail.cli.live.session_loop import Attendance
+from handrail.cli.live.session_loop import InteractiveRun
 from handrail.cli.live.view import is_live, view_of
 from handrail.cli.output import note, write_json
 from handrail.cli.render.layout import wrap_text
@@ -13,7 +13,7 @@ from handrail.cli.render.run_end import final_lines
 from handrail.cli.render.safe_text import escape_controls
 from handrail.errors import LogConflict
 from handrail.frozen import frozen
-from handrail.operations.driving.drive import Follower, Happened, RunClaim, lacks_login, wait_until_inbox_empty
+from handrail.operations.driving.drive import EventFollower, RunClaim, RunEvent, lacks_login, wait_until_inbox_empty
 from handrail.operations.driving.live import Activity
 from handrail.operations.views.costs import spending_before_fork
 from handrail.operations.views.run_document import exit_code, plan_of, run_document
@@ -25,18 +25,18 @@ HUNG_UP = 129
 
 
 @frozen
-class Watch:
+class RunDisplay:
     """How a run is driven and shown: by which command, and whether as one JSON document at the end."""
 
     session: Session
     run: str
     name: str
     as_json: bool
-    follower: Follower
+    follower: EventFollower
     activity: Activity
     claim: RunClaim
     """Keeps the background driver away from the run until it is clear who drives it."""
-    past: tuple[Happened, ...] = ()
+    past: tuple[RunEvent, ...] = ()
     """The earlier events: steps that began in them end now."""
     instead: bool = False
     """Whether the environment of this process replaces the one that the run had, which lacked a login."""
@@ -66,21 +66,21 @@ class Watch:
         at = find_acting_run(self.session.log, self.run).acting
         return at.status == "running" and bool(at.held_by)
 
-    def move(self, *, asks: bool = False) -> Attendance:
+    def move(self, *, asks: bool = False) -> InteractiveRun:
         """Drive the run as far as it goes; `asks` says whether a person at the terminal is asked on the way."""
         # An agent that has a terminal is not asked: its answer would count as the person's.
         typed = open_keyboard() if asks and not self.as_json and current_actor().decides else None
         view = view_of(self.session, self.run, self.activity, as_json=self.as_json, in_place=typed is not None)
         for happened in self.past:
             view.lines.line(happened)
-        attended = Attendance(self.session, self.run, self.name, view, self.follower, typed, self.claim)
+        attended = InteractiveRun(self.session, self.run, self.name, view, self.follower, typed, self.claim)
         asyncio.run(attended.go())
         return attended
 
 
-def watch(session: Session, run: str, name: str, *, as_json: bool, claim: RunClaim | None = None) -> Watch:
+def watch(session: Session, run: str, name: str, *, as_json: bool, claim: RunClaim | None = None) -> RunDisplay:
     """Prepare to watch and drive a run: from now on, or from its beginning if it is claimed already."""
-    follower = Follower(session.log, run)
+    follower = EventFollower(session.log, run)
     from_now = claim is None
     claim = claim or RunClaim(session.log, name)
     if from_now and holder_of(session.log, run) is None:
@@ -92,7 +92,7 @@ def watch(session: Session, run: str, name: str, *, as_json: bool, claim: RunCla
     past = tuple(follower.news()) if from_now else ()
     for happened in past:
         activity.see(happened)
-    return Watch(session, run, name, as_json, follower, activity, claim, past, instead)
+    return RunDisplay(session, run, name, as_json, follower, activity, claim, past, instead)
 
 
 def echo_fitting(lines: list[str]) -> None:
@@ -115,7 +115,7 @@ def refuse_if_driven(session: Session, run: str) -> None:
         raise LogConflict(f"{run} is driven by {holder_words(holder)}", next_step=f"handrail status {run}")
 
 
-def continue_run(watched: Watch) -> int:
+def continue_run(watched: RunDisplay) -> int:
     """Continue a run after a message: here, or in the process that already drives it."""
     session = watched.session
     holder = holder_of(session.log, watched.run)
@@ -129,7 +129,7 @@ def continue_run(watched: Watch) -> int:
     return 0
 
 
-def continue_detached(watched: Watch) -> int:
+def continue_detached(watched: RunDisplay) -> int:
     """Leave a run to whoever drives it, or else to the background driver, and return at once."""
     from handrail.operations.driving.handover import keep_going
 
@@ -148,7 +148,7 @@ def continue_detached(watched: Watch) -> int:
     return 0
 
 
-def process_inbox(watched: Watch) -> None:
+def process_inbox(watched: RunDisplay) -> None:
     """Make sure that a message is processed: by whoever drives the run, or here."""
     log = watched.session.log
     if holder_of(log, watched.run) is None:

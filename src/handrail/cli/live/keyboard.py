@@ -7,7 +7,7 @@ import termios
 
 from handrail.frozen import frozen
 
-LONGEST = 1 << 16
+MAX_LENGTH = 1 << 16
 
 
 @frozen
@@ -21,7 +21,7 @@ class Keyboard:
         if not self.is_in_foreground() or not select.select([self.fd], [], [], 0)[0]:
             return None
         try:
-            return os.read(self.fd, LONGEST).decode(errors="replace")
+            return os.read(self.fd, MAX_LENGTH).decode(errors="replace")
         except OSError:
             # The terminal was closed: what happens to the run then is decided elsewhere.
             return None

@@ -33,7 +33,7 @@ _SHOWN: dict[Choice, str] = {
     "go on": "[g]o on with the same amount once more",
     "stop": "[s]top for good",
 }
-MOST_SHOWN = 20
+MAX_SHOWN = 20
 """The number of lines of a value that are shown with an approval."""
 
 
@@ -158,9 +158,9 @@ class Question:
         for name, value in ({} if asked is None else asked.show).items():
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
             told = escape_lines((f"{name}:\n{text}" if "\n" in text.rstrip() else f"{name}: {text}").rstrip())
-            found += [line for each in told[:MOST_SHOWN] for line in _indent(each, columns)]
+            found += [line for each in told[:MAX_SHOWN] for line in _indent(each, columns)]
             rest = " ([d]iff shows all)" if name == "diff" else f": handrail show {self.asks.run}"
-            found += [f"    … {len(told) - MOST_SHOWN} more lines{rest}"] if len(told) > MOST_SHOWN else []
+            found += [f"    … {len(told) - MAX_SHOWN} more lines{rest}"] if len(told) > MAX_SHOWN else []
         return found
 
 

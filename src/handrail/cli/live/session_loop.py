@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from handrail.cli.live.keyboard import Keyboard
-from handrail.cli.live.view import View
+from handrail.cli.live.view import LiveView
 from handrail.late_import import late_import
-from handrail.operations.driving.drive import Drive, Follower, Happened, RunClaim
+from handrail.operations.driving.drive import Drive, EventFollower, RunClaim, RunEvent
 from handrail.operations.views.run_tree import find_acting_run, root_of
 from handrail.wiring.session import Session
 from handrail.wiring.system import tell_people
@@ -30,21 +30,21 @@ else:
     questions = late_import("handrail.operations.views.questions")
     question_view = late_import("handrail.cli.live.question")
 
-EVERY = 0.1
+REFRESH_INTERVAL = 0.1
 """Seconds between two looks at the keyboard and at the progress."""
 ASKS = frozenset({"approval_requested", "question_asked", "run_blocked"})
 SETTLES = frozenset({"approval_decided", "question_answered", "run_resumed", "run_rewound", "run_ended"})
 
 
 @dataclass(slots=True)
-class Attendance:
+class InteractiveRun:
     """One run that is driven in this process until nothing moves and nobody is asked."""
 
     session: Session
     run: str
     name: str
-    view: View
-    follower: Follower
+    view: LiveView
+    follower: EventFollower
     keyboard: Keyboard | None
     """Where questions are answered; None if nobody can be asked."""
     claim: RunClaim
@@ -75,9 +75,9 @@ class Attendance:
 
     async def _wait_for_tick(self) -> None:
         if self._moving.done():
-            await asyncio.sleep(EVERY)
+            await asyncio.sleep(REFRESH_INTERVAL)
         else:
-            await asyncio.wait({self._moving}, timeout=EVERY)
+            await asyncio.wait({self._moving}, timeout=REFRESH_INTERVAL)
 
     def _is_over(self) -> bool:
         """Whether nothing moves and nobody is asked; asks the next question if one is due."""
@@ -101,7 +101,7 @@ class Attendance:
         session = self.session
         queue.ensure_queue_driver(session.log, session.place.folders, session.machine.programs, self.run)
 
-    def _handle_event(self, happened: Happened) -> None:
+    def _handle_event(self, happened: RunEvent) -> None:
         question, kind = self._question, happened.event.kind
         self._look = self._look or kind in ASKS | SETTLES
         if question is not None and happened.run == question.asks.run and kind in SETTLES:

@@ -11,21 +11,21 @@ import click
 from handrail.cli.live.area import LiveArea, PlainLines, Writer, terminal_columns
 from handrail.cli.render.layout import wrap_text
 from handrail.cli.render.safe_text import escape_controls, width
-from handrail.cli.render.step_rows import HINT, PAUSING, Circumstances, local_time, rows
+from handrail.cli.render.step_rows import HINT, PAUSING, RowContext, local_time, rows
 from handrail.cli.render.steps import WIDTH, StepLines
 from handrail.model.history import events as ev
-from handrail.operations.driving.drive import Happened
-from handrail.operations.driving.live import Activity, Effort
+from handrail.operations.driving.drive import RunEvent
+from handrail.operations.driving.live import Activity, StepActivity
 from handrail.operations.views.money import limit_words, price_words
 from handrail.operations.views.run_document import plan_of, run_limits, state_of
 from handrail.wiring.session import Session
 
-WIDEST_NAME = 16
+MAX_NAME_WIDTH = 16
 """The number of columns up to which the names of steps are aligned."""
 
 
 @dataclass(slots=True)
-class View:
+class LiveView:
     """Shows events as they arrive, and what is in progress."""
 
     session: Session
@@ -41,7 +41,7 @@ class View:
     def __post_init__(self) -> None:
         self._limit = self._most()
 
-    def show(self, happened: Happened) -> None:
+    def show(self, happened: RunEvent) -> None:
         """Show an event."""
         before = self.activity.last(happened.run)
         self.activity.see(happened)
@@ -61,14 +61,14 @@ class View:
         if not self.live:
             return
         hint = PAUSING if pausing else HINT
-        around = Circumstances(time.time(), self.writer.columns, self._cost(), hint)
+        around = RowContext(time.time(), self.writer.columns, self._cost(), hint)
         self.writer.draw(rows(self.activity, self._latest_activity, around))
 
     def close(self) -> None:
         """Remove the live lines."""
         self.writer.draw(())
 
-    def _latest_activity(self, effort: Effort) -> str:
+    def _latest_activity(self, effort: StepActivity) -> str:
         if effort.reports or not effort.who:
             return effort.reports
         return self.glimpse(effort.run, effort.seq, effort.agent)
@@ -84,7 +84,7 @@ class View:
         state = state_of(self.session.log, self.run)
         return run_limits(plan_of(self.session.log, state.plan), state).get("usd")
 
-    def _fixing(self, happened: Happened, effort: Effort | None) -> str:
+    def _fixing(self, happened: RunEvent, effort: StepActivity | None) -> str:
         """Describe which fix follows checks that failed."""
         event = happened.event
         if not self.live or effort is None or not isinstance(event, ev.StepEnded) or event.status != "failed":
@@ -92,7 +92,7 @@ class View:
         most = self.activity.fixes(happened.run, event.address)
         return f" → fixing, try {effort.attempt} of {most}" if effort.attempt <= most else ""
 
-    def _say_limit(self, event: ev.RetryScheduled, effort: Effort | None) -> None:
+    def _say_limit(self, event: ev.RetryScheduled, effort: StepActivity | None) -> None:
         whose = f"{effort.who.partition('/')[0].capitalize()}'s" if effort is not None and effort.who else "The agent's"
         resumes = f"Continues at {local_time(event.due, event.at)}, even without this terminal; Ctrl-C pauses."
         text = escape_controls(f"{whose} usage limit is reached. {resumes}")
@@ -100,7 +100,7 @@ class View:
             self.writer.say(line)
 
 
-def view_of(session: Session, run: str, activity: Activity, *, as_json: bool, in_place: bool) -> View:
+def view_of(session: Session, run: str, activity: Activity, *, as_json: bool, in_place: bool) -> LiveView:
     """Build the view that fits the output."""
     live = is_live(as_json=as_json)
     on_terminal = sys.stdout.isatty() and not as_json
@@ -108,14 +108,14 @@ def view_of(session: Session, run: str, activity: Activity, *, as_json: bool, in
     writer = LiveArea(sys.stdout, color=_has_color()) if live else PlainLines(as_json, columns)
     name = _names(session, run) if live else 0
     lines = StepLines(live=live, in_place=on_terminal and in_place, name=name)
-    return View(
+    return LiveView(
         session,
         run,
         activity,
         writer,
         lines,
         live,
-        session.system.glimpses.describe_activity if live else _report_no_activity,
+        session.system.activity.describe_activity if live else _report_no_activity,
     )
 
 
@@ -135,4 +135,4 @@ def _has_color() -> bool:
 
 def _names(session: Session, run: str) -> int:
     plan = plan_of(session.log, state_of(session.log, run).plan)
-    return min(WIDEST_NAME, max((width(step.name) for step in plan.steps), default=0))
+    return min(MAX_NAME_WIDTH, max((width(step.name) for step in plan.steps), default=0))

@@ -15,7 +15,7 @@ def command(*, place: str, agent: str, repository: str, title: str) -> int:
 
     from handrail.cli.render.safe_text import escape_controls
     from handrail.operations.agents.configured_agents import ConfiguredAgents
-    from handrail.operations.views.agent_window import View, disable_echo
+    from handrail.operations.views.agent_window import CallFollower, disable_echo
     from handrail.sources.folders import user_folders
     from handrail.wiring.machine import this_machine
 
@@ -23,6 +23,6 @@ def command(*, place: str, agent: str, repository: str, title: str) -> int:
     machine = this_machine()
     known = ConfiguredAgents(machine.agents, user_folders(os.environ)).find(agent, repository)
     click.echo(escape_controls(f"{title} · {known.name} · input typed here is ignored"))
-    for line in View(Path(place), known, machine.processes, machine.redactor()).lines():
+    for line in CallFollower(Path(place), known, machine.processes, machine.redactor()).lines():
         click.echo(escape_controls(line))
     return 0

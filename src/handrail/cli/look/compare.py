@@ -8,9 +8,9 @@ from handrail.cli.options import complete_runs, json_option
 from handrail.cli.output import write_json
 
 if TYPE_CHECKING:
-    from handrail.operations.views.compare import Side
+    from handrail.operations.views.compare import ComparedRun
 
-WIDEST = 40
+MAX_WIDTH = 40
 """The widest column for the outcome of one run."""
 
 
@@ -37,7 +37,7 @@ def command(*, runs: tuple[str, ...], as_json: bool) -> None:
     click.echo(render_table([[name, *(column[name] for column in columns)] for name in names]))
 
 
-def _column(side: "Side") -> dict[str, str]:
+def _column(side: "ComparedRun") -> dict[str, str]:
     from handrail.cli.render.safe_text import crop, escape_controls
     from handrail.operations.views.compare import count_changed_lines
     from handrail.operations.views.money import duration, price_words
@@ -50,7 +50,7 @@ def _column(side: "Side") -> dict[str, str]:
         "": state.run,
         "workflow": f"{state.workflow}, pinned {short_hash(state.definition)}",
         "copy of": f"{state.forked_from[0]}, event {state.forked_from[1]}" if state.forked_from else "–",
-        "outcome": crop(escape_controls(" ".join(side.outcome.split())), WIDEST),
+        "outcome": crop(escape_controls(" ".join(side.outcome.split())), MAX_WIDTH),
         "steps": ", ".join(f"{count} {status.replace('_', ' ')}" for status, count in side.steps.items()) or "none",
         "cost": price_words(total) or "–",
         "tokens": str(total.tokens),
@@ -60,7 +60,7 @@ def _column(side: "Side") -> dict[str, str]:
     }
 
 
-def _data(side: "Side") -> dict[str, Any]:
+def _data(side: "ComparedRun") -> dict[str, Any]:
     from handrail.cli.render.diff import file_data
     from handrail.operations.views.money import spending_data
 

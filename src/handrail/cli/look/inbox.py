@@ -8,7 +8,7 @@ from handrail.cli.options import json_option
 from handrail.cli.output import write_json
 
 if TYPE_CHECKING:
-    from handrail.operations.views.overview import Line
+    from handrail.operations.views.overview import RunRow
 
 WAITS_FOR_ME = ("needs you", "paused")
 
@@ -33,7 +33,7 @@ def command(*, as_json: bool) -> None:
     click.echo("\n".join(shown))
 
 
-def _items(needed: "list[Line]") -> list[dict[str, Any]]:
+def _items(needed: "list[RunRow]") -> list[dict[str, Any]]:
     """List each run that needs a person; an approval comes with its message and the values that it shows."""
     asked = _approvals([each.run for each in needed])
     said = [{"run": each.run, "step": each.step, "says": each.words, "next": each.next_step} for each in needed]

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from handrail.model.history.events import Event
     from handrail.wiring.session import Session
 
-LOOK_EVERY = 0.2
-PATIENCE = 5.0
+POLL_INTERVAL = 0.2
+TIMEOUT = 5.0
 """Seconds until a run without a driver counts as interrupted: one that was just started has none yet."""
 INTERRUPTED = 130
-LEFT = 48
+PREFIX_WIDTH = 48
 """The columns of number, time and kind."""
 
 
@@ -68,7 +68,7 @@ def _news(
             yield news
         if _stands(session, run, moved):
             return
-        time.sleep(LOOK_EVERY)
+        time.sleep(POLL_INTERVAL)
 
 
 def _stands(session: "Session", run: str, moved: float) -> bool:
@@ -77,8 +77,8 @@ def _stands(session: "Session", run: str, moved: float) -> bool:
 
     at = find_acting_run(session.log, run).acting
     if at.status in ("queued", "running") or at.reason in ("timer", "quota"):
-        return holder_of(session.log, run) is None and time.monotonic() - moved > PATIENCE
-    return not session.log.inbox(at.run, limit=1) or time.monotonic() - moved > PATIENCE
+        return holder_of(session.log, run) is None and time.monotonic() - moved > TIMEOUT
+    return not session.log.inbox(at.run, limit=1) or time.monotonic() - moved > TIMEOUT
 
 
 def _exit_code(session: "Session", run: str) -> int:
@@ -128,7 +128,7 @@ def _cut(text: str) -> str:
     """Crop the fields of an event to a line of the terminal; a pipe gets them whole."""
     import shutil
 
-    return crop(text, max(40, shutil.get_terminal_size().columns - LEFT)) if sys.stdout.isatty() else text
+    return crop(text, max(40, shutil.get_terminal_size().columns - PREFIX_WIDTH)) if sys.stdout.isatty() else text
 
 
 def _prompt_lines(address: str, event: "Event", root: str) -> list[str]:

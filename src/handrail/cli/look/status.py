@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from handrail.operations.views.overview import Line
-    from handrail.operations.views.run_listing import Asked, Listing
+    from handrail.operations.views.overview import RunRow
+    from handrail.operations.views.run_listing import ListingRequest, RunListing
     from handrail.ports.run_list import RunList
     from handrail.wiring.session import Session
 
@@ -70,7 +70,7 @@ def show_overview() -> int:
     return 0
 
 
-def list_inbox_lines() -> "list[Line]":
+def list_inbox_lines() -> "list[RunRow]":
     """List a line for each open run, and for each that ended with something to know."""
     from handrail.operations.views.run_listing import list_inbox
 
@@ -82,10 +82,10 @@ def _describe_no_runs(wanted: dict[str, Any]) -> str:
     return "no run matches; handrail status shows all" if asked else "no runs yet; handrail run WORKFLOW starts one"
 
 
-def _list_runs(wanted: dict[str, Any]) -> "Listing":
-    from handrail.operations.views.run_listing import Listing, list_runs
+def _list_runs(wanted: dict[str, Any]) -> "RunListing":
+    from handrail.operations.views.run_listing import RunListing, list_runs
 
-    return _read_list(lambda runs: list_runs(runs, _build_query(wanted, runs))) or Listing([])
+    return _read_list(lambda runs: list_runs(runs, _build_query(wanted, runs))) or RunListing([])
 
 
 def _read_list(read: "Callable[[RunList], Found]") -> "Found | None":
@@ -112,15 +112,15 @@ def _read_log(read: "Callable[[RunList], Found]") -> "Found | None":
         return None if session is None else read(LoggedRuns(session.log))
 
 
-def _build_query(wanted: dict[str, Any], runs: "RunList") -> "Asked":
+def _build_query(wanted: dict[str, Any], runs: "RunList") -> "ListingRequest":
     """Convert the options into a query of the list; `--before` accepts a run as every command does."""
-    from handrail.operations.views.run_listing import Asked
+    from handrail.operations.views.run_listing import ListingRequest
 
     if not wanted:
-        return Asked()
+        return ListingRequest()
     before = _find_before(wanted["before"], runs) if wanted["before"] else None
     states = tuple(wanted["states"])
-    return Asked(wanted["workflow"], _repositories(wanted), states, wanted["limit"], before, wanted["every"])
+    return ListingRequest(wanted["workflow"], _repositories(wanted), states, wanted["limit"], before, wanted["every"])
 
 
 def _find_before(words: str, runs: "RunList") -> str:
@@ -162,7 +162,7 @@ def _show_all(wanted: dict[str, Any]) -> bool:
     return bool(listing.lines)
 
 
-def _more_words(listing: "Listing", wanted: dict[str, Any]) -> str:
+def _more_words(listing: "RunListing", wanted: dict[str, Any]) -> str:
     filters = _filters(wanted)
     if listing.older:
         count = wanted["limit"] or len(listing.lines)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from handrail.cli.render.table import render_table
-from handrail.model.history.spending import Spent
+from handrail.model.history.spending import Spending
 from handrail.operations.views.costs import Cost
 from handrail.operations.views.money import duration, limit_words, price_words
 
@@ -22,13 +22,13 @@ def render_cost(cost: Cost) -> str:
     return "\n".join(lines)
 
 
-def render_total(costs: Sequence[Cost], total: Spent) -> str:
+def render_total(costs: Sequence[Cost], total: Spending) -> str:
     """Render the total cost of several runs."""
     price = price_words(total) or "$0.00"
     return f"{len(costs)} runs: {price}, {total.tokens} tokens, {_calls(total.agent_calls)}"
 
 
-def _row(name: str, spent: Spent) -> tuple[str, ...]:
+def _row(name: str, spent: Spending) -> tuple[str, ...]:
     calls = str(spent.agent_calls) if spent.agent_calls else "–"
     tokens = str(spent.tokens) if spent.agent_calls else "–"
     return name, price_words(spent) or "–", tokens, calls, duration(spent.seconds)

@@ -12,7 +12,7 @@ COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.ADVICE: "
 LINE_WIDTH = 100
 """The columns for the source line; longer ones are cropped around the mark."""
 BEFORE_MARK = 30
-NEAR = 1000
+MAX_DISTANCE = 1000
 """The characters read on each side of the mark, so that a huge line costs no more than a long one."""
 
 
@@ -66,8 +66,8 @@ def _place(found: Diagnostic) -> str:
 
 def _excerpt(found: Diagnostic, line_width: int) -> list[str]:
     column = min(max(found.column - 1, 0), len(found.text))
-    cut = max(column - NEAR, 0)
-    shown = [visible_form(character) for character in found.text[cut : column + NEAR]]
+    cut = max(column - MAX_DISTANCE, 0)
+    shown = [visible_form(character) for character in found.text[cut : column + MAX_DISTANCE]]
     start = column - cut
     stop = max(start, min(found.end_column - 1 - cut, len(shown)))
     first, last = _window([width(each) for each in shown], start, line_width)

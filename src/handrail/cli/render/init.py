@@ -7,14 +7,14 @@ from typing import Any
 from handrail.cli.render.safe_text import crop, escape_controls, width
 from handrail.frozen import frozen
 from handrail.model.workflow.settings import FileCheck
-from handrail.operations.init.config_text import LeftOut, Settings
-from handrail.operations.init.find_out import Survey
-from handrail.operations.init.trial import Tried
-from handrail.operations.init.write import Wrote
+from handrail.operations.init.config_text import OmittedCommand, Settings
+from handrail.operations.init.find_out import ProjectSurvey
+from handrail.operations.init.trial import TrialResult
+from handrail.operations.init.write import WriteResult
 from handrail.operations.workflows.repository_config import CONFIG
 
 LABEL = 12
-WIDEST = 120
+MAX_WIDTH = 120
 WIDE = " " * 10
 RUN = "handrail run"
 FILLED_BY = {"node_modules": ("npm ", "pnpm ", "yarn ", "bun "), "vendor": ("composer ", "bundle ")}
@@ -27,13 +27,13 @@ LONG_SETUP = 5.0
 class Report:
     """Everything that `init` reports."""
 
-    found: Survey
+    found: ProjectSurvey
     fresh: Settings
     """The settings that are not in the configuration yet."""
     whole: Settings
     """The settings that hold once it is written."""
-    tried: tuple[Tried, ...] | None = None
-    wrote: tuple[Wrote, ...] = ()
+    tried: tuple[TrialResult, ...] | None = None
+    wrote: tuple[WriteResult, ...] = ()
 
     @property
     def next(self) -> str:
@@ -79,7 +79,7 @@ def trial_lines(report: Report) -> list[str]:
     return [*lines, *_setup_cost_lines(tried, report.found.installed)]
 
 
-def _setup_cost_lines(tried: tuple[Tried, ...], installed: tuple[str, ...]) -> list[str]:
+def _setup_cost_lines(tried: tuple[TrialResult, ...], installed: tuple[str, ...]) -> list[str]:
     """Render what set-up costs each run if it is slow, and how to make it cheaper."""
     setup = [each for each in tried if each.name == "setup" and each.outcome == "green"]
     seconds = sum(each.seconds for each in setup)
@@ -96,7 +96,7 @@ def _setup_cost_lines(tried: tuple[Tried, ...], installed: tuple[str, ...]) -> l
     return lines
 
 
-def _calls(setup: Sequence[Tried], tools: tuple[str, ...]) -> bool:
+def _calls(setup: Sequence[TrialResult], tools: tuple[str, ...]) -> bool:
     return all(each.command.startswith(tools) for each in setup)
 
 
@@ -173,7 +173,7 @@ def _file_check_data(one: FileCheck) -> dict[str, Any]:
     return {"command": one.command, "failed": list(one.failed), "failed_when": one.failed_when or None}
 
 
-def _trial_data(each: Tried) -> dict[str, Any]:
+def _trial_data(each: TrialResult) -> dict[str, Any]:
     return {
         "name": each.name,
         "command": each.command or None,
@@ -184,7 +184,7 @@ def _trial_data(each: Tried) -> dict[str, Any]:
     }
 
 
-def _repository(found: Survey) -> list[str]:
+def _repository(found: ProjectSurvey) -> list[str]:
     parts = [found.root.name or str(found.root), f"default branch {found.branch or 'unknown'}"]
     if found.head_name != found.branch:
         parts.append(f"runs start from {found.head_name}, which is checked out")
@@ -259,14 +259,14 @@ def _notes(report: Report) -> Iterable[str]:
         yield f"fix-bug needs to know where the product's code is: add [project] sources to {CONFIG}"
 
 
-def _describe_trial(each: Tried) -> str:
+def _describe_trial(each: TrialResult) -> str:
     mark = " ✓" if each.outcome == "green" else " ✗"
     if each.name in ("worktree", "setup") and each.outcome == "green":
         mark = ""
     return f"{each.command or each.name} {_seconds(each.seconds)}{mark}"
 
 
-def _bad_lines(each: Tried, where: str) -> list[str]:
+def _bad_lines(each: TrialResult, where: str) -> list[str]:
     if each.outcome == "not tried":
         return row("", [f"{each.name} was not tried: {each.why}"])
     what = {"red": f"is red on {where}: {each.why}", "took too long": f"took too long: {each.why}"}
@@ -275,7 +275,7 @@ def _bad_lines(each: Tried, where: str) -> list[str]:
     return [*lines, *(" " * LABEL + "  " + crop(line, _columns() - LABEL - 2) for line in shown)]
 
 
-def _value(each: LeftOut) -> str:
+def _value(each: OmittedCommand) -> str:
     return each.value if isinstance(each.value, str) else " && ".join(each.value)
 
 
@@ -288,7 +288,7 @@ def _comma(words: Sequence[str]) -> list[str]:
 
 
 def _columns() -> int:
-    return min(max(shutil.get_terminal_size().columns, 40), WIDEST)
+    return min(max(shutil.get_terminal_size().columns, 40), MAX_WIDTH)
 
 
 def row(label: str, parts: Sequence[str], between: str = ", ") -> list[str]:

@@ -9,8 +9,8 @@ from handrail.cli.render.safe_text import escape_controls
 from handrail.model.workflow.plan import Input
 from handrail.operations.workflows.condition_text import bound_words, default_text, input_type
 from handrail.operations.workflows.inspect import Inspection, UsedFile
-from handrail.operations.workflows.list import Listed
-from handrail.operations.workflows.outline import ShownStep
+from handrail.operations.workflows.list import WorkflowEntry
+from handrail.operations.workflows.outline import OutlineStep
 
 __all__ = ["inspection_data", "render_inspection"]
 
@@ -53,7 +53,7 @@ def _head(found: Inspection) -> Iterator[str]:
             yield f"{name:<10} {fact}"
 
 
-def _review(about: Listed) -> str | None:
+def _review(about: WorkflowEntry) -> str | None:
     if about.staleness is None:
         return None
     typed = shlex.quote(about.name)
@@ -77,14 +77,14 @@ def _input(declared: Input) -> str:
     return f"{said}   {declared.description}"
 
 
-def _steps(steps: tuple[ShownStep, ...], depth: int) -> Iterator[str]:
+def _steps(steps: tuple[OutlineStep, ...], depth: int) -> Iterator[str]:
     width = max((len(step.name) for step in steps), default=0)
     for step in steps:
         yield f"{'  ' * depth}{step.name:<{width}}  {', '.join(_step_details(step))}"
         yield from _steps(step.steps, depth + 1)
 
 
-def _step_details(step: ShownStep) -> Iterator[str]:
+def _step_details(step: OutlineStep) -> Iterator[str]:
     yield f"{step.kind}: {step.says}" if step.says else step.kind
     if step.hidden:
         yield f"{step.hidden} steps (--expand shows them)"
@@ -97,7 +97,7 @@ def _step_details(step: ShownStep) -> Iterator[str]:
         yield f"from {step.injected.by}: {step.injected.why}"
 
 
-def _names(steps: tuple[ShownStep, ...]) -> Iterator[str]:
+def _names(steps: tuple[OutlineStep, ...]) -> Iterator[str]:
     """List the names that each step may use; a type is shown once, where its name first appears."""
     scopes = list(_scopes(steps))
     if not scopes:
@@ -119,7 +119,7 @@ def _wrap_names(title: str, names: list[str]) -> list[str]:
     return wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
 
 
-def _scopes(steps: tuple[ShownStep, ...]) -> Iterator[tuple[str, Mapping[str, str]]]:
+def _scopes(steps: tuple[OutlineStep, ...]) -> Iterator[tuple[str, Mapping[str, str]]]:
     for step in steps:
         yield step.address, step.names
         yield from _scopes(step.steps)

@@ -8,7 +8,7 @@ from handrail.model.codec import encode
 from handrail.model.workflow.plan import Input
 from handrail.operations.workflows.condition_text import default_text, input_type
 from handrail.operations.workflows.inspect import CallBound, Inspection, UsedFile
-from handrail.operations.workflows.outline import ShownStep
+from handrail.operations.workflows.outline import OutlineStep
 
 
 def inspection_data(found: Inspection) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def _input(declared: Input) -> dict[str, Any]:
     }
 
 
-def _step(step: ShownStep) -> dict[str, Any]:
+def _step(step: OutlineStep) -> dict[str, Any]:
     injected = step.injected
     return {
         "name": step.name,

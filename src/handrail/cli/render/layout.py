@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from handrail.cli.render.safe_text import width
 
 ELLIPSIS = "…"
-LEAST = 20
+MIN_WIDTH = 20
 """The columns below which text is no longer fitted."""
 
 
@@ -14,7 +14,7 @@ def flow(parts: Iterable[str], most: int, *, between: str = "  ", indent: str = 
     """Put safe parts side by side, and start a new line when the next one does not fit."""
     lines: list[str] = []
     for part in parts:
-        if lines and width(lines[-1]) + width(between) + width(part) <= max(most, LEAST):
+        if lines and width(lines[-1]) + width(between) + width(part) <= max(most, MIN_WIDTH):
             lines[-1] += between + part
         elif lines:
             lines += wrap_text(part.lstrip(), most, first=indent, later=f"{indent}  ")
@@ -25,7 +25,7 @@ def flow(parts: Iterable[str], most: int, *, between: str = "  ", indent: str = 
 
 def wrap_text(text: str, most: int, *, first: str = "", later: str = "") -> list[str]:
     """Wrap safe prose at its spaces; a word that is longer than a line is broken too."""
-    most = max(most, LEAST)
+    most = max(most, MIN_WIDTH)
     lines, used = [first], width(first)
     for word in _pieces(text, most - max(width(first), width(later))):
         columns = width(word)

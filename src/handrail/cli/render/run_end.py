@@ -22,7 +22,7 @@ else:
     kept_work = late_import("handrail.operations.views.kept_work")
     prepared = late_import("handrail.operations.views.prepared")
 
-MOST_DENIED = 3
+MAX_DENIED = 3
 """The number of steps whose denied tools are named."""
 
 
@@ -102,8 +102,8 @@ def _gaps(state: RunState) -> list[str]:
 def _denial_lines(session: Session, run: str) -> list[str]:
     """List which agents were denied something: not everything they were asked for may be there."""
     found = history.denials(session.log, run)
-    more = f" and {len(found) - MOST_DENIED} more, see handrail why {run}" if len(found) > MOST_DENIED else ""
-    return [f"  denied: {', '.join(found[:MOST_DENIED])}{more}"] if found else []
+    more = f" and {len(found) - MAX_DENIED} more, see handrail why {run}" if len(found) > MAX_DENIED else ""
+    return [f"  denied: {', '.join(found[:MAX_DENIED])}{more}"] if found else []
 
 
 def _safe_work_lines(session: Session, state: RunState) -> list[str]:

@@ -10,7 +10,7 @@ import click
 
 from handrail.cli.render.layout import flow, wrap_text
 from handrail.cli.render.safe_text import crop, escape_controls, pad, width
-from handrail.operations.views.overview import Line, clock_words
+from handrail.operations.views.overview import RunRow, clock_words
 
 if TYPE_CHECKING:
     from handrail.model.workflow.values import JsonValue
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 WIDTH = 110
 """The columns if the width is unknown: on a pipe."""
-MOST_WORDS, LEAST_BESIDE, LEAST_WORDS = 60, 32, 24
+MAX_WORDS, MIN_BESIDE, MIN_WORDS = 60, 32, 24
 """Columns for the message of a run: at most, at least with the command beside it, and at least on one line."""
 GAP = "  "
 COLORS = {"NEEDS YOU": "yellow", "PAUSED": "yellow", "WAITING": "cyan", "RUNNING": "blue"}
@@ -28,7 +28,7 @@ NOT_DONE = "–"
 STEP_WORDS = {"passed_over": "failed, and passed over", "waiting": "needs you"}
 
 
-def render_overview(lines: Sequence[Line], more: str = "") -> str:
+def render_overview(lines: Sequence[RunRow], more: str = "") -> str:
     """Render runs by section, each with the next command, then `more`: how to see the runs that were left out.
 
     The repository of each is shown if they work in several.
@@ -40,7 +40,7 @@ def render_overview(lines: Sequence[Line], more: str = "") -> str:
     return "\n".join([*text, *(wrap_text(more, columns) if more else ()), *render_notices(lines)])
 
 
-def _repository_names(lines: Sequence[Line]) -> dict[str, str]:
+def _repository_names(lines: Sequence[RunRow]) -> dict[str, str]:
     """Name repositories by as few folders as distinguish them; return nothing if all runs work in the same one."""
     found = {line.repository for line in lines}
     if len(found) < 2:
@@ -54,14 +54,14 @@ def _repository_names(lines: Sequence[Line]) -> dict[str, str]:
     return names
 
 
-def render_notices(lines: Sequence[Line]) -> list[str]:
+def render_notices(lines: Sequence[RunRow]) -> list[str]:
     """Render what agents tried although only people may do it."""
     columns = shutil.get_terminal_size((WIDTH, 24)).columns
     told = [f"! {escape_controls(line.notice)}  handrail why {line.run}" for line in lines if line.notice]
     return [row for each in told for row in wrap_text(each, columns, first="", later="  ")]
 
 
-def _cells(line: Line, repository: str) -> list[str]:
+def _cells(line: RunRow, repository: str) -> list[str]:
     words = " ".join(line.words.split())
     said = "" if words == line.section else words
     cells = (line.section.upper(), line.run, repository, line.where, said, line.cost, line.next_step)
@@ -74,8 +74,8 @@ def _table(rows: list[list[str]], columns: int) -> list[str] | None:
     title, run, repository, where, words, cost, command = widest
     others = sum(each + len(GAP) for each in (title, run, repository, where, cost) if each)
     beside = columns - others - command - len(GAP)
-    room = min(words, MOST_WORDS, beside if beside >= LEAST_BESIDE else columns - others)
-    if room < min(words, LEAST_WORDS) or others > columns:
+    room = min(words, MAX_WORDS, beside if beside >= MIN_BESIDE else columns - others)
+    if room < min(words, MIN_WORDS) or others > columns:
         return None
     text: list[str] = []
     for row in rows:

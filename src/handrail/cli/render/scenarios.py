@@ -22,8 +22,8 @@ MARKS = {
     "skipped": ("–", "bright_black"),
 }
 SAID = {"approve": "approved", "reject": "rejected", "revise": "sent back", "skipped": "skipped"}
-LONGEST = 100
-MOST_STEPS = 40
+MAX_LENGTH = 100
+MAX_STEPS = 40
 COLOURS = {"-": "red", "+": "green", " ": None}
 
 
@@ -78,13 +78,13 @@ def _path_lines(visits: Sequence[Visit]) -> Iterator[str]:
     if not visits:
         return
     yield "walked:"
-    if len(visits) > MOST_STEPS:
-        yield f"  ... {len(visits) - MOST_STEPS} earlier steps"
-    for visit in visits[-MOST_STEPS:]:
+    if len(visits) > MAX_STEPS:
+        yield f"  ... {len(visits) - MAX_STEPS} earlier steps"
+    for visit in visits[-MAX_STEPS:]:
         mark, colour = MARKS.get(visit.status, ("?", "yellow"))
         words = [SAID.get(visit.status, ""), f"{visit.tries} tries" if visit.tries > 1 else "", visit.words]
         told = ": ".join(escape_controls(each.strip()) for each in words if each.strip())
-        line = crop(f"{escape_controls(visit.address)}   {told}".rstrip(), LONGEST)
+        line = crop(f"{escape_controls(visit.address)}   {told}".rstrip(), MAX_LENGTH)
         yield f"  {click.style(mark, fg=colour)} {line}"
 
 

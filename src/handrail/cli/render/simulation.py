@@ -7,10 +7,10 @@ from handrail.cli.render.safe_text import escape_controls
 from handrail.model.parts import walk_steps
 from handrail.operations.views.money import budget_words
 from handrail.operations.workflows.condition_text import bound_words
-from handrail.operations.workflows.simulate import Placed, Simulation
+from handrail.operations.workflows.simulate import LocatedFinding, Simulation
 
 WIDTH = 80
-MOST_SHOWN = 12
+MAX_SHOWN = 12
 """The number of steps of a path that are shown; the middle of a longer one is left out."""
 
 
@@ -52,7 +52,7 @@ def _findings(found: Simulation) -> Iterator[str]:
             yield from _finding(each)
 
 
-def _finding(placed: Placed) -> Iterator[str]:
+def _finding(placed: LocatedFinding) -> Iterator[str]:
     finding = placed.finding
     where = f"{placed.file}:{placed.line}: " if placed.line else ""
     yield from _wrap_lines(f"{where}{finding.message} [{finding.code}]", "  ", "    ")
@@ -72,8 +72,8 @@ def _ends(found: Simulation) -> Iterator[str]:
 
 
 def _path(path: tuple[str, ...]) -> str:
-    if len(path) > MOST_SHOWN:
-        path = (*path[: MOST_SHOWN - 2], f"… {len(path) - MOST_SHOWN + 1} more …", path[-1])
+    if len(path) > MAX_SHOWN:
+        path = (*path[: MAX_SHOWN - 2], f"… {len(path) - MAX_SHOWN + 1} more …", path[-1])
     return " → ".join(path)
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from handrail.cli.render.inspection_data import bound_data
 from handrail.model.parts import walk_steps
-from handrail.operations.workflows.simulate import Placed, Simulation
+from handrail.operations.workflows.simulate import LocatedFinding, Simulation
 
 
 def simulation_data(found: Simulation) -> dict[str, Any]:
@@ -29,7 +29,7 @@ def simulation_data(found: Simulation) -> dict[str, Any]:
     }
 
 
-def _finding(placed: Placed) -> dict[str, Any]:
+def _finding(placed: LocatedFinding) -> dict[str, Any]:
     finding = placed.finding
     return {
         "code": finding.code,

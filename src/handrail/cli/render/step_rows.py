@@ -7,19 +7,19 @@ import click
 
 from handrail.cli.render.safe_text import crop, escape_controls, pad, width
 from handrail.frozen import frozen
-from handrail.operations.driving.live import Activity, Break, Effort
+from handrail.operations.driving.live import Activity, StepActivity, TimedWait
 
-MOST = 5
+MAX_ROWS = 5
 """The number of parallel steps that are shown."""
-LEAST_GLIMPSE = 10
-LEAST_BESIDE = 25
+MIN_PREVIEW = 10
+MIN_BESIDE = 25
 """The columns that must remain for an agent's activity beside the hint."""
 HINT = "Ctrl-C pauses, nothing is lost"
 PAUSING = "pausing …"
 
 
 @frozen
-class Circumstances:
+class RowContext:
     """What the lines depend on besides the activity."""
 
     now: float
@@ -29,12 +29,12 @@ class Circumstances:
     hint: str = HINT
 
 
-def rows(activity: Activity, glimpse: Callable[[Effort], str], around: Circumstances) -> list[str]:
+def rows(activity: Activity, glimpse: Callable[[StepActivity], str], around: RowContext) -> list[str]:
     """Render the live lines, each within its columns."""
     efforts, breaks = activity.efforts, activity.breaks
     several = len(efforts) + len(breaks) > 1
-    shown = [_effort(each, glimpse(each), around, cost="" if several else around.cost) for each in efforts[:MOST]]
-    shown += [_break(each, around) for each in breaks[: MOST - len(shown)]]
+    shown = [_effort(each, glimpse(each), around, cost="" if several else around.cost) for each in efforts[:MAX_ROWS]]
+    shown += [_break(each, around) for each in breaks[: MAX_ROWS - len(shown)]]
     rest = len(efforts) + len(breaks) - len(shown)
     foot = " · ".join(part for part in (f"and {rest} more" if rest else "", around.cost if several else "") if part)
     if foot:
@@ -57,7 +57,7 @@ def local_time(seconds: float, now: float) -> str:
     return f"{at:%H:%M}" if at.date() == today.date() else f"{at:%H:%M on %A %d %B}"
 
 
-def _effort(effort: Effort, glimpse: str, around: Circumstances, *, cost: str) -> str:
+def _effort(effort: StepActivity, glimpse: str, around: RowContext, *, cost: str) -> str:
     room = around.columns - 4 - min(width(escape_controls(effort.address)), around.columns // 2)
     details = _details(effort, format_elapsed(around.now - effort.began), cost, room)
     head = crop(f"▸ {escape_controls(effort.address)}", max(1, around.columns - width(details) - 2))
@@ -65,11 +65,11 @@ def _effort(effort: Effort, glimpse: str, around: Circumstances, *, cost: str) -
     doing = escape_controls(glimpse or effort.says)
     left = around.columns - width(line) - 2
     hint = width(around.hint) + 2
-    room = left - hint if left >= hint + LEAST_BESIDE else left
-    return f"{line}  {crop(doing, room)}" if doing and left >= LEAST_GLIMPSE else line
+    room = left - hint if left >= hint + MIN_BESIDE else left
+    return f"{line}  {crop(doing, room)}" if doing and left >= MIN_PREVIEW else line
 
 
-def _details(effort: Effort, time: str, cost: str, room: int) -> str:
+def _details(effort: StepActivity, time: str, cost: str, room: int) -> str:
     """Format who, which try, since when and the cost; the least important is left out if there is no room."""
     most = f" of {effort.attempts}" if effort.attempts else ""
     again = f"try {effort.attempt}{most}" if effort.attempt > 1 else ""
@@ -85,14 +85,14 @@ def _join_parts(parts: list[str]) -> str:
     return "  ".join(escape_controls(part) for part in parts if part)
 
 
-def _break(waits: Break, around: Circumstances) -> str:
+def _break(waits: TimedWait, around: RowContext) -> str:
     why = "usage limit, " if waits.quota else ""
     return crop(
         f"… {escape_controls(waits.address)}  {why}waits until {local_time(waits.until, around.now)}", around.columns
     )
 
 
-def _append_hint(line: str, around: Circumstances) -> str:
+def _append_hint(line: str, around: RowContext) -> str:
     left = around.columns - width(line)
     if left < width(around.hint) + 2:
         return line

@@ -11,7 +11,7 @@ from handrail.late_import import late_import
 from handrail.model.actors import actor_words
 from handrail.model.history import events as ev
 from handrail.model.history.run_state import FILTER_GAP
-from handrail.operations.driving.drive import Happened
+from handrail.operations.driving.drive import RunEvent
 from handrail.operations.views.event_sentences import (
     address_of,
     agent_call_in,
@@ -67,7 +67,7 @@ class StepLines:
         self._held: set[str] = set()
         """Runs whose agent steps a connected agent performs."""
 
-    def line(self, happened: Happened, most: int = WIDTH, more: str = "") -> str | None:
+    def line(self, happened: RunEvent, most: int = WIDTH, more: str = "") -> str | None:
         """Render the line of an event, if it has one, in at most `most` columns; `more` is added to its text."""
         event = happened.event
         address = address_of(event)
@@ -95,7 +95,7 @@ class StepLines:
         text = text if event.kind in WHOLE else crop(text, most)
         return f"{click.style(mark, fg=MARKS[mark])} {text.rstrip()}"
 
-    def _is_left_out(self, happened: Happened) -> bool:
+    def _is_left_out(self, happened: RunEvent) -> bool:
         event = happened.event
         if (happened.run, address_of(event)) in self._calls:
             return True
@@ -108,7 +108,7 @@ class StepLines:
         reports = isinstance(event, ev.ToolCalled) and event.success and event.tool == "report_progress"
         return self._live and (made or reports or event.kind in LIVE)
 
-    def _note_holder(self, happened: Happened) -> None:
+    def _note_holder(self, happened: RunEvent) -> None:
         if isinstance(happened.event, ev.RunTaken):
             self._held.add(happened.run)
         elif isinstance(happened.event, ev.RunReleased):

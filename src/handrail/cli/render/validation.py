@@ -15,16 +15,16 @@ from handrail.operations.workflows.staleness import Staleness
 from handrail.operations.workflows.validate import CheckedFile, Validation
 
 if TYPE_CHECKING:
-    from handrail.sources.tiers import Place
+    from handrail.sources.tiers import Location
 
 STAMPS: dict[Staleness, str] = {
     "likely": "reviewed against another authoring spec",
     "possible": "not stamped as reviewed against the authoring spec",
 }
-MOST_NAMED = 5
+MAX_NAMED = 5
 
 
-def report_validation(validation: Validation, place: "Place", sarif_to: TextIO | None, *, as_json: bool) -> None:
+def report_validation(validation: Validation, place: "Location", sarif_to: TextIO | None, *, as_json: bool) -> None:
     """Write the verdict in the requested form and place."""
     takes_stdout = sarif_to is not None and sarif_to.name in {"-", "<stdout>"}
     if as_json and takes_stdout:
@@ -45,8 +45,8 @@ def advise_stamps(validation: Validation) -> None:
     for level, words in STAMPS.items():
         paths = validation.files_by_staleness(level)
         if paths:
-            more = f" and {len(paths) - MOST_NAMED} more" if len(paths) > MOST_NAMED else ""
-            named = ", ".join(escape_controls(each) for each in paths[:MOST_NAMED])
+            more = f" and {len(paths) - MAX_NAMED} more" if len(paths) > MAX_NAMED else ""
+            named = ", ".join(escape_controls(each) for each in paths[:MAX_NAMED])
             note(f"advice: {words}: {named}{more}")
 
 

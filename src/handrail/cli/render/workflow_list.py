@@ -8,20 +8,20 @@ import click
 
 from handrail.cli.render.diagnostics import diagnostic_data
 from handrail.cli.render.safe_text import crop, escape_controls, pad
-from handrail.operations.workflows.list import Listed, Listing
+from handrail.operations.workflows.list import WorkflowEntry, WorkflowListing
 
 WIDTH = 80
-LONGEST_NAME = 40
+MAX_NAME_LENGTH = 40
 UNTRUSTED = "untrusted"
 """The code for a workflow that is not broken, but may run code that nobody has allowed yet."""
 
 
-def listing_data(listing: Listing, *, everything: bool) -> dict[str, Any]:
+def listing_data(listing: WorkflowListing, *, everything: bool) -> dict[str, Any]:
     """Convert the list to JSON data."""
     return {"workflows": [workflow_data(each) for each in listing.workflows if each.wins or everything]}
 
 
-def workflow_data(listed: Listed) -> dict[str, Any]:
+def workflow_data(listed: WorkflowEntry) -> dict[str, Any]:
     """Convert one workflow of a list to JSON data."""
     data: dict[str, Any] = {
         "name": listed.name,
@@ -42,7 +42,7 @@ def workflow_data(listed: Listed) -> dict[str, Any]:
     return data
 
 
-def render_listing(listing: Listing, *, everything: bool, width: int = WIDTH) -> str:
+def render_listing(listing: WorkflowListing, *, everything: bool, width: int = WIDTH) -> str:
     """Render the list as a table that fits the width, with notes below it."""
     winning = [each for each in listing.workflows if each.wins]
     routines = [each for each in winning if each.is_routine and each.valid]
@@ -54,18 +54,18 @@ def render_listing(listing: Listing, *, everything: bool, width: int = WIDTH) ->
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _table(rows: Sequence[Listed], width: int) -> Iterable[str]:
-    names = max(4, *(len(crop(escape_controls(each.name), LONGEST_NAME)) for each in rows))
+def _table(rows: Sequence[WorkflowEntry], width: int) -> Iterable[str]:
+    names = max(4, *(len(crop(escape_controls(each.name), MAX_NAME_LENGTH)) for each in rows))
     tiers = max(4, *(len(each.tier) for each in rows))
     before = names + tiers + 11
     yield f"{pad('NAME', names)}  {pad('FROM', tiers)}  STEPS  DESCRIPTION"
     for each in rows:
-        name = pad(crop(escape_controls(each.name), LONGEST_NAME), names)
+        name = pad(crop(escape_controls(each.name), MAX_NAME_LENGTH), names)
         steps = "-" if each.steps is None else str(each.steps)
         yield f"{name}  {pad(each.tier, tiers)}  {steps:>5}  {_last_column(each, width - before)}"
 
 
-def _last_column(listed: Listed, width: int) -> str:
+def _last_column(listed: WorkflowEntry, width: int) -> str:
     if listed.valid:
         hidden = f"(hidden by {listed.shadowed_by}) " if not listed.wins else ""
         return crop(escape_controls(f"{hidden}{' '.join(listed.description.split())}"), width)
@@ -78,7 +78,7 @@ def _last_column(listed: Listed, width: int) -> str:
     return click.style("invalid", fg="red", bold=True) + crop(escape_controls(text), width - len("invalid"))
 
 
-def _notes(workflows: Sequence[Listed], *, everything: bool) -> Iterable[str]:
+def _notes(workflows: Sequence[WorkflowEntry], *, everything: bool) -> Iterable[str]:
     for each in workflows:
         if each.shadows and not everything:
             yield f"{each.name} ({each.tier}) hides: {', '.join(each.shadows)}"

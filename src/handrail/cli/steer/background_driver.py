@@ -12,14 +12,14 @@ def command() -> int:
     from handrail.operations.driving.background_driver import AlreadyRunning, drive
     from handrail.operations.runs.prepare import workflows_seen_from
     from handrail.sources.folders import user_folders
-    from handrail.sources.tiers import Place
+    from handrail.sources.tiers import Location
     from handrail.wiring.handover import open_background
     from handrail.wiring.machine import this_machine
     from handrail.wiring.system import tell_people
 
     folders = user_folders(os.environ)
     machine = this_machine()
-    system, holder = open_background(folders, workflows_seen_from(os.environ, Place(folders, None)), machine)
+    system, holder = open_background(folders, workflows_seen_from(os.environ, Location(folders, None)), machine)
     supervisor = system.supervisor("background driver")
     supervisor.on_state = lambda state: _say(f"{state.run} {state.status} {state.message}")
     supervisor.on_unreadable = lambda error: _say(f"{error.message}; next: {error.next_step}")

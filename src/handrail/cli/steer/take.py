@@ -23,14 +23,14 @@ def command(*, run: str, as_json: bool) -> None:
     from handrail.cli.live.follow_run import process_inbox, watch
     from handrail.operations.pull.take_over import hand_to_agent, handover
     from handrail.operations.views.run_document import run_document
-    from handrail.serve.mcp.desk_factory import desk_of
+    from handrail.serve.mcp.call_context_factory import make_call_context
     from handrail.wiring.session import current_actor, open_run_session
 
     with open_run_session() as session:
         found = session.find(run)
         holder = hand_to_agent(session.writer, found, str(current_actor()))
         process_inbox(watch(session, found, "handrail take", as_json=as_json))
-        given = handover(desk_of(session.system, session.place), found, holder)
+        given = handover(make_call_context(session.system, session.place), found, holder)
         if as_json:
             write_json({**run_document(session.log, found), "continue_token": given.continue_token})
         else:

@@ -14,11 +14,11 @@ from handrail.frozen import frozen
 
 if TYPE_CHECKING:
     from handrail.operations.scenarios.suite import Outcome
-    from handrail.sources.tiers import Place
+    from handrail.sources.tiers import Location
 
 
 @frozen
-class _Wanted:
+class _Options:
     """The options of the call."""
 
     workflows: tuple[str, ...]
@@ -52,7 +52,7 @@ def command(*, junit_to: str | None, as_json: bool, trust: bool, initial: bool, 
     place = current_place()
     if initial:
         return _write_first(place, wanted["workflows"], as_json=as_json)
-    asked = _Wanted(**wanted, quiet=as_json or junit_to == "-")
+    asked = _Options(**wanted, quiet=as_json or junit_to == "-")
     began = time.monotonic()
     with ExitStack() as stack:
         if trust:
@@ -64,13 +64,13 @@ def command(*, junit_to: str | None, as_json: bool, trust: bool, initial: bool, 
     return 0 if all(each.ok for each in outcomes) else 1
 
 
-def _play_suites(place: "Place", wanted: _Wanted) -> "list[Outcome]":
+def _play_suites(place: "Location", wanted: _Options) -> "list[Outcome]":
     """Play the requested scenarios, and show each as soon as it ends."""
     from handrail.errors import Untrusted, UsageError
     from handrail.operations.runs.prepare import pin
     from handrail.operations.scenarios.discover import find_suites
-    from handrail.operations.scenarios.suite import Bench
-    from handrail.wiring.scenario_room import open_room
+    from handrail.operations.scenarios.suite import ScenarioRunner
+    from handrail.wiring.scenario_environment import open_environment
 
     try:
         suites = find_suites(place, wanted.workflows, library=wanted.library)
@@ -78,7 +78,7 @@ def _play_suites(place: "Place", wanted: _Wanted) -> "list[Outcome]":
         named = "".join(f" {shlex.quote(each)}" for each in wanted.workflows)
         next_step = f"{error.next_step}, or test it as it is now: handrail test{named} --trust"
         raise Untrusted(error.message, next_step=next_step) from None
-    bench = Bench(open_room, lambda name, _: pin(place, name), wanted.keep, wanted.fail_fast)
+    bench = ScenarioRunner(open_environment, lambda name, _: pin(place, name), wanted.keep, wanted.fail_fast)
     found: list[Outcome] = []
     for outcome in bench.play(suites, wanted.word):
         if not wanted.quiet:
@@ -120,7 +120,7 @@ def _report(outcomes: "list[Outcome]", seconds: float, junit_to: str | None, *, 
         click.echo(render_summary(outcomes, seconds))
 
 
-def _write_first(place: "Place", workflows: tuple[str, ...], *, as_json: bool) -> int:
+def _write_first(place: "Location", workflows: tuple[str, ...], *, as_json: bool) -> int:
     """Write a first test of the one workflow that is named."""
     from handrail.operations.scenarios.draft import write_first
 

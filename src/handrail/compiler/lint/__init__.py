@@ -18,7 +18,7 @@ from handrail.compiler.lint.proofs import lint_hidden_failures, lint_impassable_
 from handrail.compiler.lint.references import lint_references
 from handrail.compiler.lint.tools import lint_forbidden_requests
 from handrail.compiler.lint.weak_words import lint_lazy_wording, lint_vibes_only
-from handrail.compiler.outcome import Compiled
+from handrail.compiler.outcome import CompileResult
 from handrail.model.diagnostics import Diagnostic
 from handrail.model.source import Document
 
@@ -51,7 +51,7 @@ PLAIN = ("unmerged-fan-out", "not-used-yet")
 
 
 def lint(
-    compiled: Compiled, document: Document, catalog: Catalog, only: Iterable[str] = tuple(LINTS)
+    compiled: CompileResult, document: Document, catalog: Catalog, only: Iterable[str] = tuple(LINTS)
 ) -> tuple[Diagnostic, ...]:
     """Look for what is probably not intended; returns nothing where the workflow could not be compiled."""
     if compiled.plan is None:

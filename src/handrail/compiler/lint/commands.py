@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from handrail.authoring.readers.locate import span_at
 from handrail.compiler.lint.context import LintContext
 from handrail.compiler.lint.origins import Origins
-from handrail.compiler.lint.shell import Use, find_uses, mark_quoting
+from handrail.compiler.lint.shell import VariableUse, find_uses, mark_quoting
 from handrail.compiler.lint.walk import Visit
 from handrail.model.source import Mapping, Scalar, Sequence
 from handrail.model.workflow.actions import GateAction, ScriptAction
@@ -39,7 +39,7 @@ def _env(visit: Visit) -> tuple[NamedValue, ...]:
     return action.env if isinstance(action, ScriptAction | GateAction) else ()
 
 
-def _warn(context: LintContext, command: Scalar, use: Use, writer: str) -> None:
+def _warn(context: LintContext, command: Scalar, use: VariableUse, writer: str) -> None:
     if use.how == "bare":
         message = f"${use.name} contains text from {writer} and is not quoted"
         hint = f'write "${use.name}", otherwise the shell splits the text and expands patterns in it'

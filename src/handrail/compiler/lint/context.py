@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 
 from handrail.compiler.catalog import Catalog
 from handrail.compiler.lint.names_read import Path, paths_in
-from handrail.compiler.lint.prompts import Told, collect_texts
+from handrail.compiler.lint.prompts import PromptText, collect_texts
 from handrail.compiler.lint.walk import Visit, collect_visits
-from handrail.compiler.outcome import Places
+from handrail.compiler.outcome import StepPositions
 from handrail.model.diagnostics import Report
 from handrail.model.source import Document, Span
 from handrail.model.workflow.plan import Plan
@@ -22,7 +22,7 @@ class LintContext:
     visits: tuple[Visit, ...]
     own: tuple[Visit, ...]
     """The steps that are written in the workflow's own file."""
-    texts: tuple[Told, ...]
+    texts: tuple[PromptText, ...]
     reads: tuple[tuple[Path, ...], ...]
     """The names that each visited step reads, by its order."""
     report: Report = field(default_factory=Report)
@@ -34,7 +34,7 @@ class LintContext:
         return found.span if found is not None else node.span
 
 
-def gather(plan: Plan, document: Document, catalog: Catalog, places: Places) -> LintContext:
+def gather(plan: Plan, document: Document, catalog: Catalog, places: StepPositions) -> LintContext:
     """Walk a plan once for all lints."""
     visits = collect_visits(plan, document, places)
     texts = collect_texts(visits, document)

@@ -3,7 +3,7 @@
 from handrail.authoring.native.steps import STEPS
 from handrail.authoring.shapes.conform import choose
 from handrail.compiler.lint.context import LintContext
-from handrail.compiler.lint.prompts import Told
+from handrail.compiler.lint.prompts import PromptText
 from handrail.compiler.lint.walk import Visit, scalar
 from handrail.compiler.native.check_steps import FAILURES
 from handrail.compiler.native.delivery import CONFLICT, PULL_REQUEST
@@ -80,7 +80,7 @@ class KnownNames:
             if visit.step.output is not None:
                 self._outputs.setdefault(make_identifier(visit.step.output), []).append(visit)
 
-    def is_known(self, told: Told, name: str) -> bool:
+    def is_known(self, told: PromptText, name: str) -> bool:
         """Whether a name has a value where a prompt is rendered."""
         visit = told.visit
         if name in self._always or visit is None:

@@ -14,7 +14,7 @@ SUFFIX = re.compile(r"[_-]?(?:confidence|level|score|rating)$", re.IGNORECASE)
 
 
 @frozen
-class Judged:
+class AssessmentSource:
     """An assessment as it was written: its id, and its dimensions with their places."""
 
     id: str
@@ -22,21 +22,21 @@ class Judged:
     dimensions: tuple[tuple[str, Node], ...]
 
 
-def find_assessments(context: LintContext) -> Iterator[Judged]:
+def find_assessments(context: LintContext) -> Iterator[AssessmentSource]:
     """Find the assessments of the workflow's own file."""
     for node in mappings(context.document.root, "assessments"):
         found = tuple((text(each, "id") or "", each.entries["id"].value) for each in mappings(node, "dimensions"))
-        yield Judged(text(node, "id") or "", node.entries["id"].value, found)
+        yield AssessmentSource(text(node, "id") or "", node.entries["id"].value, found)
     named = context.document.root.get("assessments")
     for entry in named if isinstance(named, Mapping) else ():
         dimensions = entry.value.get("dimensions") if isinstance(entry.value, Mapping) else None
         if isinstance(dimensions, Mapping):
-            yield Judged(entry.name, entry.key, tuple((each.name, each.key) for each in dimensions))
+            yield AssessmentSource(entry.name, entry.key, tuple((each.name, each.key) for each in dimensions))
     for visit in context.own if context.document.dialect == "native" else ():
         assess = visit.node.get("assess") if visit.node is not None else None
         dimensions = assess.get("dimensions") if isinstance(assess, Mapping) else None
         if isinstance(dimensions, Mapping):
-            yield Judged(visit.address, dimensions, tuple((each.name, each.key) for each in dimensions))
+            yield AssessmentSource(visit.address, dimensions, tuple((each.name, each.key) for each in dimensions))
 
 
 def lint_single_dimensions(context: LintContext) -> None:

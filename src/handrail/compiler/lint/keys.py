@@ -8,33 +8,39 @@ from handrail.compiler.lint.walk import Visit
 from handrail.model.source import Mapping, Scalar
 
 SETTINGS = frozenset(AGENT_SETTINGS)
-JUDGED = frozenset({"assess"})
-TOLD = frozenset({"message"})
-TYPED = frozenset({"returns"})
-SPENT = frozenset({"budget"})
-AGAIN = frozenset({"retry"})
-PROVEN = frozenset({"done_when"})
+ASSESS_KEYS = frozenset({"assess"})
+MESSAGE_KEYS = frozenset({"message"})
+RETURN_KEYS = frozenset({"returns"})
+BUDGET_KEYS = frozenset({"budget"})
+RETRY_KEYS = frozenset({"retry"})
+PROOF_KEYS = frozenset({"done_when"})
 
 NO_EFFECT: dict[str, frozenset[str]] = {
-    "agent": TOLD,
-    "agent-loop": TOLD | JUDGED | {"session"},
-    "review": TOLD | JUDGED | {"session"},
-    "loop": TOLD | JUDGED | TYPED | {"session"},
-    "parallel-agents": TOLD | JUDGED | TYPED | {"session"},
-    "script": SETTINGS | JUDGED | TOLD,
-    "gate": SETTINGS | JUDGED | TYPED,
-    "approval": SETTINGS | JUDGED | TYPED | SPENT | AGAIN | PROVEN,
-    "end": SETTINGS | JUDGED | TYPED | SPENT | AGAIN | PROVEN | {"output", "timeout", "on_fail"},
-    "commit": SETTINGS | JUDGED | TYPED | SPENT,
-    "create-issues": SETTINGS | JUDGED | TYPED | SPENT | TOLD,
-    "merge": SETTINGS | JUDGED | TYPED | TOLD,
-    "pull-request": SETTINGS | JUDGED | TYPED | TOLD,
-    "workflow": SETTINGS | JUDGED | TOLD,
-    "use": SETTINGS | JUDGED | TOLD,
+    "agent": MESSAGE_KEYS,
+    "agent-loop": MESSAGE_KEYS | ASSESS_KEYS | {"session"},
+    "review": MESSAGE_KEYS | ASSESS_KEYS | {"session"},
+    "loop": MESSAGE_KEYS | ASSESS_KEYS | RETURN_KEYS | {"session"},
+    "parallel-agents": MESSAGE_KEYS | ASSESS_KEYS | RETURN_KEYS | {"session"},
+    "script": SETTINGS | ASSESS_KEYS | MESSAGE_KEYS,
+    "gate": SETTINGS | ASSESS_KEYS | RETURN_KEYS,
+    "approval": SETTINGS | ASSESS_KEYS | RETURN_KEYS | BUDGET_KEYS | RETRY_KEYS | PROOF_KEYS,
+    "end": SETTINGS
+    | ASSESS_KEYS
+    | RETURN_KEYS
+    | BUDGET_KEYS
+    | RETRY_KEYS
+    | PROOF_KEYS
+    | {"output", "timeout", "on_fail"},
+    "commit": SETTINGS | ASSESS_KEYS | RETURN_KEYS | BUDGET_KEYS,
+    "create-issues": SETTINGS | ASSESS_KEYS | RETURN_KEYS | BUDGET_KEYS | MESSAGE_KEYS,
+    "merge": SETTINGS | ASSESS_KEYS | RETURN_KEYS | MESSAGE_KEYS,
+    "pull-request": SETTINGS | ASSESS_KEYS | RETURN_KEYS | MESSAGE_KEYS,
+    "workflow": SETTINGS | ASSESS_KEYS | MESSAGE_KEYS,
+    "use": SETTINGS | ASSESS_KEYS | MESSAGE_KEYS,
 }
 """Common keys without a meaning, by type; what loops and fan-outs pass on to their body has one."""
 
-LONE = frozenset({"assess", "returns"})
+SOLE_KEYS = frozenset({"assess", "returns"})
 """Keys of a fan-out with a lone `prompt` that apply to its single step."""
 
 ASKS: dict[str, tuple[str, ...]] = {
@@ -44,7 +50,7 @@ ASKS: dict[str, tuple[str, ...]] = {
 }
 """The keys under which such a step asks an agent, and where settings belong."""
 
-INSTEAD: dict[str, str] = {
+ALTERNATIVES: dict[str, str] = {
     "message": "it is shown only for gate, approval and end steps; for readers of the file use `description`",
     "assess": "it applies only to agent steps",
     "session": "only agent steps can continue a conversation",
@@ -65,7 +71,7 @@ def _check(context: LintContext, visit: Visit, node: Mapping) -> None:
     kind = choose(STEPS, node) or "agent"
     idle = NO_EFFECT.get(kind, frozenset())
     if kind == "parallel-agents" and "steps" not in node:
-        idle -= LONE
+        idle -= SOLE_KEYS
     article = "an" if kind[0] in "aei" else "a"
     for entry in node:
         if entry.name in idle:
@@ -88,4 +94,4 @@ def _hint(kind: str, key: str, node: Mapping) -> str:
     if key in SETTINGS and kind in ("workflow", "use"):
         return "set it in the other workflow"
     fallback = "remove it; no agent is called here" if key in SETTINGS else "remove it"
-    return INSTEAD.get(key, fallback)
+    return ALTERNATIVES.get(key, fallback)

@@ -15,11 +15,11 @@ from handrail.model.workflow.values import Expression, Value
 
 AGENTS = frozenset({"agent", "agent-loop", "parallel-agents", "workflow", "use", "guided"})
 """Kinds of steps whose result is an agent's text."""
-OURS = frozenset(
+HANDRAIL_NAMES = frozenset(
     {"status", "exit_code", "attempts", "cost", "duration", "branch", "commit", "rounds", "stopped", "key"}
 )
 """Fields of records that Handrail writes itself."""
-TAME = frozenset({"int", "number", "bool", "slug", "null"})
+SAFE_TYPES = frozenset({"int", "number", "bool", "slug", "null"})
 
 
 class Origins:
@@ -52,7 +52,7 @@ class Origins:
             return "the issue", _follow(ISSUE, rest)
         if root == "steps" and rest:
             step = self._steps.get(make_identifier(rest[0]))
-            if step is None or (len(rest) > 1 and rest[1] in OURS):
+            if step is None or (len(rest) > 1 and rest[1] in HANDRAIL_NAMES):
                 return None
             return _agent_origin(step, step_type(step), rest[1:])
         if root in self._outputs:
@@ -112,4 +112,4 @@ def _is_textless(source: str) -> bool:
 
 
 def _is_tame(type_: Type) -> bool:
-    return isinstance(type_, ChoiceType) or (isinstance(type_, ScalarType) and type_.kind in TAME)
+    return isinstance(type_, ChoiceType) or (isinstance(type_, ScalarType) and type_.kind in SAFE_TYPES)

@@ -19,7 +19,7 @@ from handrail.model.workflow.values import Prompt
 
 
 @frozen(eq=False)
-class Told:
+class PromptText:
     """A text for an agent: a scalar of the workflow's file, or a prompt file."""
 
     text: str
@@ -72,7 +72,7 @@ def _optional_task(task: AgentTask | None, keys: Keys) -> Iterator[tuple[AgentTa
         yield task, keys
 
 
-def collect_texts(visits: tuple[Visit, ...], document: Document) -> tuple[Told, ...]:
+def collect_texts(visits: tuple[Visit, ...], document: Document) -> tuple[PromptText, ...]:
     """Collect the texts for agents from the workflow's own files; prompts of the library are not the author's."""
     if document.dialect == "workrail":
         return tuple(_workrail_texts(visits, document.root))
@@ -80,7 +80,7 @@ def collect_texts(visits: tuple[Visit, ...], document: Document) -> tuple[Told, 
     return tuple(found for visit in visits if visit.node is not None for found in _native_texts(visit, files))
 
 
-def _native_texts(visit: Visit, files: dict[str, SourceText]) -> Iterator[Told]:
+def _native_texts(visit: Visit, files: dict[str, SourceText]) -> Iterator[PromptText]:
     for task, keys in tasks(visit.step.action):
         written = next((found for path in keys if (found := scalar(visit.node, *path)) is not None), None)
         yield from _prompt_texts(visit, task, task.prompt, written, files)
@@ -91,25 +91,25 @@ def _native_texts(visit: Visit, files: dict[str, SourceText]) -> Iterator[Told]:
 
 def _prompt_texts(
     visit: Visit, task: AgentTask, prompt: Prompt, written: Scalar | None, files: dict[str, SourceText]
-) -> Iterator[Told]:
+) -> Iterator[PromptText]:
     templated = prompt.syntax == "template"
     if prompt.file is None and written is not None:
-        yield Told(prompt.text, written, visit, task, templated)
+        yield PromptText(prompt.text, written, visit, task, templated)
     elif prompt.file in files:
-        yield Told(prompt.text, files[prompt.file], visit, task, templated)
+        yield PromptText(prompt.text, files[prompt.file], visit, task, templated)
 
 
 GUIDED_KEYS = ("prompt", "promptBlocks", "promptFragments", "guidance", "audit", "verification", "synthesis")
-NOT_TOLD = frozenset({"id", "refId", "when", "kind", "outputContract", "command"})
+NON_PROMPT_KEYS = frozenset({"id", "refId", "when", "kind", "outputContract", "command"})
 
 
-def _workrail_texts(visits: tuple[Visit, ...], root: Mapping) -> Iterator[Told]:
+def _workrail_texts(visits: tuple[Visit, ...], root: Mapping) -> Iterator[PromptText]:
     for each in _leaves(root.get("metaGuidance")):
-        yield Told(str(each.value), each, None)
+        yield PromptText(str(each.value), each, None)
     for visit in visits:
         for key in GUIDED_KEYS if visit.node is not None else ():
             for each in _leaves(visit.node.get(key) if visit.node is not None else None):
-                yield Told(str(each.value), each, visit)
+                yield PromptText(str(each.value), each, visit)
 
 
 def _leaves(node: Node | None) -> Iterator[Scalar]:
@@ -121,7 +121,7 @@ def _leaves(node: Node | None) -> Iterator[Scalar]:
                 yield from _leaves(item)
         case Mapping():
             for entry in node:
-                if entry.name not in NOT_TOLD:
+                if entry.name not in NON_PROMPT_KEYS:
                     yield from _leaves(entry.value)
         case _:
             return

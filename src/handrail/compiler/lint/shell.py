@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from handrail.frozen import frozen
 
 HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1[^\n]*\n(?:.*?\n)??\s*\2[ \t]*(?=\n|$)", re.DOTALL)
-LONGEST = 10_000
+MAX_LENGTH = 10_000
 """Longer scripts are skipped, so that no input takes long."""
 COMMENT = re.compile(r"(?:^|(?<=\s))#[^\n]*")
 
 
 @frozen
-class Part:
+class ChainPart:
     """A command of a chain, with the position of the `&&` before it."""
 
     text: str
@@ -70,23 +70,23 @@ def _mark_bare(character: str, inside: str, stack: list[str]) -> str:
     return " "
 
 
-def split_and(script: str) -> list[Part]:
+def split_and(script: str) -> list[ChainPart]:
     """Split a chain of commands at each `&&` outside of quotes and parentheses."""
     marks = mark_quoting(script)
-    parts: list[Part] = []
+    parts: list[ChainPart] = []
     start = joined = depth = 0
     for at, character in enumerate(script):
         if marks[at] != " ":
             continue
         depth += (character == "(") - (character == ")")
         if depth == 0 and script.startswith("&&", at):
-            parts.append(Part(script[start:at].strip(), joined))
+            parts.append(ChainPart(script[start:at].strip(), joined))
             start, joined = at + 2, at
-    return [*parts, Part(script[start:].strip(), joined)]
+    return [*parts, ChainPart(script[start:].strip(), joined)]
 
 
 @frozen
-class Use:
+class VariableUse:
     """A place where a script reads a variable."""
 
     name: str
@@ -104,9 +104,9 @@ UNSPLIT = re.compile(r"(?:^|[\s;&|(])(?:(?:export|local|readonly|declare)\s+)?\w
 """What precedes a variable whose value the shell neither splits nor expands."""
 
 
-def find_uses(script: str) -> Iterator[Use]:
+def find_uses(script: str) -> Iterator[VariableUse]:
     """Find every variable that a script reads, outside of single quotes, comments and here-documents."""
-    if len(script) > LONGEST:
+    if len(script) > MAX_LENGTH:
         return
     script = HEREDOC.sub(_blank, script)
     marks = mark_quoting(script)
@@ -117,7 +117,7 @@ def find_uses(script: str) -> Iterator[Use]:
         if marks[at] == "'" or at in comments:
             continue
         before = script[starts[bisect_right(starts, at) - 1] : at]
-        yield Use(found[1] or found[2], at, found.end(), _classify_use(before, marks[at]))
+        yield VariableUse(found[1] or found[2], at, found.end(), _classify_use(before, marks[at]))
 
 
 def _blank(found: re.Match[str]) -> str:

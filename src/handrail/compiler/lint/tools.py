@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from handrail.compiler.lint.context import LintContext
-from handrail.compiler.lint.prompts import Told
+from handrail.compiler.lint.prompts import PromptText
 from handrail.compiler.lint.sentences import Sentence, sentences
 from handrail.model.workflow.settings import AgentTask
 
@@ -51,7 +51,7 @@ def lint_forbidden_requests(context: LintContext) -> None:
                 _check(context, told, task, sentence)
 
 
-def _check(context: LintContext, told: Told, task: AgentTask, sentence: Sentence) -> None:
+def _check(context: LintContext, told: PromptText, task: AgentTask, sentence: Sentence) -> None:
     for found in TOOL.finditer(sentence.text):
         name = found[1] or found[2] or found[3]
         why = _explain_refusal(task, name)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from handrail.compiler.outcome import Places
+from handrail.compiler.outcome import StepPositions
 from handrail.compiler.workrail.tree import text
 from handrail.compiler.workrail.visit import walk_steps
 from handrail.frozen import frozen
@@ -43,14 +43,14 @@ class Visit:
         return next((each for each in self.ancestors() if isinstance(each.step.action, ParallelAction)), None)
 
 
-def collect_visits(plan: Plan, document: Document, places: Places) -> tuple[Visit, ...]:
+def collect_visits(plan: Plan, document: Document, places: StepPositions) -> tuple[Visit, ...]:
     """List the steps of a plan in the order of its text."""
     found: list[Visit] = []
     _walk(plan.steps, None, _source_nodes(document, places), found)
     return tuple(found)
 
 
-def _source_nodes(document: Document, places: Places) -> dict[str, Mapping]:
+def _source_nodes(document: Document, places: StepPositions) -> dict[str, Mapping]:
     """Map native steps by address, and WorkRail's by their unique id, as they were before the compiler's passes."""
     if document.dialect == "native":
         return places.nodes

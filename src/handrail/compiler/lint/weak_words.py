@@ -3,11 +3,13 @@
 import re
 
 from handrail.compiler.lint.context import LintContext
-from handrail.compiler.lint.prompts import Told
+from handrail.compiler.lint.prompts import PromptText
 from handrail.compiler.lint.sentences import sentences
 from handrail.model.source import SourceText, Span
 
-VIBES = re.compile(r"(?<![A-Za-z0-9])(?:still[_ -]?fuzzy|context[_-]?audit[_-]?needed)(?![A-Za-z0-9])", re.IGNORECASE)
+VAGUE_STATUS = re.compile(
+    r"(?<![A-Za-z0-9])(?:still[_ -]?fuzzy|context[_-]?audit[_-]?needed)(?![A-Za-z0-9])", re.IGNORECASE
+)
 
 
 def lint_vibes_only(context: LintContext) -> None:
@@ -16,7 +18,7 @@ def lint_vibes_only(context: LintContext) -> None:
         lowered = source.text.lower()
         if "fuzzy" not in lowered and "audit" not in lowered:
             continue
-        for found in VIBES.finditer(source.text):
+        for found in VAGUE_STATUS.finditer(source.text):
             message = f"'{found[0]}' asks for a feeling, which cannot be checked"
             hint = "ask for facts instead: how many questions are open, which files were not read, and list them"
             context.report.advice("vibes-only", message, Span(source, *found.span()), hint)
@@ -55,7 +57,7 @@ def lint_lazy_wording(context: LintContext) -> None:
             _lint_soft_words(context, told)
 
 
-def _lint_soft_words(context: LintContext, told: Told) -> None:
+def _lint_soft_words(context: LintContext, told: PromptText) -> None:
     found = sentences(told.text)
     for index, sentence in enumerate(found):
         after = found[index + 1].text if index + 1 < len(found) else ""

@@ -14,7 +14,7 @@ from handrail.model.workflow.values import Constant, JsonValue, Prompt, Value
 
 
 @frozen
-class Manner:
+class RoleSettings:
     """How an agent is asked in a certain role; only the role or its step, not the defaults, may override it."""
 
     access: Access | None = None
@@ -25,11 +25,13 @@ class Manner:
     """The role that never continues another conversation, as messages name it."""
 
 
-PLAIN = Manner()
-REPEATED = Manner(max=3)
+PLAIN = RoleSettings()
+REPEATED = RoleSettings(max=3)
 
 
-def lower_task(work: Lowering, node: Node, step: Mapping | None = None, manner: Manner = PLAIN) -> AgentTask:
+def lower_task(
+    work: Lowering, node: Node, step: Mapping | None = None, role_settings: RoleSettings = PLAIN
+) -> AgentTask:
     """Lower a prompt in its short or long form to a task for an agent."""
     own = node if isinstance(node, Mapping) else None
     prompt_node = own.get("prompt") if own is not None else node
@@ -48,7 +50,7 @@ def lower_task(work: Lowering, node: Node, step: Mapping | None = None, manner: 
         return text_of(found) or by_manner or otherwise
 
     agent, model = _agent(work, layers)
-    handoff = word("handoff", manner.handoff, "summary")
+    handoff = word("handoff", role_settings.handoff, "summary")
     template = _handoff_template(work, get("handoff"), handoff)
     system = get("system_prompt")
     allowed = get("allowed_tools")
@@ -58,24 +60,24 @@ def lower_task(work: Lowering, node: Node, step: Mapping | None = None, manner: 
         prompt=prompt,
         agent=agent,
         model=model,
-        access=cast("Access", word("access", manner.access, "edit")),
-        session=_session(work, layers, agent, manner),
+        access=cast("Access", word("access", role_settings.access, "edit")),
+        session=_session(work, layers, agent, role_settings),
         carry=_carry(layers),
         handoff=cast("Handoff", "none" if handoff.endswith(".md") else handoff),
         handoff_template=template,
         system_prompt=_prompt(work, system) if system is not None else None,
         role=text_of(get("role")),
         after=work.feature_lines,
-        single_turn=flag_of(get("single_turn"), default=manner.single_turn),
+        single_turn=flag_of(get("single_turn"), default=role_settings.single_turn),
         suppress_thoughts=flag_of(get("suppress_thoughts")),
         allowed_tools=tuple(sorted(texts_of(allowed))) if allowed is not None else None,
         disallowed_tools=tuple(sorted(texts_of(get("disallowed_tools")))),
-        handrail_tools=_lower_tools(get("handrail_tools") if manner.always_fresh is None else judging),
+        handrail_tools=_lower_tools(get("handrail_tools") if role_settings.always_fresh is None else judging),
         idle_timeout=seconds(get("idle_timeout")),
         tmux=flag_of(get("tmux")),
         sandbox=_sandbox(get("sandbox")),
         network=_network(get("sandbox")),
-        max=int_of(own.get("max") if own is not None else None, manner.max),
+        max=int_of(own.get("max") if own is not None else None, role_settings.max),
         budget=lower_budget(own.get("budget") if own is not None and own is not step else None),
         with_values=_bindings(work),
     )
@@ -143,14 +145,14 @@ def _agent(work: Lowering, layers: list[Mapping]) -> tuple[str | None, str | Non
     return agent, model
 
 
-def _session(work: Lowering, layers: list[Mapping], agent: str | None, manner: Manner) -> str:
+def _session(work: Lowering, layers: list[Mapping], agent: str | None, role_settings: RoleSettings) -> str:
     node = _session_source(layers)
     text = text_of(node)
     if node is None or text is None or text == "fresh":
         return "fresh"
-    if manner.always_fresh is not None:
+    if role_settings.always_fresh is not None:
         hint = "leave out 'session': judging its own conversation would make it lenient"
-        work.report.error("session-refused", f"{manner.always_fresh} always starts fresh", node, hint)
+        work.report.error("session-refused", f"{role_settings.always_fresh} always starts fresh", node, hint)
     elif text == "continue":
         for talk in reversed(work.talks):
             if talk.agent == agent:

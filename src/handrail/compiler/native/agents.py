@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Literal, cast
 
-from handrail.compiler.native.agent_tasks import Manner, lower_task
+from handrail.compiler.native.agent_tasks import RoleSettings, lower_task
 from handrail.compiler.native.context import Lowering, flag_of, int_of, text_of
 from handrail.compiler.native.prompts import lower_prompt
 from handrail.compiler.native.proofs import lower_checks
@@ -15,9 +15,9 @@ from handrail.model.workflow.settings import AgentTask
 from handrail.model.workflow.types import Type
 from handrail.model.workflow.values import Constant
 
-ARBITER = Manner(access="read", handoff="none", always_fresh="the arbiter")
-REVIEWS = Manner(access="read", handoff="none", always_fresh="the reviewer")
-REVIEWS_AND_FIXES = Manner(handoff="none", always_fresh="the reviewer")
+ARBITER = RoleSettings(access="read", handoff="none", always_fresh="the arbiter")
+REVIEWS = RoleSettings(access="read", handoff="none", always_fresh="the reviewer")
+REVIEWS_AND_FIXES = RoleSettings(handoff="none", always_fresh="the reviewer")
 OnMax = Literal["continue", "block", "fail"]
 
 
@@ -53,13 +53,13 @@ def _review(
     )
     fixer = node.get("fixer") or (_library_prompt("apply-findings", node) if decides else None)
     with work.scope.enter_body(ROLE_NAMES):
-        manner = REVIEWS_AND_FIXES if fixer is None else REVIEWS
+        role_settings = REVIEWS_AND_FIXES if fixer is None else REVIEWS
         on_max, escalate = lower_on_max(work, node)
-        reviews = lower_task(work, reviewer if reviewer is not None else node, node, manner)
+        reviews = lower_task(work, reviewer if reviewer is not None else node, node, role_settings)
         return AgentLoopAction(
             reviewer=reviews,
             arbiter=_role(work, arbiter, node, ARBITER),
-            fixer=_role(work, fixer, node, Manner()) or _reviewer_fixes(work, reviews, node),
+            fixer=_role(work, fixer, node, RoleSettings()) or _reviewer_fixes(work, reviews, node),
             checks=lower_checks(work, node.get("checks")),
             max_iterations=most,
             exit_when=lower_condition(work, node.get("exit_when")),
@@ -70,8 +70,8 @@ def _review(
         )
 
 
-def _role(work: Lowering, node: Node | None, step: Mapping, manner: Manner) -> AgentTask | None:
-    return None if node is None else lower_task(work, node, step, manner)
+def _role(work: Lowering, node: Node | None, step: Mapping, role_settings: RoleSettings) -> AgentTask | None:
+    return None if node is None else lower_task(work, node, step, role_settings)
 
 
 def _reviewer_fixes(work: Lowering, reviewer: AgentTask, node: Mapping) -> AgentTask:

@@ -9,7 +9,7 @@ from handrail.authoring.shapes.conform import conform
 from handrail.compiler.native.context import GUIDING, Lowering, text_of, with_own_words
 from handrail.compiler.native.inputs import lower_declared_inputs
 from handrail.compiler.native.texts import find_own_names
-from handrail.compiler.outcome import Places
+from handrail.compiler.outcome import StepPositions
 from handrail.compiler.scope import Scope
 from handrail.late_import import late_import
 from handrail.model.diagnostics import Report
@@ -28,8 +28,8 @@ else:
     guidance = late_import("handrail.compiler.native.guidance")
     workrail = late_import("handrail.compiler.workrail.lower")
 
-MOST_DEEP = 8
-MOST_STEPS = 10_000
+MAX_DEEP = 8
+MAX_STEPS = 10_000
 LowerBody = Callable[[Lowering, Sequence, str], tuple[Step, ...]]
 
 
@@ -40,14 +40,14 @@ def lower_call(work: Lowering, node: Mapping, _: Type | None) -> CallAction:
     document = _find(work, place, name)
     if document is not None and document.dialect == "native":
         _check_inputs(work, node, place, read_inputs(work, document))
-    return CallAction(work.catalog.shelf.qualify(work.catalog.asker, name))
+    return CallAction(work.catalog.index.qualify(work.catalog.asker, name))
 
 
 def _find(work: Lowering, place: Node, name: str) -> Document | None:
     document = work.catalog.workflow(name)
     if document is not None:
         return document
-    found = work.catalog.shelf.obstacle(work.catalog.asker, name)
+    found = work.catalog.index.obstacle(work.catalog.asker, name)
     if found is not None:
         work.report.error(found.code, found.message, place, found.hint)
     else:
@@ -59,7 +59,7 @@ def _find(work: Lowering, place: Node, name: str) -> Document | None:
 
 def read_inputs(work: Lowering, document: Document) -> tuple[Input, ...]:
     """Read another workflow's inputs, without reporting the problems of that workflow here."""
-    aside = Lowering(document, work.catalog.scope_to(document), Report(), Places(), Scope(()))
+    aside = Lowering(document, work.catalog.scope_to(document), Report(), StepPositions(), Scope(()))
     if not document.dynamic:
         conform(WORKFLOW, document.root, aside.report)
     return () if aside.report.failed else lower_declared_inputs(aside, document.root.get("input"))
@@ -85,14 +85,14 @@ def lower_use(work: Lowering, node: Mapping, inputs: tuple[NamedValue, ...], low
     """Inline a routine's steps with its inputs bound by this step; they see nothing else of the caller."""
     place = node.entries["use"].value
     name = text_of(place) or ""
-    meant = work.catalog.shelf.qualify(work.catalog.asker, name)
-    if meant in work.using or len(work.using) >= MOST_DEEP:
+    meant = work.catalog.index.qualify(work.catalog.asker, name)
+    if meant in work.using or len(work.using) >= MAX_DEEP:
         chain = " -> ".join((*work.using, meant))
-        wrong = "the routine uses itself" if meant in work.using else f"routines nest deeper than {MOST_DEEP}"
+        wrong = "the routine uses itself" if meant in work.using else f"routines nest deeper than {MAX_DEEP}"
         work.report.error("endless-use", f"{wrong}: {chain}", place)
         return GroupAction(name, inputs, ())
-    if work.count.steps > MOST_STEPS:
-        message = f"the workflow has more than {MOST_STEPS} steps, including those of the routines it uses"
+    if work.count.steps > MAX_STEPS:
+        message = f"the workflow has more than {MAX_STEPS} steps, including those of the routines it uses"
         work.report.error("too-many-steps", message, place, "split it into several workflows, called with `workflow`")
         return GroupAction(name, inputs, ())
     if name.startswith("wr.templates."):
@@ -131,10 +131,10 @@ def _expand_native(
     declared = read_inputs(work, document)
     _check_inputs(work, node, place, declared)
     defaults = document.root.get("defaults")
-    using = (*work.using, work.catalog.shelf.qualify(work.catalog.asker, text_of(place) or ""))
+    using = (*work.using, work.catalog.index.qualify(work.catalog.asker, text_of(place) or ""))
     scope = Scope(declared, _find_own_inputs(work, inputs, declared))
     catalog = work.catalog.scope_to(document)
-    inner = Lowering(document, catalog, aside, Places(), scope, using=using, count=work.count)
+    inner = Lowering(document, catalog, aside, StepPositions(), scope, using=using, count=work.count)
     inner.defaults = {**work.defaults, **({e.name: e.value for e in defaults} if isinstance(defaults, Mapping) else {})}
     inner.assessments, inner.guides = work.assessments, work.guides
     if GUIDING & document.root.entries.keys():
@@ -182,5 +182,5 @@ def _expand_guided(work: Lowering, node: Mapping, template: str, routine: Docume
     root.update([entry("steps", Sequence((step,), made))])
     bundle = Bundle("use.json", {"use.json": made.source})
     document = Document("json", "workrail", Mapping(root, Span(made.source, made.start, made.end)), bundle)
-    plan = workrail.lower_workrail(document, replace(work.catalog, routine=routine), work.report, Places())
+    plan = workrail.lower_workrail(document, replace(work.catalog, routine=routine), work.report, StepPositions())
     return () if plan is None else plan.steps

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from handrail.authoring.native.schema import WORKFLOW
 from handrail.compiler.catalog import Catalog
-from handrail.compiler.outcome import Places
+from handrail.compiler.outcome import StepPositions
 from handrail.compiler.scope import Scope
 from handrail.frozen import frozen
 from handrail.language.problems import Problem
@@ -51,7 +51,7 @@ class ReadPrompt:
 
 
 @dataclass(slots=True)
-class Talk:
+class Conversation:
     """An earlier step whose conversation can be continued."""
 
     step: str
@@ -59,7 +59,7 @@ class Talk:
 
 
 @frozen
-class Maker:
+class OutputProducer:
     """The step that produces an output, and the fan-out outside of which that output is unknown."""
 
     step: str
@@ -67,14 +67,14 @@ class Maker:
 
 
 @dataclass(slots=True)
-class Count:
+class StepCounter:
     """A counter that a lowering shares with those of the routines it expands."""
 
     steps: int = 0
 
 
 @dataclass(slots=True)
-class Guides:
+class RunGuidance:
     """The guidance for the whole run, from the workflow and the routines that it inlines."""
 
     guidance: dict[str, None] = field(default_factory=dict[str, None])
@@ -102,17 +102,17 @@ class Lowering:
     document: Document
     catalog: Catalog
     report: Report
-    places: Places
+    places: StepPositions
     scope: Scope
     defaults: dict[str, Node] = field(default_factory=dict[str, Node])
-    later: dict[str, "Maker"] = field(default_factory=dict[str, "Maker"])
+    later: dict[str, "OutputProducer"] = field(default_factory=dict[str, "OutputProducer"])
     """Outputs by name, with the step that produces them, wherever in the workflow that is."""
-    talks: list[Talk] = field(default_factory=list[Talk])
+    talks: list[Conversation] = field(default_factory=list[Conversation])
     prompts: dict[str, ReadPrompt | None] = field(default_factory=dict[str, "ReadPrompt | None"])
     assessments: dict[str, Assessment] = field(default_factory=dict[str, Assessment])
     follow_ups: dict[str, tuple[Consequence, ...]] = field(default_factory=dict[str, "tuple[Consequence, ...]"])
     """The consequences of assessment levels, by the name of the assessment in this document."""
-    guides: Guides = field(default_factory=Guides)
+    guides: RunGuidance = field(default_factory=RunGuidance)
     bindings: dict[str, str] = field(default_factory=dict[str, str])
     """The ids to which the slots of this document are bound."""
     feature_lines: str = ""
@@ -121,7 +121,7 @@ class Lowering:
     """The earlier steps of the same list, with their kind."""
     using: tuple[str, ...] = ()
     """The routines that are being expanded, outermost first."""
-    count: "Count" = field(default_factory=Count)
+    count: "StepCounter" = field(default_factory=StepCounter)
     """The number of steps lowered so far, including those of inlined routines."""
 
     def explain(self, problems: Iterable[Problem], scalar: Scalar, *, warn: bool = False) -> None:

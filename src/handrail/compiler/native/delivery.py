@@ -1,6 +1,6 @@
 """Lowers the steps that deliver work: commit, merge, pull-request and create-issues."""
 
-from handrail.compiler.native.agent_tasks import REPEATED, Manner, lower_task
+from handrail.compiler.native.agent_tasks import REPEATED, RoleSettings, lower_task
 from handrail.compiler.native.context import Lowering, int_of, texts_of
 from handrail.compiler.native.proofs import lower_checks
 from handrail.compiler.native.texts import lower_optional, lower_value
@@ -11,7 +11,7 @@ from handrail.model.workflow.settings import AgentTask
 from handrail.model.workflow.types import ANY, INT, STRING, ListType, ScalarType, Type
 from handrail.model.workflow.values import Constant, Value
 
-WRITES = Manner(access="read", single_turn=True)
+WRITES = RoleSettings(access="read", single_turn=True)
 CONFLICT: dict[str, Type] = {
     "conflict": record(branch=STRING, files=ListType(ScalarType("path")), message=STRING),
     "round": INT,
@@ -65,9 +65,9 @@ def _follow(work: Lowering, node: Node | None) -> Follow | None:
     if not isinstance(node, Mapping):
         return None
     fix = node.entries["fix"].value
-    manner = Manner(max=int_of(node.get("max"), 3))
+    role_settings = RoleSettings(max=int_of(node.get("max"), 3))
     with work.scope.enter_body(PULL_REQUEST):
-        return Follow(tuple(sorted(texts_of(node.get("on")))), lower_task(work, fix, None, manner))
+        return Follow(tuple(sorted(texts_of(node.get("on")))), lower_task(work, fix, None, role_settings))
 
 
 def lower_create_issues(work: Lowering, node: Mapping, _: Type | None) -> CreateIssuesAction:

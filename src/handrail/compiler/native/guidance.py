@@ -1,6 +1,6 @@
 """Lowers what guides a whole workflow: rules, references, features, capabilities, slots and named assessments."""
 
-from handrail.compiler.extension_points import Point, fill_slots
+from handrail.compiler.extension_points import ExtensionPoint, fill_slots
 from handrail.compiler.native.context import Lowering, text_of, texts_of
 from handrail.compiler.native.proofs import lower_assessment
 from handrail.compiler.workrail.declarations import lower_capabilities, lower_references
@@ -55,9 +55,11 @@ def _lower_slots(work: Lowering, root: Mapping) -> None:
     work.guides.slots.update(slots)
 
 
-def _point(entry: Entry) -> Point:
+def _point(entry: Entry) -> ExtensionPoint:
     node = entry.value
     if not isinstance(node, Mapping):
-        return Point(entry.name, text_of(node) or "", entry.key, node)
+        return ExtensionPoint(entry.name, text_of(node) or "", entry.key, node)
     default, purpose = node.entries["default"].value, text_of(node.get("purpose")) or ""
-    return Point(entry.name, text_of(default) or "", entry.key, default, purpose, texts_of(node.get("accepts")))
+    return ExtensionPoint(
+        entry.name, text_of(default) or "", entry.key, default, purpose, texts_of(node.get("accepts"))
+    )

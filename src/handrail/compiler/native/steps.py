@@ -9,7 +9,7 @@ from handrail.authoring.shapes.conform import choose
 from handrail.compiler.native.agent_tasks import lower_budget
 from handrail.compiler.native.agents import lower_agent, lower_agent_loop, lower_review
 from handrail.compiler.native.check_steps import lower_approval, lower_end, lower_gate, lower_script
-from handrail.compiler.native.context import Lowering, Talk, int_of, seconds, text_of
+from handrail.compiler.native.context import Conversation, Lowering, int_of, seconds, text_of
 from handrail.compiler.native.proofs import lower_assess, lower_proofs
 from handrail.compiler.native.texts import find_own_names, lower_condition, lower_inputs, value_type
 from handrail.compiler.native.types import read_type
@@ -79,7 +79,7 @@ def lower_steps(work: Lowering, node: Sequence, prefix: str) -> tuple[Step, ...]
             work.scope.define(step)
             work.earlier[step.name] = choose(STEPS, item) or step.action.kind
             if isinstance(step.action, AgentAction):
-                work.talks.append(Talk(step.name, step.action.task.agent))
+                work.talks.append(Conversation(step.name, step.action.task.agent))
                 if step.action.requires_approval:
                     found.append(_build_approval(work, step))
                     made.append(found[-1].name)

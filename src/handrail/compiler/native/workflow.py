@@ -10,7 +10,7 @@ from handrail.compiler.native.agent_tasks import lower_budget
 from handrail.compiler.native.context import (
     GUIDING,
     Lowering,
-    Maker,
+    OutputProducer,
     int_of,
     seconds,
     text_of,
@@ -20,7 +20,7 @@ from handrail.compiler.native.context import (
 from handrail.compiler.native.inputs import lower_declared_inputs
 from handrail.compiler.native.steps import lower_steps
 from handrail.compiler.native.texts import lower_value
-from handrail.compiler.outcome import Places
+from handrail.compiler.outcome import StepPositions
 from handrail.compiler.scope import Scope
 from handrail.late_import import late_import
 from handrail.model.diagnostics import Report
@@ -35,7 +35,7 @@ else:
     triggers = late_import("handrail.compiler.native.triggers")
 
 
-def lower_native(document: Document, catalog: Catalog, report: Report, places: Places) -> Plan | None:
+def lower_native(document: Document, catalog: Catalog, report: Report, places: StepPositions) -> Plan | None:
     """Lower a native workflow to a plan; None where its shape is wrong."""
     if not conform(WORKFLOW, document.root, report):
         return None
@@ -69,13 +69,13 @@ def lower_native(document: Document, catalog: Catalog, report: Report, places: P
     )
 
 
-def _outputs(node: Node, fan_out: str | None = None) -> Iterator[tuple[str, Maker]]:
+def _outputs(node: Node, fan_out: str | None = None) -> Iterator[tuple[str, OutputProducer]]:
     """List every output with the step that produces it, at any depth."""
     for item in node.items if isinstance(node, Sequence) else ():
         if isinstance(item, Mapping):
             output, name = text_of(item.get("output")), text_of(item.get("name"))
             if output is not None and name is not None:
-                yield make_identifier(output), Maker(name, fan_out)
+                yield make_identifier(output), OutputProducer(name, fan_out)
             inner = item.get("steps")
             if inner is not None:
                 parallel = text_of(item.get("type")) == "parallel-agents"

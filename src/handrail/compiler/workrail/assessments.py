@@ -1,6 +1,6 @@
 """Lowers assessments, and checks the references of steps to them."""
 
-from handrail.compiler.workrail.environment import Setting
+from handrail.compiler.workrail.environment import StepContext
 from handrail.compiler.workrail.message_names import describe_unknown, list_names, quote_name
 from handrail.compiler.workrail.tree import flag, mapping, mappings, scalars, text, texts
 from handrail.model.diagnostics import Report
@@ -36,7 +36,7 @@ def _dimensions(node: Mapping, report: Report) -> tuple[Dimension, ...]:
     return tuple(found.values())
 
 
-def assessment_refs(step: Mapping, setting: Setting) -> tuple[str, ...]:
+def assessment_refs(step: Mapping, setting: StepContext) -> tuple[str, ...]:
     """Return the ids of the assessments a step refers to; one from the library becomes part of the workflow."""
     found: list[str] = []
     for leaf in scalars(step, "assessmentRefs"):
@@ -46,7 +46,7 @@ def assessment_refs(step: Mapping, setting: Setting) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _is_known(name: str, place: Node, setting: Setting) -> bool:
+def _is_known(name: str, place: Node, setting: StepContext) -> bool:
     if name not in setting.assessments:
         ready_made = setting.builtins.assessment(name)
         if ready_made is None:
@@ -58,7 +58,7 @@ def _is_known(name: str, place: Node, setting: Setting) -> bool:
     return True
 
 
-def consequences(step: Mapping, refs: tuple[str, ...], setting: Setting) -> tuple[Consequence, ...]:
+def consequences(step: Mapping, refs: tuple[str, ...], setting: StepContext) -> tuple[Consequence, ...]:
     """Lower a step's consequences, checking that each of them can apply."""
     nodes = mappings(step, "assessmentConsequences")
     if nodes and "assessmentRefs" not in step:
@@ -87,7 +87,7 @@ def _has_same_trigger(one: Consequence, other: Consequence) -> bool:
     return (one.any_equals_level, one.for_assessment) == (other.any_equals_level, other.for_assessment)
 
 
-def _check_level(consequence: Consequence, trigger: Mapping, refs: tuple[str, ...], setting: Setting) -> None:
+def _check_level(consequence: Consequence, trigger: Mapping, refs: tuple[str, ...], setting: StepContext) -> None:
     target = consequence.for_assessment
     if target is not None and target not in refs:
         message = f"the step does not refer to assessment {quote_name(target)}{did_you_mean(target, refs)}"

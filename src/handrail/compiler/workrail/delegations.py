@@ -1,6 +1,6 @@
 """Looks up the workflows to which a parallel step delegates work."""
 
-from handrail.compiler.workrail.environment import Setting
+from handrail.compiler.workrail.environment import StepContext
 from handrail.compiler.workrail.message_names import describe_unknown
 from handrail.model.source import Node, Scalar
 
@@ -9,7 +9,7 @@ ROUTINE = "routine-"
 HINT = "it is looked up by name in the user's, the repository's and the built-in workflows"
 
 
-def note_unknown_workflow(node: Node | None, setting: Setting) -> None:
+def note_unknown_workflow(node: Node | None, setting: StepContext) -> None:
     """Warn of a delegation to a workflow that is unknown here; the agent gets its name and may know one elsewhere."""
     name = str(node.value) if isinstance(node, Scalar) else ""
     if node is not None and not _is_known(name, setting):
@@ -17,13 +17,13 @@ def note_unknown_workflow(node: Node | None, setting: Setting) -> None:
         setting.report.warning("unknown-workflow", message, node, HINT)
 
 
-def _is_known(name: str, setting: Setting) -> bool:
+def _is_known(name: str, setting: StepContext) -> bool:
     bare = name.removeprefix(PREFIX)
     if bare.startswith(ROUTINE) and setting.builtins.routine(bare.removeprefix(ROUTINE)) is not None:
         return True
     return name in setting.catalog.names() or setting.catalog.workflow(name) is not None
 
 
-def _names(setting: Setting) -> tuple[str, ...]:
+def _names(setting: StepContext) -> tuple[str, ...]:
     routines = (ROUTINE + name for name in setting.builtins.routine_names())
     return tuple(dict.fromkeys((*setting.catalog.names(), *routines)))

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from handrail.compiler.builtins import Builtins
 from handrail.compiler.catalog import Catalog
-from handrail.compiler.outcome import Places
+from handrail.compiler.outcome import StepPositions
 from handrail.compiler.workrail.functions import Functions, merge_scopes
 from handrail.compiler.workrail.message_names import describe_unknown, list_names
 from handrail.compiler.workrail.tree import flag, text
@@ -16,12 +16,12 @@ from handrail.model.workflow.plan import Injected
 
 
 @frozen
-class Setting:
+class StepContext:
     """The context of a step; inside a loop it includes the loop's address and functions."""
 
     catalog: Catalog
     report: Report
-    places: Places
+    places: StepPositions
     injected: dict[str, Injected]
     assessments: dict[str, Assessment]
     """The declared assessments; those of the library are added when steps refer to them."""
@@ -38,12 +38,12 @@ class Setting:
         """The library."""
         return self.catalog.builtins
 
-    def enter_loop(self, loop_id: str, own: Functions) -> "Setting":
+    def enter_loop(self, loop_id: str, own: Functions) -> "StepContext":
         """Return the context for a loop's body."""
         return replace(self, prefix=f"{self.prefix}{loop_id}/", functions=merge_scopes(self.functions, own))
 
 
-def lower_contract(node: Mapping | None, setting: Setting) -> Contract | None:
+def lower_contract(node: Mapping | None, setting: StepContext) -> Contract | None:
     """Look up an output contract and resolve its schema."""
     if node is None:
         return None

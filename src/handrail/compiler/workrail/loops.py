@@ -1,7 +1,7 @@
 """Determines what decides a loop, and checks that each kind of loop has the keys it needs."""
 
 from handrail.compiler.workrail.conditions import lower_condition, optional_condition
-from handrail.compiler.workrail.environment import Setting
+from handrail.compiler.workrail.environment import StepContext
 from handrail.compiler.workrail.message_names import quote_name
 from handrail.compiler.workrail.tree import mapping, mappings, text
 from handrail.model.source import Mapping, Scalar
@@ -19,7 +19,7 @@ OWN_KEYS: dict[str, tuple[str, ...]] = {
 NEEDED = {"for": "count", "forEach": "items"}
 
 
-def loop_body(step: Mapping, setting: Setting) -> tuple[Mapping, ...]:
+def loop_body(step: Mapping, setting: StepContext) -> tuple[Mapping, ...]:
     """Return the steps a loop repeats: its own, or the top-level step it names."""
     body = step.entries["body"].value
     if not isinstance(body, Scalar):
@@ -53,7 +53,7 @@ def find_body_steps(root: Mapping, steps: dict[str, Mapping]) -> frozenset[str]:
     return frozenset(found)
 
 
-def check_loop(step: Mapping, setting: Setting) -> None:
+def check_loop(step: Mapping, setting: StepContext) -> None:
     """Report the keys that a loop of its kind lacks, and those that have no effect on it."""
     loop = mapping(step, "loop") or step
     kind = text(loop, "type") or ""
@@ -70,7 +70,9 @@ def check_loop(step: Mapping, setting: Setting) -> None:
             setting.report.warning("no-effect", f"'{entry.name}' has no effect {decides}", entry, "remove it")
 
 
-def find_decider(step: Mapping, body: tuple[Mapping, ...], setting: Setting) -> ArtifactDecides | ContextDecides | None:
+def find_decider(
+    step: Mapping, body: tuple[Mapping, ...], setting: StepContext
+) -> ArtifactDecides | ContextDecides | None:
     """Return what decides a while or until loop: its own statement, else a body step's contract, else its condition."""
     loop = mapping(step, "loop") or step
     if text(loop, "type") not in {"while", "until"}:
@@ -95,7 +97,9 @@ def _has_loop_control(step: Mapping) -> bool:
     return contract is not None and text(contract, "contractRef") == LOOP_CONTROL
 
 
-def _lower_condition_source(source: Mapping, setting: Setting, *, controlled: bool) -> ArtifactDecides | ContextDecides:
+def _lower_condition_source(
+    source: Mapping, setting: StepContext, *, controlled: bool
+) -> ArtifactDecides | ContextDecides:
     condition = mapping(source, "condition")
     if condition is not None:
         return ContextDecides(lower_condition(condition, setting.report))

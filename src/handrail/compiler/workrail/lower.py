@@ -5,10 +5,10 @@ from typing import cast
 from handrail.authoring.shapes.conform import conform
 from handrail.authoring.workrail.schema import WORKFLOW
 from handrail.compiler.catalog import Catalog
-from handrail.compiler.outcome import Places
+from handrail.compiler.outcome import StepPositions
 from handrail.compiler.workrail.assessments import lower_assessments
 from handrail.compiler.workrail.declarations import lower_workflow
-from handrail.compiler.workrail.environment import Setting
+from handrail.compiler.workrail.environment import StepContext
 from handrail.compiler.workrail.functions import lower_functions
 from handrail.compiler.workrail.loops import find_body_steps
 from handrail.compiler.workrail.passes.bindings import resolve_bindings
@@ -17,7 +17,7 @@ from handrail.compiler.workrail.passes.prompt_blocks import render_prompt_blocks
 from handrail.compiler.workrail.passes.refs import resolve_refs
 from handrail.compiler.workrail.passes.sentinel import refuse_unresolved
 from handrail.compiler.workrail.passes.templates import expand_templates
-from handrail.compiler.workrail.passes_state import MOST_STEPS, Compilation, Pass
+from handrail.compiler.workrail.passes_state import MAX_STEPS, Compilation, Pass
 from handrail.compiler.workrail.steps import lower_steps
 from handrail.compiler.workrail.tree import integer, mappings, text
 from handrail.compiler.workrail.visit import walk_steps
@@ -37,7 +37,7 @@ PASSES: tuple[Pass, ...] = (
 """The passes in order, which is part of what a workflow means."""
 
 
-def lower_workrail(document: Document, catalog: Catalog, report: Report, places: Places) -> Plan | None:
+def lower_workrail(document: Document, catalog: Catalog, report: Report, places: StepPositions) -> Plan | None:
     """Compile a WorkRail-style workflow; None when an error was reported."""
     conform(WORKFLOW, document.root, report)
     if report.failed:
@@ -58,10 +58,10 @@ def lower_workrail(document: Document, catalog: Catalog, report: Report, places:
 
 def _has_too_many_steps(root: Mapping, report: Report) -> bool:
     found = sum(1 for _ in walk_steps(root))
-    if found > MOST_STEPS:
-        message = f"the workflow has more than {MOST_STEPS} steps"
+    if found > MAX_STEPS:
+        message = f"the workflow has more than {MAX_STEPS} steps"
         report.error("too-many-steps", message, root.entries["steps"], "split it into several workflows")
-    return found > MOST_STEPS
+    return found > MAX_STEPS
 
 
 def refuse_duplicates(root: Mapping, report: Report) -> None:
@@ -77,11 +77,11 @@ def refuse_duplicates(root: Mapping, report: Report) -> None:
         first.setdefault(name, step)
 
 
-def _plan(root: Mapping, work: Compilation, places: Places) -> Plan:
+def _plan(root: Mapping, work: Compilation, places: StepPositions) -> Plan:
     functions = lower_functions(root, "workflow", work.report)
     assessments = lower_assessments(root, work.report)
     top = {text(step, "id") or "": step for step in mappings(root, "steps")}
-    setting = Setting(
+    setting = StepContext(
         catalog=work.catalog,
         report=work.report,
         places=places,

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from handrail.authoring.readers.limits import shorten
 from handrail.model.suggest import suggest
 
-MOST_LISTED = 24
+MAX_LISTED = 24
 
 
 def quote_name(name: str) -> str:
@@ -16,8 +16,8 @@ def quote_name(name: str) -> str:
 def list_names(names: Iterable[str]) -> str:
     """List names for a hint, only the first ones where there are very many."""
     all_names = tuple(names)
-    more = f" and {len(all_names) - MOST_LISTED} more" if len(all_names) > MOST_LISTED else ""
-    return ", ".join(shorten(name) for name in all_names[:MOST_LISTED]) + more
+    more = f" and {len(all_names) - MAX_LISTED} more" if len(all_names) > MAX_LISTED else ""
+    return ", ".join(shorten(name) for name in all_names[:MAX_LISTED]) + more
 
 
 def describe_unknown(what: str, name: str, known: Iterable[str]) -> str:

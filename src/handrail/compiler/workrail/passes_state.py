@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from handrail.compiler.catalog import Catalog
-from handrail.compiler.workrail.routines import Routine, Unusable, find_routine
+from handrail.compiler.workrail.routines import Routine, RoutineProblem, find_routine
 from handrail.model.diagnostics import Report
 from handrail.model.source import Document
 from handrail.model.workflow.guidance import FeatureUse, Slot
 from handrail.model.workflow.plan import Injected
 
-MOST_STEPS = 2000
+MAX_STEPS = 2000
 """The number of steps a workflow may have after template expansion, so that no small file becomes a huge plan."""
 
 
@@ -27,9 +27,11 @@ class Compilation:
     features: list[FeatureUse] = field(default_factory=list[FeatureUse])
     capabilities: dict[str, str] = field(default_factory=dict[str, str])
     """The levels in the settings of a feature."""
-    _routines: dict[str, Routine | Unusable | None] = field(default_factory=dict[str, Routine | Unusable | None])
+    _routines: dict[str, Routine | RoutineProblem | None] = field(
+        default_factory=dict[str, Routine | RoutineProblem | None]
+    )
 
-    def routine(self, name: str) -> Routine | Unusable | None:
+    def routine(self, name: str) -> Routine | RoutineProblem | None:
         """Find a routine by its name without prefix; each one is read and checked once."""
         if name not in self._routines:
             self._routines[name] = find_routine(name, self.catalog)

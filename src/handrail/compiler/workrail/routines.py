@@ -24,7 +24,7 @@ class Routine:
 
 
 @frozen
-class Unusable:
+class RoutineProblem:
     """Why a routine cannot be called, as the code and message of a diagnostic."""
 
     code: str
@@ -51,7 +51,7 @@ def _template_id(name: str) -> str:
     return AUDIT + name.removeprefix("audit-") if name.startswith("audit-") else ROUTINE + name
 
 
-def find_routine(name: str, catalog: Catalog) -> Routine | Unusable | None:
+def find_routine(name: str, catalog: Catalog) -> Routine | RoutineProblem | None:
     """Find a routine by its name without prefix; None when there is none."""
     findings = Report()
     root = _root(name, catalog, findings)
@@ -60,7 +60,7 @@ def find_routine(name: str, catalog: Catalog) -> Routine | Unusable | None:
     first = next((found for found in findings if found.is_error), None)
     if first is not None:
         reason = f"its file has an error: {first.message} ({first.file}:{first.line})"
-        return Unusable("broken-routine", reason)
+        return RoutineProblem("broken-routine", reason)
     return _check_routine(root) if isinstance(root, Mapping) else None
 
 
@@ -75,11 +75,11 @@ def _root(name: str, catalog: Catalog, findings: Report) -> Node | None:
     return read_json(source, findings) if source is not None else None
 
 
-def _check_routine(root: Mapping) -> Routine | Unusable:
+def _check_routine(root: Mapping) -> Routine | RoutineProblem:
     steps = mappings(root, "steps")
     for step in steps:
         if "templateCall" in step or "templateId" in step:
-            return Unusable("nested-template", f"its step '{text(step, 'id')}' calls a template itself")
+            return RoutineProblem("nested-template", f"its step '{text(step, 'id')}' calls a template itself")
         if "prompt" not in step:
-            return Unusable("broken-routine", f"its step '{text(step, 'id')}' has no 'prompt'")
+            return RoutineProblem("broken-routine", f"its step '{text(step, 'id')}' has no 'prompt'")
     return Routine(steps, texts(root, "metaGuidance"))

@@ -7,7 +7,7 @@ from handrail.authoring.readers.locate import span_at
 from handrail.compiler.workrail.assessments import assessment_refs, consequences
 from handrail.compiler.workrail.conditions import lower_confirmation, optional_condition
 from handrail.compiler.workrail.delegations import note_unknown_workflow
-from handrail.compiler.workrail.environment import Setting, lower_contract
+from handrail.compiler.workrail.environment import StepContext, lower_contract
 from handrail.compiler.workrail.functions import functions_of_step, lower_functions
 from handrail.compiler.workrail.loops import check_loop, find_decider, loop_body, loop_count
 from handrail.compiler.workrail.message_names import quote_name
@@ -32,12 +32,12 @@ VARIABLE = re.compile(r"\{\{([^{}]*)\}\}")
 PLAIN_VARIABLE = re.compile(r"[A-Za-z_$][\w$]*(\.[\w$]+)*")
 
 
-def lower_steps(nodes: tuple[Mapping, ...], setting: Setting) -> tuple[Step, ...]:
+def lower_steps(nodes: tuple[Mapping, ...], setting: StepContext) -> tuple[Step, ...]:
     """Lower steps in order."""
     return tuple(_step(node, setting) for node in nodes)
 
 
-def _step(node: Mapping, setting: Setting) -> Step:
+def _step(node: Mapping, setting: StepContext) -> Step:
     name = text(node, "id") or ""
     _mark(node, setting.prefix + name, setting)
     _note_odd_variables(node.get("title"), setting)
@@ -58,19 +58,19 @@ def _proofs(node: Mapping) -> tuple[CommandProof, ...]:
     return (CommandProof(Command(command)),) if command else ()
 
 
-def _mark(node: Mapping, address: str, setting: Setting) -> None:
+def _mark(node: Mapping, address: str, setting: StepContext) -> None:
     setting.places.mark(address, node.entries["id"].value)
     for entry in node:
         setting.places.mark(address, entry.value, "when" if entry.name == "runCondition" else entry.name)
 
 
-def _action(node: Mapping, setting: Setting) -> GuidedAction | GuidedLoopAction | DelegateAction:
+def _action(node: Mapping, setting: StepContext) -> GuidedAction | GuidedLoopAction | DelegateAction:
     if "loop" in node:
         return _loop(node, setting)
     return _delegate(node, setting) if "parallelDelegations" in node else _lower_guided(node, setting)
 
 
-def _lower_guided(node: Mapping, setting: Setting) -> GuidedAction:
+def _lower_guided(node: Mapping, setting: StepContext) -> GuidedAction:
     report = setting.report
     refs = assessment_refs(node, setting)
     _note_odd_variables(node.get("prompt"), setting)
@@ -98,7 +98,7 @@ def _tier(node: Mapping) -> Tier | None:
     return cast("Tier | None", text(node, "modelTier"))
 
 
-def _note_odd_variables(node: object, setting: Setting) -> None:
+def _note_odd_variables(node: object, setting: StepContext) -> None:
     if not isinstance(node, Scalar):
         return
     for found in VARIABLE.finditer(str(node.value)):
@@ -108,7 +108,7 @@ def _note_odd_variables(node: object, setting: Setting) -> None:
             setting.report.advice("odd-variable", message, span_at(node, *found.span()), hint)
 
 
-def _fragments(node: Mapping, setting: Setting) -> tuple[Fragment, ...]:
+def _fragments(node: Mapping, setting: StepContext) -> tuple[Fragment, ...]:
     found: dict[str, Fragment] = {}
     for each in mappings(node, "promptFragments"):
         fragment_id, body = text(each, "id") or "", each.entries["text"].value
@@ -124,7 +124,7 @@ def _fragments(node: Mapping, setting: Setting) -> tuple[Fragment, ...]:
     return tuple(found.values())
 
 
-def _verification(node: Mapping, setting: Setting) -> Verification | None:
+def _verification(node: Mapping, setting: StepContext) -> Verification | None:
     found = mapping(node, "verification")
     if found is None:
         return None
@@ -139,7 +139,7 @@ def _audit(node: Mapping) -> Audit | None:
     return Audit(text(found, "prompt") or "", texts(found, "rubric")) if found is not None else None
 
 
-def _loop(node: Mapping, setting: Setting) -> GuidedLoopAction:
+def _loop(node: Mapping, setting: StepContext) -> GuidedLoopAction:
     loop = mapping(node, "loop") or node
     check_loop(node, setting)
     body = loop_body(node, setting)
@@ -161,7 +161,7 @@ def _loop(node: Mapping, setting: Setting) -> GuidedLoopAction:
     )
 
 
-def _delegate(node: Mapping, setting: Setting) -> DelegateAction:
+def _delegate(node: Mapping, setting: StepContext) -> DelegateAction:
     synthesis = mapping(node, "synthesis")
     prompt = text(synthesis, "prompt") if synthesis is not None else None
     return DelegateAction(
@@ -174,7 +174,7 @@ def _delegate(node: Mapping, setting: Setting) -> DelegateAction:
     )
 
 
-def _delegation(node: Mapping, setting: Setting) -> Delegation:
+def _delegation(node: Mapping, setting: StepContext) -> Delegation:
     note_unknown_workflow(node.get("workflowId"), setting)
     return Delegation(
         workflow=text(node, "workflowId") or "",

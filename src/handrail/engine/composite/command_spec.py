@@ -9,10 +9,10 @@ from handrail.model.workflow.plan import Step
 from handrail.model.workflow.values import Command, JsonValue, NamedValue
 
 Spec = dict[str, JsonValue]
-Named = tuple[tuple[str, Command], ...]
+NamedCommands = tuple[tuple[str, Command], ...]
 
 
-def checks_of(state: RunState, checks: Checks) -> Named:
+def checks_of(state: RunState, checks: Checks) -> NamedCommands:
     """Return the named commands of checks; the project's own are taken as pinned at the start of the run."""
     if checks.project:
         return tuple((name, Command(script)) for name, script in sorted(state.checks.items()))
@@ -32,13 +32,15 @@ def script_spec(state: RunState, step: Step, action: ScriptAction, own: Mapping[
     return spec
 
 
-def gate_spec(state: RunState, step: Step, named: Named, own: Mapping[str, JsonValue]) -> Spec:
+def gate_spec(state: RunState, step: Step, named: NamedCommands, own: Mapping[str, JsonValue]) -> Spec:
     """Build the spec of the commands that a gate, or a step with checks, runs."""
     env = step.action.env if isinstance(step.action, GateAction) else ()
     return _spec(state, step, named, env, own)
 
 
-def _spec(state: RunState, step: Step, named: Named, env: tuple[NamedValue, ...], own: Mapping[str, JsonValue]) -> Spec:
+def _spec(
+    state: RunState, step: Step, named: NamedCommands, env: tuple[NamedValue, ...], own: Mapping[str, JsonValue]
+) -> Spec:
     """Build a spec that leaves out default values, because every step is recorded with its spec."""
     spec: Spec = {"commands": [_command(state, name, command, own) for name, command in named]}
     if env:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from handrail.engine.prompts.agent_call import Ask, add_guidance, build_call_intent, decide_before_call
+from handrail.engine.prompts.agent_call import AgentRequest, add_guidance, build_call_intent, decide_before_call
 from handrail.engine.state import budgets
 from handrail.frozen import frozen
 from handrail.model.history.events import BlockReason, Event, WorkLeft
@@ -14,7 +14,7 @@ from handrail.model.workflow.values import JsonValue
 
 
 @frozen
-class Scene:
+class CompositeContext:
     """A composite step together with the plan, the state and the time at which it decides."""
 
     plan: Plan
@@ -31,7 +31,7 @@ class Scene:
         """The progress of the step so far, as plain data."""
         return self.work.data
 
-    def call(self, ask: Ask) -> Event | budgets.Limit:
+    def call(self, ask: AgentRequest) -> Event | budgets.ReachedLimit:
         """Call an agent, or block on a spent budget; return the limit where the step should go on without the call."""
         limit = budgets.find_reached_limit(self.plan, self.state, self.step, self.work.address)
         own = ask.task.budget, ask.counted or (ask.address,)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from handrail.engine.state.position import Moment, enclosing_step
+from handrail.engine.state.position import StepStart, enclosing_step
 from handrail.engine.state.scope import value_of
 from handrail.late_import import late_import
 from handrail.model.history.events import Event, RunBlocked, WorkEntered
@@ -34,7 +34,7 @@ def is_composite(action: Action) -> bool:
     return isinstance(action, AgentLoopAction | MergeAction | ParallelAction)
 
 
-def enter(state: RunState, step: Step, at: Moment) -> Event:
+def enter(state: RunState, step: Step, at: StepStart) -> Event:
     """Begin a composite step."""
     action = step.action
     checks = action.checks if isinstance(action, GateAction | AgentLoopAction | MergeAction) else None
@@ -50,7 +50,7 @@ def enter(state: RunState, step: Step, at: Moment) -> Event:
     )
 
 
-def block_without_checks(at: Moment) -> RunBlocked:
+def block_without_checks(at: StepStart) -> RunBlocked:
     """Block the run because a step asks for the project's checks and none are defined."""
     message = f"step '{at.address}' needs the project's checks, but none are configured"
     hint = "define them under [checks] in .handrail/config.toml, then start a new run"
@@ -75,15 +75,15 @@ def decide_next_effort(plan: Plan, state: RunState, now: float, agent_names: Age
     if step is None or work is None:
         return RunBlocked(reason="fault", message="the run is at a step that its plan does not contain", at=now)
     own: Mapping[str, JsonValue] = {each.name: value_of(each.value, state) for each in step.input}
-    scene = context.Scene(plan, state, step, work, own, now, agent_names)
+    ctx = context.CompositeContext(plan, state, step, work, own, now, agent_names)
     match step.action:
         case GateAction():
-            return fixes.decide_next_effort(scene, step.action)
+            return fixes.decide_next_effort(ctx, step.action)
         case AgentLoopAction():
-            return reviews.decide_next_effort(scene, step.action)
+            return reviews.decide_next_effort(ctx, step.action)
         case MergeAction():
-            return merges.decide_next_effort(scene, step.action)
+            return merges.decide_next_effort(ctx, step.action)
         case ParallelAction():
-            return fan_outs.decide_next_effort(scene, step.action)
+            return fan_outs.decide_next_effort(ctx, step.action)
         case _:
             return RunBlocked(reason="fault", message=f"'{work.address}' is not a step with several efforts", at=now)

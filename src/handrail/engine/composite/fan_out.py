@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import cast
 
 from handrail.engine.composite import loop as loops
-from handrail.engine.composite.context import Scene
+from handrail.engine.composite.context import CompositeContext
 from handrail.engine.state.scope import evaluate_expression, value_of
 from handrail.language.problems import EvaluationError, Problem, UndefinedError
 from handrail.model.history.events import Event, ItemEnded, ItemStarted, RunBlocked, RunEnded
@@ -73,11 +73,11 @@ def _type_mismatch(message: str) -> EvaluationError:
     return EvaluationError(Problem("type-mismatch", message[:200], 0, 0))
 
 
-def decide_next_effort(scene: Scene, action: ParallelAction) -> Event | None:
+def decide_next_effort(ctx: CompositeContext, action: ParallelAction) -> Event | None:
     """Start the next item, end the step with its results, or wait."""
     # All composite steps share this signature; here everything was fixed in the data when the step began.
     del action
-    data = scene.data
+    data = ctx.data
     keys = cast("list[str]", data["keys"])
     started, results = cast("dict[str, str]", data["started"]), cast("dict[str, Data]", data["results"])
     after = cast("dict[str, list[str]]", data["after"])
@@ -87,11 +87,11 @@ def decide_next_effort(scene: Scene, action: ParallelAction) -> Event | None:
             continue
         lost = [other for other in after[key] if other in results and results[other]["status"] != "succeeded"]
         if lost:
-            return _skip_item(scene, key, lost[0])
+            return _skip_item(ctx, key, lost[0])
         if running < cast("int", data["width"]) and all(other in results for other in after[key]):
-            child = f"{scene.state.run}.{scene.state.seq + 1}"
-            return ItemStarted(address=scene.work.address, key=key, child=child, at=scene.now)
-    return None if running else _finish(scene, [results[key] for key in keys])
+            child = f"{ctx.state.run}.{ctx.state.seq + 1}"
+            return ItemStarted(address=ctx.work.address, key=key, child=child, at=ctx.now)
+    return None if running else _finish(ctx, [results[key] for key in keys])
 
 
 def running_items(state: RunState) -> tuple[str, ...]:
@@ -103,13 +103,11 @@ def running_items(state: RunState) -> tuple[str, ...]:
     return tuple(child for key, child in started.items() if key not in results)
 
 
-def _skip_item(scene: Scene, key: str, lost: str) -> ItemEnded:
-    data = scene.data
+def _skip_item(ctx: CompositeContext, key: str, lost: str) -> ItemEnded:
+    data = ctx.data
     item = cast("list[JsonValue]", data["items"])[cast("list[str]", data["keys"]).index(key)]
     error = f"it depends on '{lost}', which failed"
-    return ItemEnded(
-        address=scene.work.address, key=key, result=result_of(key, item, "failed", error=error), at=scene.now
-    )
+    return ItemEnded(address=ctx.work.address, key=key, result=result_of(key, item, "failed", error=error), at=ctx.now)
 
 
 def result_of(key: str, item: JsonValue, status: str, **known: JsonValue) -> Data:
@@ -118,19 +116,19 @@ def result_of(key: str, item: JsonValue, status: str, **known: JsonValue) -> Dat
     return {"key": key, "item": item, "status": status, **empty, **known}
 
 
-def _finish(scene: Scene, results: list[Data]) -> Event:
+def _finish(ctx: CompositeContext, results: list[Data]) -> Event:
     failed = [each for each in results if each["status"] != "succeeded"]
-    on_fail = scene.step.on_fail
+    on_fail = ctx.step.on_fail
     if not failed or on_fail in ("continue", "undo", "warn"):
-        return scene.succeed(cast("JsonValue", results))
+        return ctx.succeed(cast("JsonValue", results))
     named = "; ".join(f"{each['key']}: {each['error']}" for each in failed)
-    message = f"step '{scene.work.address}': {len(failed)} of {len(results)} items failed: {named}"
+    message = f"step '{ctx.work.address}': {len(failed)} of {len(results)} items failed: {named}"
     if on_fail == "fail":
-        return RunEnded(status="failed", message=message, at=scene.now)
+        return RunEnded(status="failed", message=message, at=ctx.now)
     hint = "fix what failed, then resume the run: only the failed items start over"
-    to = scene.step.escalate_to or "" if on_fail == "escalate" else ""
-    message, address = add_escalation(message, to), scene.work.address
-    return RunBlocked(reason="step", message=message, address=address, next_step=hint, escalate_to=to, at=scene.now)
+    to = ctx.step.escalate_to or "" if on_fail == "escalate" else ""
+    message, address = add_escalation(message, to), ctx.work.address
+    return RunBlocked(reason="step", message=message, address=address, next_step=hint, escalate_to=to, at=ctx.now)
 
 
 def item_plan(plan: Plan, step: Step) -> Plan:

@@ -4,9 +4,9 @@ from dataclasses import replace
 from typing import cast
 
 from handrail.engine.composite.command_spec import checks_of, gate_spec
-from handrail.engine.composite.context import Scene
-from handrail.engine.prompts.agent_call import Ask
-from handrail.engine.state.budgets import Limit
+from handrail.engine.composite.context import CompositeContext
+from handrail.engine.prompts.agent_call import AgentRequest
+from handrail.engine.state.budgets import ReachedLimit
 from handrail.engine.state.scope import expose_own_result
 from handrail.model.history.events import Event, StepBegan, StepEnded
 from handrail.model.workflow.actions import GateAction
@@ -16,20 +16,20 @@ Data = dict[str, JsonValue]
 FIRST: Data = {"phase": "check", "used": 0, "failed": "", "failures": [], "error": "", "output": None}
 
 
-def decide_next_effort(scene: Scene, action: GateAction) -> Event:
+def decide_next_effort(ctx: CompositeContext, action: GateAction) -> Event:
     """Decide what the gate does next."""
-    data, address = scene.data, scene.work.address
+    data, address = ctx.data, ctx.work.address
     used, most = cast("int", data["used"]), 0 if action.fix is None else action.fix.max
     if data["phase"] == "check":
-        spec = gate_spec(scene.state, scene.step, checks_of(scene.state, action.checks), scene.own)
-        return StepBegan(address=address, action="gate", attempt=used + 1, spec=spec, at=scene.now)
+        spec = gate_spec(ctx.state, ctx.step, checks_of(ctx.state, action.checks), ctx.own)
+        return StepBegan(address=address, action="gate", attempt=used + 1, spec=spec, at=ctx.now)
     if data["phase"] == "passed":
-        return scene.succeed(data["output"])
+        return ctx.succeed(data["output"])
     if action.fix is None or used >= most:
-        return scene.fail(str(data["error"]), data["output"])
+        return ctx.fail(str(data["error"]), data["output"])
     # The failures are available by name too, and are part of the message whether the prompt names them or not.
-    names: Data = {**scene.own, "failures": data["failures"], "round": used + 1}
-    ask = Ask(
+    names: Data = {**ctx.own, "failures": data["failures"], "round": used + 1}
+    ask = AgentRequest(
         task=action.fix,
         address=f"{address}/fix",
         names=names,
@@ -37,12 +37,12 @@ def decide_next_effort(scene: Scene, action: GateAction) -> Event:
         attempts=most,
         # Checks that printed nothing are described by their names and exit codes alone.
         failed=str(data["failed"]) if str(data["failed"]).strip() else str(data["error"]),
-        timeout=scene.step.timeout,
+        timeout=ctx.step.timeout,
     )
-    event = replace(scene, state=expose_own_result(scene.state, scene.step.name, address)).call(ask)
-    if isinstance(event, Limit):
+    event = replace(ctx, state=expose_own_result(ctx.state, ctx.step.name, address)).call(ask)
+    if isinstance(event, ReachedLimit):
         error = f"{data['error']}; no further fix was tried: {event.message}"
-        return scene.fail(error, data["output"], blocks_budget=True)
+        return ctx.fail(error, data["output"], blocks_budget=True)
     return event
 
 

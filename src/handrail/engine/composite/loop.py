@@ -1,6 +1,6 @@
 """Loops: `while` is tested before a round, `until` after one, `for` counts, `for_each` iterates over its items."""
 
-from handrail.engine.state.position import Moment, enclosing_step
+from handrail.engine.state.position import StepStart, enclosing_step
 from handrail.engine.state.scope import evaluate_condition, evaluate_expression, value_of
 from handrail.language.problems import EvaluationError, Problem
 from handrail.model.history.events import (
@@ -19,7 +19,7 @@ from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import Expression, JsonValue
 
 
-def enter(state: RunState, action: LoopAction, at: Moment) -> Event:
+def enter(state: RunState, action: LoopAction, at: StepStart) -> Event:
     """Begin a loop, fixing its items, their keys and its count."""
     if isinstance(action.over, Each):
         items, keys = items_and_keys(state, action.over)

@@ -9,9 +9,9 @@
 from typing import cast
 
 from handrail.engine.composite.command_spec import checks_of, gate_spec
-from handrail.engine.composite.context import Scene
-from handrail.engine.prompts.agent_call import Ask
-from handrail.engine.state.budgets import Limit
+from handrail.engine.composite.context import CompositeContext
+from handrail.engine.prompts.agent_call import AgentRequest
+from handrail.engine.state.budgets import ReachedLimit
 from handrail.engine.state.scope import value_of
 from handrail.model.history.events import Event, StepBegan, StepEnded
 from handrail.model.history.run_state import RunState
@@ -58,64 +58,64 @@ def _branches(value: JsonValue) -> list[dict[str, JsonValue]]:
     return [*ordered.values(), *plain]
 
 
-def decide_next_effort(scene: Scene, action: MergeAction) -> Event:
+def decide_next_effort(ctx: CompositeContext, action: MergeAction) -> Event:
     """Decide what the merge does next."""
-    data = scene.data
+    data = ctx.data
     branches, at = cast("list[Data]", data["branches"]), cast("int", data["at"])
     if data["error"]:
-        return scene.fail(str(data["error"]))
+        return ctx.fail(str(data["error"]))
     if at >= len(branches):
-        return _finish(scene)
+        return _finish(ctx)
     branch = branches[at]
-    address = f"{scene.work.address}/{branch['name']}"
+    address = f"{ctx.work.address}/{branch['name']}"
     match data["phase"]:
         case "resolve" if action.on_conflict is not None:
-            event = scene.call(_resolve(scene, action, address))
-            return _merge(scene, branch, "abandon", address) if isinstance(event, Limit) else event
+            event = ctx.call(_resolve(ctx, action, address))
+            return _merge(ctx, branch, "abandon", address) if isinstance(event, ReachedLimit) else event
         case "check":
-            checks = checks_of(scene.state, action.checks) if action.checks is not None else ()
-            spec = gate_spec(scene.state, scene.step, checks, scene.own)
-            return StepBegan(address=f"{address}/checks", action="gate", attempt=1, spec=spec, at=scene.now)
+            checks = checks_of(ctx.state, action.checks) if action.checks is not None else ()
+            spec = gate_spec(ctx.state, ctx.step, checks, ctx.own)
+            return StepBegan(address=f"{address}/checks", action="gate", attempt=1, spec=spec, at=ctx.now)
         case phase:
-            return _merge(scene, branch, str(phase), address)
+            return _merge(ctx, branch, str(phase), address)
 
 
-def _merge(scene: Scene, branch: Data, how: str, address: str) -> StepBegan:
+def _merge(ctx: CompositeContext, branch: Data, how: str, address: str) -> StepBegan:
     # Only the merge itself is recorded at the branch's own address, so its `before` is the tree to go back to.
-    back_to = scene.state.steps[address].before if how == "abandon" else ""
+    back_to = ctx.state.steps[address].before if how == "abandon" else ""
     named: Data = {"how": how, "name": branch["name"], "commit": branch["commit"]}
-    spec: Data = {**named, "markers": scene.data["most"] != 0, "back_to": back_to}
+    spec: Data = {**named, "markers": ctx.data["most"] != 0, "back_to": back_to}
     own = address if how == "merge" else f"{address}/{how}"
-    return StepBegan(address=own, action="merge", attempt=1, spec=spec, at=scene.now)
+    return StepBegan(address=own, action="merge", attempt=1, spec=spec, at=ctx.now)
 
 
-def _resolve(scene: Scene, action: MergeAction, address: str) -> Ask:
-    data = scene.data
+def _resolve(ctx: CompositeContext, action: MergeAction, address: str) -> AgentRequest:
+    data = ctx.data
     asked = cast("int", data["asked"])
     conflict: Data = {"branch": address.rpartition("/")[2], "files": data["files"], "message": data["why"]}
     task = action.on_conflict
     if task is None:
         raise AssertionError("a conflict is only resolved if the step has `on_conflict`")
-    return Ask(
+    return AgentRequest(
         task=task,
         address=f"{address}/resolve",
-        names={**scene.own, "conflict": conflict, "round": asked + 1},
+        names={**ctx.own, "conflict": conflict, "round": asked + 1},
         attempt=asked + 1,
         attempts=task.max,
         failed=f"merging '{conflict['branch']}': {data['why']}",
-        timeout=scene.step.timeout,
-        counted=tuple(f"{scene.work.address}/{each['name']}/resolve" for each in cast("list[Data]", data["branches"])),
+        timeout=ctx.step.timeout,
+        counted=tuple(f"{ctx.work.address}/{each['name']}/resolve" for each in cast("list[Data]", data["branches"])),
     )
 
 
-def _finish(scene: Scene) -> Event:
-    data = scene.data
+def _finish(ctx: CompositeContext) -> Event:
+    data = ctx.data
     left = cast("list[Data]", data["left"])
     result: Data = {"merged": data["merged"], "left": data["left"]}
     if not left:
-        return scene.succeed(result)
+        return ctx.succeed(result)
     named = "; ".join(f"{each['name']}: {each['why']}" for each in left)
-    return scene.fail(f"not merged: {named}", result, blocks_budget=bool(data.get("unpaid")))
+    return ctx.fail(f"not merged: {named}", result, blocks_budget=bool(data.get("unpaid")))
 
 
 def record_outcome(data: Data, event: StepEnded) -> Data:

@@ -12,8 +12,8 @@
 from typing import cast
 
 from handrail.engine.composite.command_spec import checks_of, gate_spec
-from handrail.engine.composite.context import Scene
-from handrail.engine.prompts.agent_call import Ask
+from handrail.engine.composite.context import CompositeContext
+from handrail.engine.prompts.agent_call import AgentRequest
 from handrail.engine.review import convergence
 from handrail.engine.review.answers import (
     JUDGE_SCHEMA,
@@ -23,11 +23,11 @@ from handrail.engine.review.answers import (
     read_judgement,
     review_problem,
 )
-from handrail.engine.state.budgets import Limit, spending_at
+from handrail.engine.state.budgets import ReachedLimit, spending_at
 from handrail.engine.state.scope import evaluate_condition, value_of
 from handrail.model.history.events import Event, RunEnded, StepBegan, StepEnded
 from handrail.model.history.run_state import RunState
-from handrail.model.workflow.actions import MOST_ASKS, MOST_REPAIRS, AgentLoopAction
+from handrail.model.workflow.actions import MAX_ASKS, MAX_REPAIRS, AgentLoopAction
 from handrail.model.workflow.settings import AgentTask
 from handrail.model.workflow.values import JsonValue
 
@@ -57,115 +57,115 @@ def initial_data(state: RunState, action: AgentLoopAction) -> Data:
     }
 
 
-def decide_next_effort(scene: Scene, action: AgentLoopAction) -> Event:
+def decide_next_effort(ctx: CompositeContext, action: AgentLoopAction) -> Event:
     """Decide what the loop does next."""
-    data = scene.data
+    data = ctx.data
     if data["error"]:
-        return scene.fail(str(data["error"]))
+        return ctx.fail(str(data["error"]))
     if data.get("silent"):
-        return _end_unsettled(scene, action, "no_answer")
+        return _end_unsettled(ctx, action, "no_answer")
     match data["phase"]:
         case "review":
-            return _call_agent(scene, _ask(scene, action.reviewer, "reviewer", REVIEW_SCHEMA))
+            return _call_agent(ctx, _ask(ctx, action.reviewer, "reviewer", REVIEW_SCHEMA))
         case "check":
-            return _check(scene, action)
+            return _check(ctx, action)
         case _:
-            return _decide_end(scene, action) or _call_next_role(scene, action)
+            return _decide_end(ctx, action) or _call_next_role(ctx, action)
 
 
-def _call_next_role(scene: Scene, action: AgentLoopAction) -> Event:
-    if scene.data["phase"] == "judge" and action.arbiter is not None:
-        return _call_agent(scene, _ask(scene, action.arbiter, "arbiter", JUDGE_SCHEMA))
-    return _call_agent(scene, _ask(scene, action.fixer or action.reviewer, "fixer", None))
+def _call_next_role(ctx: CompositeContext, action: AgentLoopAction) -> Event:
+    if ctx.data["phase"] == "judge" and action.arbiter is not None:
+        return _call_agent(ctx, _ask(ctx, action.arbiter, "arbiter", JUDGE_SCHEMA))
+    return _call_agent(ctx, _ask(ctx, action.fixer or action.reviewer, "fixer", None))
 
 
-def _call_agent(scene: Scene, ask: Ask) -> Event:
-    event = scene.call(ask)
-    return scene.fail(event.message, blocks_budget=True) if isinstance(event, Limit) else event
+def _call_agent(ctx: CompositeContext, ask: AgentRequest) -> Event:
+    event = ctx.call(ask)
+    return ctx.fail(event.message, blocks_budget=True) if isinstance(event, ReachedLimit) else event
 
 
-def _decide_end(scene: Scene, action: AgentLoopAction) -> Event | None:
+def _decide_end(ctx: CompositeContext, action: AgentLoopAction) -> Event | None:
     """Return the event that ends the loop if there is a reason to end it now."""
-    data = scene.data
+    data = ctx.data
     ledger, fixing = data["ledger"], data["phase"] == "fix"
     if data["repairs"]:
         return None
     verdict = convergence.verdict(ledger)
-    if verdict not in ("clean", "declined") and _is_exit_condition_met(scene, action):
+    if verdict not in ("clean", "declined") and _is_exit_condition_met(ctx, action):
         verdict = "met"
     if verdict in SETTLED:
-        return scene.succeed(convergence.result(ledger, verdict, decides=action.decides))
+        return ctx.succeed(convergence.result(ledger, verdict, decides=action.decides))
     if verdict is None and fixing and cast("int", data["round"]) >= action.max_iterations:
         verdict = "max"
-    return None if verdict is None else _end_unsettled(scene, action, verdict)
+    return None if verdict is None else _end_unsettled(ctx, action, verdict)
 
 
-def _is_exit_condition_met(scene: Scene, action: AgentLoopAction) -> bool:
-    names = _names(scene)
-    return action.exit_when is not None and evaluate_condition(action.exit_when, scene.state, names).result is True
+def _is_exit_condition_met(ctx: CompositeContext, action: AgentLoopAction) -> bool:
+    names = _names(ctx)
+    return action.exit_when is not None and evaluate_condition(action.exit_when, ctx.state, names).result is True
 
 
-def _end_unsettled(scene: Scene, action: AgentLoopAction, stopped: str) -> Event:
+def _end_unsettled(ctx: CompositeContext, action: AgentLoopAction, stopped: str) -> Event:
     """End the loop with findings open or without an answer, as `on_max` says."""
-    result = convergence.result(scene.data["ledger"], stopped, decides=action.decides)
+    result = convergence.result(ctx.data["ledger"], stopped, decides=action.decides)
     if action.on_max == "continue":
-        return scene.succeed(result)
-    message = _describe_unsettled_end(scene, action, stopped)
+        return ctx.succeed(result)
+    message = _describe_unsettled_end(ctx, action, stopped)
     if action.on_max == "fail":
-        return RunEnded(status="failed", message=message, at=scene.now)
-    return scene.fail(message, result)
+        return RunEnded(status="failed", message=message, at=ctx.now)
+    return ctx.fail(message, result)
 
 
-def _describe_unsettled_end(scene: Scene, action: AgentLoopAction, stopped: str) -> str:
-    loop = f"review loop '{scene.work.address}'"
+def _describe_unsettled_end(ctx: CompositeContext, action: AgentLoopAction, stopped: str) -> str:
+    loop = f"review loop '{ctx.work.address}'"
     match stopped:
         case "no_answer":
-            role, misfit = scene.data["silent"], scene.data["misfit"]
+            role, misfit = ctx.data["silent"], ctx.data["misfit"]
             return f"the {role} of {loop} gave no valid answer, even when asked again: {misfit}"
         case "max":
             return f"{loop} still has open findings after its last round ({action.max_iterations})"
         case _:
-            count = len(convergence.open_findings(scene.data["ledger"]))
+            count = len(convergence.open_findings(ctx.data["ledger"]))
             found = "1 finding" if count == 1 else f"{count} findings"
-            return f"{loop} stopped as '{stopped}' in round {scene.data['round']} with {found} open"
+            return f"{loop} stopped as '{stopped}' in round {ctx.data['round']} with {found} open"
 
 
-def _check(scene: Scene, action: AgentLoopAction) -> Event:
-    checks = checks_of(scene.state, action.checks) if action.checks is not None else ()
-    spec = gate_spec(scene.state, scene.step, checks, scene.own)
-    repairs = cast("int", scene.data["repairs"])
-    return StepBegan(address=_address(scene, "checks"), action="gate", attempt=repairs + 1, spec=spec, at=scene.now)
+def _check(ctx: CompositeContext, action: AgentLoopAction) -> Event:
+    checks = checks_of(ctx.state, action.checks) if action.checks is not None else ()
+    spec = gate_spec(ctx.state, ctx.step, checks, ctx.own)
+    repairs = cast("int", ctx.data["repairs"])
+    return StepBegan(address=_address(ctx, "checks"), action="gate", attempt=repairs + 1, spec=spec, at=ctx.now)
 
 
-def _address(scene: Scene, role: str) -> str:
-    return f"{scene.work.address}@{scene.data['round']}/{role}"
+def _address(ctx: CompositeContext, role: str) -> str:
+    return f"{ctx.work.address}@{ctx.data['round']}/{role}"
 
 
-def _ask(scene: Scene, task: AgentTask, role: str, schema: JsonValue) -> Ask:
+def _ask(ctx: CompositeContext, task: AgentTask, role: str, schema: JsonValue) -> AgentRequest:
     fixes = role == "fixer"
-    before = cast("int", scene.data.get("repairs" if fixes else "asked", 0))
-    this = cast("int", scene.data["round"])
-    names = _names(scene)
-    return Ask(
+    before = cast("int", ctx.data.get("repairs" if fixes else "asked", 0))
+    this = cast("int", ctx.data["round"])
+    names = _names(ctx)
+    return AgentRequest(
         task=task,
-        address=_address(scene, role),
-        names={**names, **scene.own},
+        address=_address(ctx, role),
+        names={**names, **ctx.own},
         findings=None if role == "reviewer" else names["findings"],
         schema=schema,
         attempt=before + 1,
-        attempts=MOST_REPAIRS if fixes else MOST_ASKS,
-        failed=str(scene.data["failed" if fixes else "misfit"]) if before else "",
-        timeout=scene.step.timeout,
-        counted=tuple(f"{scene.work.address}@{number}/{role}" for number in range(1, this + 1)),
+        attempts=MAX_REPAIRS if fixes else MAX_ASKS,
+        failed=str(ctx.data["failed" if fixes else "misfit"]) if before else "",
+        timeout=ctx.step.timeout,
+        counted=tuple(f"{ctx.work.address}@{number}/{role}" for number in range(1, this + 1)),
     )
 
 
-def _names(scene: Scene) -> Data:
-    tree = scene.state.tree
+def _names(ctx: CompositeContext) -> Data:
+    tree = ctx.state.tree
     since = f"what changed since commit {tree.commit[:12]} (`git diff {tree.commit[:12]}`)" if tree is not None else ""
-    known = convergence.names(scene.data["ledger"])
-    spent = spending_at(scene.state, scene.work.address).usd
-    return {**known, "round": scene.data["round"], "changes": since, "cost": spent}
+    known = convergence.names(ctx.data["ledger"])
+    spent = spending_at(ctx.state, ctx.work.address).usd
+    return {**known, "round": ctx.data["round"], "changes": since, "cost": spent}
 
 
 def record_outcome(data: Data, event: StepEnded) -> Data:
@@ -191,7 +191,7 @@ def _misfit(data: Data, output: JsonValue, said: str) -> str:
 
 def _ask_again(data: Data, misfit: str) -> Data:
     asked = cast("int", data["asked"]) + 1
-    silent = "" if asked < MOST_ASKS else "reviewer" if data["phase"] == "review" else "arbiter"
+    silent = "" if asked < MAX_ASKS else "reviewer" if data["phase"] == "review" else "arbiter"
     return {**data, "asked": asked, "misfit": f"the answer does not have the required form: {misfit}", "silent": silent}
 
 
@@ -209,7 +209,7 @@ def _record_checks(data: Data, event: StepEnded) -> Data:
         return _next_round(data)
     repairs = cast("int", data["repairs"]) + 1
     output = event.output.get("output") if isinstance(event.output, dict) else ""
-    if repairs >= MOST_REPAIRS:
+    if repairs >= MAX_REPAIRS:
         return {**data, "error": f"the checks still fail after {repairs} fixes: {event.error}"}
     return {**data, "phase": "fix", "repairs": repairs, "failed": str(output or event.error)}
 

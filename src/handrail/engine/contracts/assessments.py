@@ -10,8 +10,8 @@ from handrail.model.workflow.guidance import Assessment, Consequence, Dimension
 from handrail.model.workflow.values import JsonValue
 
 ASSESSMENT = "wr.assessment"
-LONGEST_RATIONALE = 512
-LONGEST_SUMMARY = 1024
+MAX_RATIONALE_LENGTH = 512
+MAX_SUMMARY_LENGTH = 1024
 _KEYS = frozenset({"kind", "assessmentId", "dimensions", "summary"})
 
 
@@ -37,7 +37,7 @@ class Judgment:
 
 
 @frozen
-class Assessed:
+class AssessmentResult:
     """The judgments read from the artifacts, or their shortfalls."""
 
     judgments: tuple[Judgment, ...] = ()
@@ -52,12 +52,12 @@ def levels_of(judgments: Sequence[Judgment]) -> dict[str, JsonValue]:
     return dict(levels)
 
 
-def read_assessments(wanted: Sequence[Assessment], artifacts: Sequence[JsonValue]) -> Assessed:
+def read_assessments(wanted: Sequence[Assessment], artifacts: Sequence[JsonValue]) -> AssessmentResult:
     """Read every assessment that a step asks for; none counts unless all are valid."""
     found = [_read_assessment(each, _find_artifact(each, artifacts, alone=len(wanted) == 1)) for each in wanted]
     shortfalls = tuple(shortfall for each in found for shortfall in each.shortfalls)
     judgments = tuple(judgment for each in found for judgment in each.judgments)
-    return Assessed((), shortfalls) if shortfalls else Assessed(judgments)
+    return AssessmentResult((), shortfalls) if shortfalls else AssessmentResult(judgments)
 
 
 def _find_artifact(wanted: Assessment, artifacts: Sequence[JsonValue], *, alone: bool) -> dict[str, JsonValue] | None:
@@ -72,10 +72,10 @@ def _find_artifact(wanted: Assessment, artifacts: Sequence[JsonValue], *, alone:
     return None
 
 
-def _read_assessment(wanted: Assessment, given: dict[str, JsonValue] | None) -> Assessed:
+def _read_assessment(wanted: Assessment, given: dict[str, JsonValue] | None) -> AssessmentResult:
     if given is None:
         message = f"the assessment '{wanted.id}' is missing"
-        return Assessed((), (_shortfall(wanted, "missing_assessment", message, wanted.id),))
+        return AssessmentResult((), (_shortfall(wanted, "missing_assessment", message, wanted.id),))
     wrong = _shape_problems(wanted, given)
     dimensions = given.get("dimensions")
     levels = dimensions if isinstance(dimensions, dict) else {}
@@ -93,7 +93,7 @@ def _read_assessment(wanted: Assessment, given: dict[str, JsonValue] | None) -> 
     found = (
         _shortfall(wanted, "invalid_assessment", text, at, given) for (text, _), at in zip(wrong, about, strict=True)
     )
-    return Assessed(tuple(judgments), tuple(found))
+    return AssessmentResult(tuple(judgments), tuple(found))
 
 
 def _shape_problems(wanted: Assessment, given: dict[str, JsonValue]) -> list[tuple[str, str]]:
@@ -104,8 +104,8 @@ def _shape_problems(wanted: Assessment, given: dict[str, JsonValue]) -> list[tup
     if not isinstance(given.get("dimensions"), dict):
         wrong.append((f"'dimensions' of '{wanted.id}' must be a map of levels", ""))
     summary = given.get("summary", "")
-    if not isinstance(summary, str) or len(summary) > LONGEST_SUMMARY:
-        wrong.append((f"'summary' must be text of at most {LONGEST_SUMMARY} characters", ""))
+    if not isinstance(summary, str) or len(summary) > MAX_SUMMARY_LENGTH:
+        wrong.append((f"'summary' must be text of at most {MAX_SUMMARY_LENGTH} characters", ""))
     wrong += [(f"unknown key '{name}' in an assessment", "") for name in given if name not in _KEYS]
     return wrong
 
@@ -118,8 +118,8 @@ def _read_judgment(wanted: Assessment, dimension: Dimension, given: JsonValue) -
     level, rationale = (given.get("level"), given.get("rationale", "")) if isinstance(given, dict) else (given, "")
     if not isinstance(level, str):
         return f"the level of '{dimension.id}' must be one of {listed}, got {preview_value(level)}"
-    if not isinstance(rationale, str) or len(rationale) > LONGEST_RATIONALE:
-        return f"the rationale of '{dimension.id}' must be text of at most {LONGEST_RATIONALE} characters"
+    if not isinstance(rationale, str) or len(rationale) > MAX_RATIONALE_LENGTH:
+        return f"the rationale of '{dimension.id}' must be text of at most {MAX_RATIONALE_LENGTH} characters"
     exact = _level(dimension, level)
     if exact is None:
         return f"the level of '{dimension.id}' must be one of {listed}, got {preview_value(level)}"
@@ -153,7 +153,7 @@ def schema_of(wanted: Assessment) -> JsonValue:
         "properties": dimensions,
         "additionalProperties": False,
     }
-    summary: JsonValue = {"type": "string", "maxLength": LONGEST_SUMMARY}
+    summary: JsonValue = {"type": "string", "maxLength": MAX_SUMMARY_LENGTH}
     properties: dict[str, JsonValue] = {
         "kind": {"const": ASSESSMENT},
         "assessmentId": {"const": wanted.id},
@@ -171,7 +171,7 @@ def schema_of(wanted: Assessment) -> JsonValue:
 def _dimension_schema(wanted: Assessment, dimension: Dimension) -> JsonValue:
     names: list[JsonValue] = ["level", "rationale"] if wanted.rationale_required else ["level"]
     level: JsonValue = {"enum": list(dimension.levels)}
-    rationale: JsonValue = {"type": "string", "maxLength": LONGEST_RATIONALE}
+    rationale: JsonValue = {"type": "string", "maxLength": MAX_RATIONALE_LENGTH}
     form: JsonValue = {
         "type": "object",
         "required": names,

@@ -13,7 +13,7 @@ _YES = frozenset({"true", "1", "yes"})
 _NO = frozenset({"false", "0", "no"})
 
 
-class _Unclear(Exception):
+class _MeaninglessCondition(Exception):
     """A part of the condition is meaningless, so the whole condition is false."""
 
 
@@ -23,7 +23,7 @@ def holds(condition: ContextCondition, context: Context) -> bool:
         return True
     try:
         return _holds(condition, context)
-    except _Unclear:
+    except _MeaninglessCondition:
         return False
 
 
@@ -44,7 +44,7 @@ def _holds(condition: ContextCondition, context: Context) -> bool:
         case Negation():
             return not _holds(condition.part, context)
         case Always():
-            raise _Unclear
+            raise _MeaninglessCondition
 
 
 def equal(one: JsonValue, other: JsonValue) -> bool:

@@ -4,12 +4,12 @@ from handrail.engine.contracts.schema import fits
 from handrail.model.workflow.values import JsonValue
 
 _SAMPLES = {"date-time": "2026-01-31T09:00:00Z", "uuid": "00000000-0000-4000-8000-000000000000"}
-_DEEPEST = 12
+_MAX_DEPTH = 12
 
 
 def minimal_example(schema: JsonValue, depth: int = 0) -> JsonValue:
     """Build a small value for a schema; where keywords depend on each other it may not match exactly."""
-    if not isinstance(schema, dict) or depth > _DEEPEST:
+    if not isinstance(schema, dict) or depth > _MAX_DEPTH:
         return None
     if "const" in schema:
         return schema["const"]

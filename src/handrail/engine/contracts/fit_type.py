@@ -35,8 +35,8 @@ else:
     javascript_values = late_import("handrail.engine.contracts.javascript_values")
     schema = late_import("handrail.engine.contracts.schema")
 
-MOST_PROBLEMS = 20
-LONGEST_SLUG = 100
+MAX_PROBLEMS = 20
+MAX_SLUG_LENGTH = 100
 SLUG = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?"
 _SLUG = re.compile(SLUG)
 
@@ -84,7 +84,7 @@ def check_type(type_: Type, value: JsonValue, root: str = "") -> Verdict:
     check = _Check(root.rstrip("/"))
     found = check.fit_value(type_, value, "$")
     if check.problems:
-        return Misfit(tuple(check.problems[:MOST_PROBLEMS]))
+        return Misfit(tuple(check.problems[:MAX_PROBLEMS]))
     return Fit(found, tuple(check.repairs))
 
 
@@ -98,7 +98,7 @@ class _Check:
 
     def fit_value(self, type_: Type, value: JsonValue, path: str) -> JsonValue:
         """Return the value as it is stored, and record what is wrong with it."""
-        if len(self.problems) >= MOST_PROBLEMS:
+        if len(self.problems) >= MAX_PROBLEMS:
             return value
         match type_:
             case ScalarType():
@@ -221,7 +221,7 @@ def _is_path(value: JsonValue) -> bool:
 
 
 def _is_slug(value: JsonValue) -> bool:
-    return isinstance(value, str) and len(value) <= LONGEST_SLUG and _SLUG.fullmatch(value) is not None
+    return isinstance(value, str) and len(value) <= MAX_SLUG_LENGTH and _SLUG.fullmatch(value) is not None
 
 
 def _is_glob(value: JsonValue) -> bool:

@@ -8,8 +8,8 @@ _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _BASED = re.compile(r"0([xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)")
 _INFINITY = re.compile(r"[+-]?Infinity")
 _BLANKS = "\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(map(chr, range(0x2000, 0x200B)))
-LARGEST = 1.7976931348623157e308
-LARGEST_PLAIN = 1e21
+MAX_FLOAT = 1.7976931348623157e308
+MAX_PLAIN = 1e21
 """From this number on, JavaScript writes an exponent."""
 
 
@@ -60,11 +60,11 @@ def text_of(value: JsonValue) -> str:
 
 
 def _number_text(value: float) -> str:
-    if abs(value) > LARGEST:
+    if abs(value) > MAX_FLOAT:
         return "Infinity" if value > 0 else "-Infinity"
     if value != value:  # noqa: PLR0124 - only NaN differs from itself
         return "NaN"
-    if value == int(value) and abs(value) < LARGEST_PLAIN:
+    if value == int(value) and abs(value) < MAX_PLAIN:
         return str(int(value))
     return _format_with_exponent(float(value))
 

@@ -9,9 +9,9 @@ from handrail.engine.text.plain_json import read_plain, refuse_constant, require
 from handrail.model.workflow.types import Type
 from handrail.model.workflow.values import JsonValue
 
-LONGEST = 1 << 20
+MAX_LENGTH = 1 << 20
 """The number of characters, counted from the end, that are searched."""
-MOST_WORK = 16 << 20
+MAX_WORK = 16 << 20
 """The number of characters that are parsed in search of a start, so that no text takes long."""
 _FENCE = "```"
 _OPENING = re.compile(r"[{\[]")
@@ -20,7 +20,7 @@ _OPENING = re.compile(r"[{\[]")
 def find_result(text: str, type_: Type | None = None) -> JsonValue:
     """Find JSON in a text: all of it, its last fenced block, or its last map or list; preferably of the given type."""
     first: JsonValue = None
-    for number, value in enumerate(_candidates(text[-LONGEST:])):
+    for number, value in enumerate(_candidates(text[-MAX_LENGTH:])):
         if type_ is None or isinstance(check_type(type_, value), Fit):
             return value
         first = value if number == 0 else first
@@ -72,6 +72,6 @@ def _find_embedded_json(text: str) -> list[JsonValue]:
             at, work = begin + 1, work + error.pos - begin
         except (ValueError, RecursionError):
             at, work = begin + 1, work + len(text) - begin
-        if work > MOST_WORK:
+        if work > MAX_WORK:
             return []
     return found

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from handrail.engine.contracts.fit_type import LONGEST_SLUG, SLUG, Fit, Misfit, Problem, check_type
+from handrail.engine.contracts.fit_type import MAX_SLUG_LENGTH, SLUG, Fit, Misfit, Problem, check_type
 from handrail.engine.text.plain_json import read_plain
 from handrail.late_import import late_import
 from handrail.model.workflow.types import (
@@ -29,15 +29,15 @@ else:
 
 __all__ = ["Fit", "Misfit", "Problem", "ask_again", "check_type", "example_of", "format_type", "schema_of"]
 
-LONGEST_SCHEMA = 4000
-LONGEST_PROBLEM = 400
+MAX_SCHEMA_LENGTH = 4000
+MAX_PROBLEM_LENGTH = 400
 _SCALARS: dict[ScalarKind, dict[str, JsonValue]] = {
     "string": {"type": "string"},
     "int": {"type": "integer"},
     "number": {"type": "number"},
     "bool": {"type": "boolean"},
     "path": {"type": "string", "description": "a path below the workspace, relative, without '..'"},
-    "slug": {"type": "string", "pattern": f"^{SLUG}$", "maxLength": LONGEST_SLUG},
+    "slug": {"type": "string", "pattern": f"^{SLUG}$", "maxLength": MAX_SLUG_LENGTH},
     "glob": {"type": "string", "description": "a glob below the workspace, such as src/**/*.py"},
     "null": {"type": "null"},
 }
@@ -94,7 +94,7 @@ def format_type(type_: Type, indent: str = "") -> str:
             lines = [_line(each, indent + "  ") for each in type_.fields]
             return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
         case SchemaType():
-            return type_.schema[:LONGEST_SCHEMA]
+            return type_.schema[:MAX_SCHEMA_LENGTH]
         case AnyType():
             return "any JSON"
         case ScalarType():
@@ -132,7 +132,7 @@ def _example_in_schema(schema: JsonValue) -> JsonValue:
 
 def ask_again(type_: Type, problems: Iterable[Problem]) -> str:
     """Write the message to an agent whose result was wrong or missing."""
-    found = [f"- {str(each)[:LONGEST_PROBLEM]}" for each in problems]
+    found = [f"- {str(each)[:MAX_PROBLEM_LENGTH]}" for each in problems]
     said = (
         ["Your result does not have the form that this step requires:", *found]
         if found

@@ -17,7 +17,7 @@ else:
     patterns = late_import("handrail.language.patterns.read")
 
 Schema = dict[str, JsonValue]
-MOST_ISSUES = 20
+MAX_ISSUES = 20
 _SHOWN = 60
 _DATE_TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(\.\d+)?)?([Zz]|[+-]\d\d:?\d\d)")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -38,7 +38,7 @@ def issues(schema: JsonValue, value: JsonValue, place: str = "") -> tuple[str, .
     found: list[str] = []
     for issue in _issues(schema, value, place):
         found.append(issue)
-        if len(found) == MOST_ISSUES:
+        if len(found) == MAX_ISSUES:
             break
     return tuple(found)
 

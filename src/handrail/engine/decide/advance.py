@@ -27,7 +27,7 @@ from handrail.engine.fold.apply import apply
 from handrail.engine.fold.guided import block_abandoned_step
 from handrail.engine.fold.runs import Blobs
 from handrail.engine.prompts import person_messages as messages
-from handrail.engine.state.position import Moment, current_step_list, find_current_step
+from handrail.engine.state.position import StepStart, current_step_list, find_current_step
 from handrail.engine.state.scope import evaluate_condition
 from handrail.language.problems import EvaluationError
 from handrail.late_import import late_import
@@ -50,7 +50,7 @@ else:
     outcomes = late_import("handrail.engine.decide.after_failure")
     conditions = late_import("handrail.engine.contracts.context_conditions")
 
-MOST_EVENTS = 10_000
+MAX_EVENTS = 10_000
 """The most events that one call of `advance` may decide; a plan that decides more without acting is stopped."""
 
 
@@ -64,7 +64,7 @@ class Advance(NamedTuple):
 def advance(plan: Plan, state: RunState, now: float, blobs: Blobs, agent_names: AgentNames = NO_AGENT_NAMES) -> Advance:
     """Decide events until something is pending or the run is no longer running."""
     decided: list[Event] = []
-    while len(decided) < MOST_EVENTS:
+    while len(decided) < MAX_EVENTS:
         event = decide(plan, state, now, agent_names)
         if event is None:
             return Advance(tuple(decided), state)
@@ -111,7 +111,7 @@ def _decide_next(plan: Plan, state: RunState, now: float, agent_names: AgentName
         return StepSkipped(address=address, why=why, at=now)
     # A step that waited for its agent continues with the same attempt.
     attempt = 1 if state.failure is None else state.failure.attempt
-    return begin(plan, state, step, Moment(address, now, why, attempt, agent_names))
+    return begin(plan, state, step, StepStart(address, now, why, attempt, agent_names))
 
 
 def _decide_between_steps(plan: Plan, state: RunState, now: float) -> Event | None:

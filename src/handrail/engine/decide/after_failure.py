@@ -3,7 +3,7 @@
 from typing import Literal
 
 from handrail.engine.decide.begin import begin
-from handrail.engine.state.position import Moment, find_current_step
+from handrail.engine.state.position import StepStart, find_current_step
 from handrail.engine.state.scope import evaluate_condition, expose_own_result, render_value, value_of
 from handrail.model.history.events import (
     BlockReason,
@@ -93,8 +93,8 @@ def decide_after_approval_timeout(plan: Plan, state: RunState, pending: Pending,
     )
 
 
-MOST_WAITS = 12
-LONGEST_WAIT = 900.0
+MAX_WAITS = 12
+MAX_WAIT = 900.0
 
 
 def wait_or_block(state: RunState, failure: Failure, now: float) -> Event | None:
@@ -103,8 +103,8 @@ def wait_or_block(state: RunState, failure: Failure, now: float) -> Event | None
     if failure.retry_at == 0.0 or failure.hindrance in ("replace", "budget", "anew"):
         return None
     waits = state.steps[failure.address].waits
-    if failure.hindrance == "wait" and waits <= MOST_WAITS:
-        after = failure.after or min(5.0 * 2 ** (waits - 1), LONGEST_WAIT)
+    if failure.hindrance == "wait" and waits <= MAX_WAITS:
+        after = failure.after or min(5.0 * 2 ** (waits - 1), MAX_WAIT)
         reason = "quota" if failure.blocks == "budget" else "timer"
         return RetryScheduled(
             address=failure.address,
@@ -128,7 +128,7 @@ def _retry(plan: Plan, state: RunState, step: Step, now: float, agent_names: Age
     if step.retry.backoff and failure.retry_at is None:
         due = now + step.retry.backoff * 2 ** (failure.attempt - 1)
         return RetryScheduled(address=failure.address, attempt=failure.attempt + 1, due=due, at=now)
-    at = Moment(failure.address, now, attempt=failure.attempt + 1, agent_names=agent_names)
+    at = StepStart(failure.address, now, attempt=failure.attempt + 1, agent_names=agent_names)
     return begin(plan, state, step, at)
 
 

@@ -8,7 +8,7 @@ from handrail.engine.prompts.agent_call import add_guidance, build_ask, build_ca
 from handrail.engine.prompts.person_messages import explain_standing_answer, only_follows_up
 from handrail.engine.state import budgets
 from handrail.engine.state.agent_calls import holds_all
-from handrail.engine.state.position import Moment
+from handrail.engine.state.position import StepStart
 from handrail.engine.state.scope import evaluate_expression, parse_expression, render_value, run_difference, value_of
 from handrail.frozen import frozen
 from handrail.late_import import late_import
@@ -59,7 +59,7 @@ else:
     delivery_spec = late_import("handrail.engine.composite.delivery_spec")
 
 
-def begin(plan: Plan, state: RunState, step: Step, at: Moment) -> Event:
+def begin(plan: Plan, state: RunState, step: Step, at: StepStart) -> Event:
     """Decide the event that begins a step."""
     own = {each.name: value_of(each.value, state) for each in step.input}
     if not holds_all(state) and works.is_composite(step.action):
@@ -75,7 +75,7 @@ def begin(plan: Plan, state: RunState, step: Step, at: Moment) -> Event:
         ):
             return _begin_engine_step(state, step, own, at)
         case AgentAction() | GuidedAction() | DelegateAction() if _is_called(state, step.action.kind):
-            return _begin_agent_step(_Asking(plan, state, step, own), at)
+            return _begin_agent_step(_CallContext(plan, state, step, own), at)
         case ApprovalAction():
             return _request_approval(state, step, step.action, at)
         case LoopAction():
@@ -88,7 +88,7 @@ def begin(plan: Plan, state: RunState, step: Step, at: Moment) -> Event:
             return _begin_outside_step(plan, state, step, own, at)
 
 
-def _begin_engine_step(state: RunState, step: Step, own: dict[str, JsonValue], at: Moment) -> Event:
+def _begin_engine_step(state: RunState, step: Step, own: dict[str, JsonValue], at: StepStart) -> Event:
     """Begin a step that the engine performs, with the spec of what it runs."""
     match step.action:
         case GateAction() if step.action.checks.project and not state.checks:
@@ -109,7 +109,7 @@ def _begin_engine_step(state: RunState, step: Step, own: dict[str, JsonValue], a
             return _build_intent(step, at, {"input": own})
 
 
-def _begin_instant_step(state: RunState, step: Step, own: dict[str, JsonValue], at: Moment) -> Event:
+def _begin_instant_step(state: RunState, step: Step, own: dict[str, JsonValue], at: StepStart) -> Event:
     """Decide a step that nobody performs: the event itself is the whole step."""
     action = step.action
     if isinstance(action, GroupAction):
@@ -130,7 +130,7 @@ def _begin_instant_step(state: RunState, step: Step, own: dict[str, JsonValue], 
 
 
 @frozen
-class _Asking:
+class _CallContext:
     plan: Plan
     state: RunState
     step: Step
@@ -144,7 +144,7 @@ def _is_called(state: RunState, action: str) -> bool:
     return not holds_all(state) if action == "agent" else not state.held_by
 
 
-def _begin_agent_step(asking: _Asking, at: Moment) -> Event:
+def _begin_agent_step(asking: _CallContext, at: StepStart) -> Event:
     action = asking.step.action
     if isinstance(action, AgentAction):
         return _call(asking, action.task, at)
@@ -156,7 +156,7 @@ def _begin_agent_step(asking: _Asking, at: Moment) -> Event:
     return agent_call.build_guided_intent(asking.plan, asking.state, asking.step, at, called)
 
 
-def _call(asking: _Asking, task: AgentTask, at: Moment) -> Event:
+def _call(asking: _CallContext, task: AgentTask, at: StepStart) -> Event:
     """Call an agent, unless the budget is used up."""
     limit = budgets.find_reached_limit(asking.plan, asking.state, asking.step, at.address)
     failure = asking.state.failure
@@ -181,7 +181,7 @@ def _call(asking: _Asking, task: AgentTask, at: Moment) -> Event:
     return first or build_call_intent(asking.state, ask, at.now, at.agent_names)
 
 
-def _keep_answer(asking: _Asking, limit: budgets.Limit, at: Moment) -> Event:
+def _keep_answer(asking: _CallContext, limit: budgets.ReachedLimit, at: StepStart) -> Event:
     said = explain_standing_answer(asking.state, limit.message)
     name = asking.step.output or ""
     return StepPassedOver(address=at.address, how="answered", output=name, message=said, at=at.now)
@@ -193,7 +193,7 @@ def _commit_spec(state: RunState, action: CommitAction, own: dict[str, JsonValue
     return {"message": render_value(value_of(action.message, state, own)), "paths": listed}
 
 
-def _build_intent(step: Step, at: Moment, spec: dict[str, JsonValue]) -> StepBegan:
+def _build_intent(step: Step, at: StepStart, spec: dict[str, JsonValue]) -> StepBegan:
     return StepBegan(
         address=at.address,
         action=step.action.kind,
@@ -205,7 +205,7 @@ def _build_intent(step: Step, at: Moment, spec: dict[str, JsonValue]) -> StepBeg
     )
 
 
-def _begin_outside_step(plan: Plan, state: RunState, step: Step, own: dict[str, JsonValue], at: Moment) -> Event:
+def _begin_outside_step(plan: Plan, state: RunState, step: Step, own: dict[str, JsonValue], at: StepStart) -> Event:
     """Begin a step that only an outside performer can do, or ask a person to confirm what that performer returned."""
     known = state.steps.get(at.address)
     if isinstance(step.action, GuidedAction | DelegateAction) and known is not None and awaits_confirmation(known):
@@ -215,7 +215,7 @@ def _begin_outside_step(plan: Plan, state: RunState, step: Step, own: dict[str, 
     return _build_intent(step, at, {"input": own})
 
 
-def _request_approval(state: RunState, step: Step, action: ApprovalAction, at: Moment) -> Event:
+def _request_approval(state: RunState, step: Step, action: ApprovalAction, at: StepStart) -> Event:
     message = "" if action.message is None else render_value(value_of(action.message, state))
     show = {each.source: evaluate_expression(each, state, _approval_names(state, each)) for each in action.show}
     used = state.revisions.get(at.address, 0)

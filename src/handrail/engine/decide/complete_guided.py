@@ -10,19 +10,25 @@
 
 from dataclasses import replace
 
-from handrail.engine.contracts.assessments import Assessed, follow_ups, levels_of
+from handrail.engine.contracts.assessments import AssessmentResult, follow_ups, levels_of
 from handrail.engine.decide.advance import advance
 from handrail.engine.fold.apply import apply
 from handrail.engine.guided.confirmation import (
-    Confirmed,
+    ConfirmationState,
     confirmation_gaps,
     confirmation_shortfalls,
     needs_person,
     read_confirmation,
 )
 from handrail.engine.guided.context_limits import context_problem
-from handrail.engine.guided.delegations import RESULT, HandedOn, find_unreported, gaps_of_undone_work, read_delegations
-from handrail.engine.guided.demands import Call, Given, read_judgments, unmet_demands
+from handrail.engine.guided.delegations import (
+    RESULT,
+    DelegatedWork,
+    find_unreported,
+    gaps_of_undone_work,
+    read_delegations,
+)
+from handrail.engine.guided.demands import Call, Submission, read_judgments, unmet_demands
 from handrail.engine.guided.loop_signals import loop_control
 from handrail.engine.guided.loops import find_lacking as lacking_in_loop
 from handrail.engine.guided.loops import visible_context
@@ -52,9 +58,9 @@ from handrail.model.workflow.guidance import DelegateAction, GuidedAction
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import JsonValue, Prompt
 
-__all__ = ["MOST_REFUSALS", "Completion", "Given", "complete_guided", "loop_control", "truncate_notes"]
+__all__ = ["MAX_REFUSALS", "Completion", "Submission", "complete_guided", "loop_control", "truncate_notes"]
 
-MOST_REFUSALS = 10
+MAX_REFUSALS = 10
 """Refusals of a step, one after the other, before a person is asked."""
 
 
@@ -72,15 +78,15 @@ class Completion:
 
 
 @frozen
-class _Read:
+class _Submission:
     """The parts of a submission after reading and validating them."""
 
-    handed: HandedOn
-    judged: Assessed
-    confirmed: Confirmed
+    handed: DelegatedWork
+    judged: AssessmentResult
+    confirmed: ConfirmationState
 
 
-def complete_guided(plan: Plan, state: RunState, seq: int, given: Given, now: float) -> Completion:
+def complete_guided(plan: Plan, state: RunState, seq: int, given: Submission, now: float) -> Completion:
     """Decide the events by which an outside performer completes, or fails to complete, the pending step."""
     call = _call(plan, state, seq, given, now)
     asked = read_confirmation(call.action.confirmation, state, visible_context(plan, state), given.artifacts)
@@ -96,10 +102,10 @@ def complete_guided(plan: Plan, state: RunState, seq: int, given: Given, now: fl
     for event in kept:
         call = replace(call, state=apply(call.state, event, call.state.seq + 1, _no_blobs))
     handed = read_delegations(call.state, call.pending.address, given.artifacts)
-    return _complete_or_refuse(tuple(kept), call, _Read(handed, read_judgments(call), asked), short)
+    return _complete_or_refuse(tuple(kept), call, _Submission(handed, read_judgments(call), asked), short)
 
 
-def _call(plan: Plan, state: RunState, seq: int, given: Given, now: float) -> Call:
+def _call(plan: Plan, state: RunState, seq: int, given: Submission, now: float) -> Call:
     pending = state.pending
     if pending is None or pending.seq != seq:
         raise UsageError(f"event {seq} of {state.run} is not the pending one", next_step=f"handrail status {state.run}")
@@ -126,7 +132,9 @@ def _no_blobs(digest: str) -> bytes:
     raise KeyError(digest)
 
 
-def _complete_or_refuse(kept: tuple[Event, ...], call: Call, read: _Read, short: tuple[Shortfall, ...]) -> Completion:
+def _complete_or_refuse(
+    kept: tuple[Event, ...], call: Call, read: _Submission, short: tuple[Shortfall, ...]
+) -> Completion:
     demands = unmet_demands(call, read.judged)
     if _only_reports(call, read.handed, asks_more=bool(demands)):
         gaps = tuple(gap_of(each, call.pending.address, call.now) for each in (*short, *read.handed.shortfalls))
@@ -151,7 +159,7 @@ def _complete_or_refuse(kept: tuple[Event, ...], call: Call, read: _Read, short:
     return Completion((*kept, *_gaps(call, read, passed), ended))
 
 
-def _only_reports(call: Call, handed: HandedOn, *, asks_more: bool) -> bool:
+def _only_reports(call: Call, handed: DelegatedWork, *, asks_more: bool) -> bool:
     """Whether a call only reports results of delegated work and is not meant to complete the step yet.
 
     An agent that the engine calls returns everything at once: it is not waited for in between.
@@ -162,12 +170,12 @@ def _only_reports(call: Call, handed: HandedOn, *, asks_more: bool) -> bool:
     return bool(handed.open) or (asks_more and not call.given.notes.strip() and not others)
 
 
-def _report_delegations(call: Call, handed: HandedOn) -> DelegationReported:
+def _report_delegations(call: Call, handed: DelegatedWork) -> DelegationReported:
     address, began = call.pending.address, call.pending.seq
     return DelegationReported(address=address, began=began, results=dict(handed.fresh), by=call.given.by, at=call.now)
 
 
-def _gaps(call: Call, read: _Read, passed: tuple[Shortfall, ...]) -> tuple[GapRecorded, ...]:
+def _gaps(call: Call, read: _Submission, passed: tuple[Shortfall, ...]) -> tuple[GapRecorded, ...]:
     address, now = call.pending.address, call.now
     return (
         *(gap_of(each, address, now) for each in passed),
@@ -191,7 +199,7 @@ def _find_lacking_for_next_loop(call: Call, ended: StepEnded) -> tuple[Shortfall
     return (Shortfall("missing_context", then.message, found.variable, fix, sent=sent, **form),)
 
 
-def _end_step(call: Call, read: _Read) -> StepEnded:
+def _end_step(call: Call, read: _Submission) -> StepEnded:
     output = _output(call.given)
     levels = levels_of(read.judged.judgments)
     if levels:
@@ -242,10 +250,10 @@ def refuse_unproven(
         shortfalls=(shortfall,),
         output={name: output.get(name) for name in ("notes", "artifacts")},
         by=ended.by,
-        details={**ended.details, "again": pending.attempt < MOST_REFUSALS},
+        details={**ended.details, "again": pending.attempt < MAX_REFUSALS},
         at=ended.at,
     )
-    too_often = pending.attempt >= MOST_REFUSALS
+    too_often = pending.attempt >= MAX_REFUSALS
     return (refusal, _block_after_refusals(state, pending, shortfall.message, ended.at)) if too_often else (refusal,)
 
 
@@ -254,7 +262,7 @@ def _decide_block(call: Call, shortfalls: tuple[Shortfall, ...]) -> tuple[RunBlo
     if lacks:
         message = f"the workflow requires {lacks}, which the agent cannot use"
         return (block_without_capability(call.state, lacks, call.pending.address, message, call.now),)
-    too_often = call.pending.attempt >= MOST_REFUSALS
+    too_often = call.pending.attempt >= MAX_REFUSALS
     return (_block_after_refusals(call.state, call.pending, shortfalls[0].message, call.now),) if too_often else ()
 
 
@@ -270,5 +278,5 @@ def _block_after_refusals(state: RunState, pending: Pending, why: str, now: floa
     )
 
 
-def _output(given: Given) -> dict[str, JsonValue]:
+def _output(given: Submission) -> dict[str, JsonValue]:
     return {"notes": truncate_notes(given.notes), "artifacts": list(given.artifacts)}

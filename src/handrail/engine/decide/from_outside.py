@@ -58,7 +58,7 @@ def _target(plan: Plan, state: RunState, address: str) -> tuple[int, str]:
     # A step that awaits confirmation is itself repeated.
     own = steps[state.stack[-1].index].name if awaits_confirmation(state.steps[address]) else None
     target = action.revise if action.kind == "approval" else own
-    most = action.max_revisions if action.kind == "approval" else confirmation.MOST_REVISIONS
+    most = action.max_revisions if action.kind == "approval" else confirmation.MAX_REVISIONS
     place = next((at for at, step in enumerate(steps) if step.name == target), None)
     ways = f"handrail approve {state.run}, or handrail reject {state.run}"
     if place is None or target is None:

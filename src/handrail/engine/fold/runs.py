@@ -30,7 +30,7 @@ else:
 
 Blobs = Callable[[str], bytes]
 """Returns the content of a blob by its digest."""
-MOST_TRIED = 20
+MAX_TRIED = 20
 """The most refused commands of agents that a run remembers."""
 
 
@@ -85,7 +85,7 @@ def begin_run(event: ev.Event, blobs: Blobs) -> RunState:
 
 
 @frozen
-class _Around:
+class _SurroundingRun:
     """The part of the surrounding run that a body can see."""
 
     names: "HashTrieMap[str, JsonValue]"
@@ -95,14 +95,16 @@ class _Around:
     previous: str = ""
 
 
-_AROUND = _Around(HashTrieMap(), HashTrieMap(), HashTrieMap(), HashTrieMap())
+_AROUND = _SurroundingRun(HashTrieMap(), HashTrieMap(), HashTrieMap(), HashTrieMap())
 
 
-def _read_scope(data: bytes) -> _Around:
+def _read_scope(data: bytes) -> _SurroundingRun:
     seen = json.loads(data)
     steps = {address: step_of(row) for address, row in seen["steps"].items()}
     turns = HashTrieMap(cast("dict[str, int]", seen.get("turns", {})))
-    return _Around(HashTrieMap(seen["names"]), HashTrieMap(steps), HashTrieMap(seen["latest"]), turns, seen["previous"])
+    return _SurroundingRun(
+        HashTrieMap(seen["names"]), HashTrieMap(steps), HashTrieMap(seen["latest"]), turns, seen["previous"]
+    )
 
 
 def _fork_state(event: ev.RunForked, source: RunState) -> RunState:
@@ -131,7 +133,7 @@ def _fork_state(event: ev.RunForked, source: RunState) -> RunState:
 def fold_command_refused(state: RunState, event: ev.CommandRefused) -> RunState:
     """Record a command that an agent tried, so that the person is informed."""
     tried = (state.seq + 1, event.at, event.by, " ".join(part for part in (event.command, event.about) if part))
-    return replace(state, tried=(*state.tried, tried)[-MOST_TRIED:])
+    return replace(state, tried=(*state.tried, tried)[-MAX_TRIED:])
 
 
 def fold_person_notified(state: RunState, _: ev.PersonNotified) -> RunState:

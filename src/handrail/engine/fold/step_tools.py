@@ -14,20 +14,20 @@ from handrail.engine.state.position import find_current_step
 from handrail.frozen import frozen
 from handrail.model.history.events import ChildEnded, Event, Parent, RunStarted, StepBegan, ToolCalled
 from handrail.model.history.run_state import Pending, RunState, update_state
-from handrail.model.history.spending import Spent
+from handrail.model.history.spending import Spending
 from handrail.model.history.trees import TreeSource
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import JsonValue
 
-MOST_CHILDREN = 20
+MAX_CHILDREN = 20
 """The most runs that the agents of one run may start."""
-MOST_DEPTH = 3
+MAX_DEPTH = 3
 """The most generations of runs below the one that a person started."""
-PUT = "your question was sent to a person; end your turn now, you will be called again with the answer"
+QUESTION_ASKED = "your question was sent to a person; end your turn now, you will be called again with the answer"
 
 
 @frozen(kw_only=True)
-class ChildWanted:
+class ChildRequest:
     """A run to be started, whose workflow is found, compiled and trusted and whose plan is stored."""
 
     workflow: str
@@ -51,32 +51,36 @@ class Call:
     arguments: dict[str, JsonValue]
     result: JsonValue = None
     error: str = ""
-    child: ChildWanted | None = None
+    child: ChildRequest | None = None
 
 
 @frozen
-class Decided:
+class CallDecision:
     """The event that records a call, and the start of the run that begins with it."""
 
     event: ToolCalled
     begins: RunStarted | None = None
 
 
-def decide_call(plan: Plan, state: RunState, call: Call, now: float) -> Decided:
+def decide_call(plan: Plan, state: RunState, call: Call, now: float) -> CallDecision:
     """Decide on a call."""
     pending = state.pending
     if pending is None or pending.seq != call.seq or pending.kind != "step" or state.status != "running":
-        return Decided(_event(call, now, error=f"step '{call.address}' has ended: its tools can no longer be used"))
+        return CallDecision(
+            _event(call, now, error=f"step '{call.address}' has ended: its tools can no longer be used")
+        )
     if call.error:
-        return Decided(_event(call, now, error=call.error))
+        return CallDecision(_event(call, now, error=call.error))
     if call.child is None:
-        return Decided(_event(call, now, result=call.result))
+        return CallDecision(_event(call, now, result=call.result))
     error = refusal(state)
     if error:
-        return Decided(_event(call, now, error=error))
+        return CallDecision(_event(call, now, error=error))
     begins = _start_child(plan, state, pending, call.child, now)
     branch = "" if begins.source is None else begins.source.branch
-    return Decided(_event(call, now, result={"run": begins.run, "workflow": begins.workflow, "branch": branch}), begins)
+    return CallDecision(
+        _event(call, now, result={"run": begins.run, "workflow": begins.workflow, "branch": branch}), begins
+    )
 
 
 def _event(call: Call, now: float, result: JsonValue = None, error: str = "") -> ToolCalled:
@@ -95,10 +99,10 @@ def _event(call: Call, now: float, result: JsonValue = None, error: str = "") ->
 def refusal(state: RunState) -> str:
     """Explain why the agents of a run may not start another run; empty where they may."""
     depth = state.generation
-    if depth >= MOST_DEPTH:
-        return f"{state.run} is {depth} generations below the run that a person started; the maximum is {MOST_DEPTH}"
-    if len(state.children) >= MOST_CHILDREN:
-        return f"the agents of {state.run} have started {MOST_CHILDREN} runs, which is the maximum"
+    if depth >= MAX_DEPTH:
+        return f"{state.run} is {depth} generations below the run that a person started; the maximum is {MAX_DEPTH}"
+    if len(state.children) >= MAX_CHILDREN:
+        return f"the agents of {state.run} have started {MAX_CHILDREN} runs, which is the maximum"
     if state.tree is None or not state.tree.owned:
         return (
             "a new run needs its own worktree, but this run works in a plain folder: start this run in a git repository"
@@ -106,7 +110,7 @@ def refusal(state: RunState) -> str:
     return ""
 
 
-def _start_child(plan: Plan, state: RunState, pending: Pending, wanted: ChildWanted, now: float) -> RunStarted:
+def _start_child(plan: Plan, state: RunState, pending: Pending, wanted: ChildRequest, now: float) -> RunStarted:
     run = f"{state.run}.{state.seq + 1}"
     inside = state.stack[-1].work is not None or state.flow is not None
     step = None if inside else find_current_step(plan, state)[0]
@@ -194,7 +198,7 @@ def report_child_end(state: RunState, child: RunState, now: float) -> ChildEnded
     return ChildEnded(child=child.run, status=child.status, message=child.message, spent=_amounts(child.spent), at=now)
 
 
-def _amounts(spent: Spent) -> dict[str, float]:
+def _amounts(spent: Spending) -> dict[str, float]:
     return {name: float(amount) for name, amount in asdict(spent).items() if amount}
 
 

@@ -6,7 +6,7 @@ from handrail.engine.guided.hand_out import begin_outside
 from handrail.engine.guided.repairs import refusal_text
 from handrail.engine.guided.texts import opening_questions, step_text
 from handrail.engine.state.agent_calls import call_of
-from handrail.engine.state.position import Moment
+from handrail.engine.state.position import StepStart
 from handrail.model.history.events import Event, StepBegan, StepRefused
 from handrail.model.history.run_state import RunState
 from handrail.model.workflow.plan import Plan, Step
@@ -26,7 +26,7 @@ SCHEMA: JsonValue = {
 """The schema of what an agent returns for a guided step."""
 
 
-def build_guided_task(plan: Plan, state: RunState, step: Step, at: Moment) -> AgentTask:
+def build_guided_task(plan: Plan, state: RunState, step: Step, at: StepStart) -> AgentTask:
     """Build the task of an agent for a guided step, in the conversation of the step before."""
     spec = dict(begin_outside(plan, state, step, at).spec)
     # The agent has nobody to ask: a person confirms its work once it is done.
@@ -63,7 +63,7 @@ def call_again(began: StepBegan, refused: StepRefused) -> StepBegan:
     return replace(again, spec={**began.spec, "call": {**call, **build_repair_call(began, refused), **turns}})
 
 
-def build_guided_intent(plan: Plan, state: RunState, step: Step, at: Moment, called: Event) -> Event:
+def build_guided_intent(plan: Plan, state: RunState, step: Step, at: StepStart, called: Event) -> Event:
     """Build the intent of a guided step for which an agent is called."""
     if not isinstance(called, StepBegan):
         return called

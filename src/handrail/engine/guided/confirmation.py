@@ -12,12 +12,12 @@ from handrail.model.workflow.guidance import Confirmation, DelegateAction, Guide
 from handrail.model.workflow.plan import Step
 from handrail.model.workflow.values import JsonValue
 
-MOST_REVISIONS = 10
+MAX_REVISIONS = 10
 """How often a person may send a step back before it is confirmed or rejected."""
 
 
 @frozen
-class Confirmed:
+class ConfirmationState:
     """Who must confirm a step, and what was answered."""
 
     asked: str = ""
@@ -36,18 +36,18 @@ class Confirmed:
 
 def read_confirmation(
     asked: Confirmation | None, state: RunState, names: Names, artifacts: Sequence[JsonValue]
-) -> Confirmed:
+) -> ConfirmationState:
     """Read the confirmation of a step from artifacts; an agent that the engine calls cannot have asked anybody."""
     by = find_confirmer(asked, names) or ""
     told = artifacts if state.held_by and by != PERSON else ()
     for each in reversed(told):
         if by and isinstance(each, dict) and each.get("kind") == CONFIRMATION:
             said, who = each.get("confirmed"), each.get("by")
-            return Confirmed(by, is_skipped(state, by), said is True, who if isinstance(who, str) else "")
-    return Confirmed(by, is_skipped(state, by))
+            return ConfirmationState(by, is_skipped(state, by), said is True, who if isinstance(who, str) else "")
+    return ConfirmationState(by, is_skipped(state, by))
 
 
-def needs_person(state: RunState, found: Confirmed) -> bool:
+def needs_person(state: RunState, found: ConfirmationState) -> bool:
     """Whether the engine must ask a person: nobody else is there to ask, or the step requires it."""
     return bool(found.asked) and not found.skipped and (not state.held_by or found.asked == PERSON)
 
@@ -56,7 +56,7 @@ def request_confirmation(state: RunState, step: Step, address: str, now: float) 
     """Ask a person to confirm the result of the engine's own agent for a step."""
     output = state.steps[address].output
     notes = output.get("notes") if isinstance(output, dict) else None
-    left = MOST_REVISIONS - state.revisions.get(address, 0)
+    left = MAX_REVISIONS - state.revisions.get(address, 0)
     title = step.action.title if isinstance(step.action, GuidedAction | DelegateAction) else ""
     return ApprovalRequested(
         address=address,
@@ -73,7 +73,7 @@ def is_skipped(state: RunState, by: str) -> bool:
     return bool(by) and (never_stops(state) or (state.autonomy == STOP_ON_USER and by == "coordinator_eval"))
 
 
-def confirmation_shortfalls(state: RunState, found: Confirmed) -> tuple[Shortfall, ...]:
+def confirmation_shortfalls(state: RunState, found: ConfirmationState) -> tuple[Shortfall, ...]:
     """Return the shortfall of a no, which is never skipped, or of a missing confirmation."""
     asks_agent = found.asked and found.asked != PERSON and not found.skipped and state.held_by
     if found.said or (found.said is None and not asks_agent):
@@ -86,7 +86,7 @@ def confirmation_shortfalls(state: RunState, found: Confirmed) -> tuple[Shortfal
     return (Shortfall("not_confirmed", message, CONFIRMATION, fix, example=confirmation_example()),)
 
 
-def confirmation_gaps(found: Confirmed, address: str, now: float) -> tuple[GapRecorded, ...]:
+def confirmation_gaps(found: ConfirmationState, address: str, now: float) -> tuple[GapRecorded, ...]:
     """Return the gap for a confirmation that was skipped."""
     if not found.skipped or found.said:
         return ()

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 from handrail.model.workflow.values import JsonValue
 
-MOST_BYTES = 262_144
-DEEPEST = 64
+MAX_BYTES = 262_144
+MAX_DEPTH = 64
 RESERVED = frozenset({"__proto__", "constructor", "prototype"})
 
 
@@ -16,7 +16,7 @@ def context_problem(now: Mapping[str, JsonValue], changes: Mapping[str, JsonValu
     if reserved:
         return f"'{reserved[0]}' is a reserved name and cannot be set in the context"
     if any(_is_too_deep(value) for value in changes.values()):
-        return f"the context is nested deeper than {DEEPEST} levels"
+        return f"the context is nested deeper than {MAX_DEPTH} levels"
     merged = {name: value for name, value in {**dict(now.items()), **changes}.items() if value is not None}
     try:
         size = len(
@@ -24,13 +24,13 @@ def context_problem(now: Mapping[str, JsonValue], changes: Mapping[str, JsonValu
         )
     except ValueError:
         return "the context contains a number that JSON cannot represent"
-    return f"the context would have {size} bytes, the maximum is {MOST_BYTES}" if size > MOST_BYTES else ""
+    return f"the context would have {size} bytes, the maximum is {MAX_BYTES}" if size > MAX_BYTES else ""
 
 
 def _is_too_deep(value: JsonValue) -> bool:
     level: list[JsonValue] = [value]
     # The context itself is the first level.
-    for _ in range(DEEPEST):
+    for _ in range(MAX_DEPTH):
         level = [inner for each in level for inner in _parts(each)]
         if not level:
             return False

@@ -22,7 +22,7 @@ _KEYS = frozenset({"kind", "delegation", "status", "summary", "result"})
 
 
 @frozen
-class HandedOn:
+class DelegatedWork:
     """The work that a step delegates, by number, and its results."""
 
     asked: tuple[str, ...] = ()
@@ -48,12 +48,12 @@ class HandedOn:
         return tuple(str(number) for number in range(1, len(self.asked) + 1))
 
 
-def read_delegations(state: RunState, address: str, artifacts: Sequence[JsonValue]) -> HandedOn:
+def read_delegations(state: RunState, address: str, artifacts: Sequence[JsonValue]) -> DelegatedWork:
     """Read what the pending step delegates, with the results that artifacts report."""
     known = state.steps[address].output
     asked = known.get("asked") if isinstance(known, dict) else None
     if not isinstance(known, dict) or not isinstance(asked, list):
-        return HandedOn()
+        return DelegatedWork()
     before = known.get("delegations")
     work = tuple(str(each) for each in asked)
     fresh: dict[str, JsonValue] = {}
@@ -66,7 +66,7 @@ def read_delegations(state: RunState, address: str, artifacts: Sequence[JsonValu
             wrong.append(_shortfall(problem, work, each))
         else:
             fresh[_find_numbers(work, each["delegation"])[0]] = _result_record(each)
-    return HandedOn(work, before if isinstance(before, dict) else {}, fresh, tuple(wrong))
+    return DelegatedWork(work, before if isinstance(before, dict) else {}, fresh, tuple(wrong))
 
 
 def _find_numbers(work: tuple[str, ...], name: JsonValue) -> tuple[str, ...]:
@@ -109,7 +109,7 @@ def _shortfall(problem: str, work: tuple[str, ...], sent: JsonValue) -> Shortfal
     return Shortfall("invalid_delegation", problem, "delegations", fix, schema=schema, example=example, sent=sent)
 
 
-def find_unreported(handed: HandedOn) -> Iterator[Shortfall]:
+def find_unreported(handed: DelegatedWork) -> Iterator[Shortfall]:
     """Yield a shortfall for each result that is missing."""
     for number in handed.open:
         message = f"nothing was reported on {_list_work(handed.asked, (number,))}"
@@ -118,7 +118,7 @@ def find_unreported(handed: HandedOn) -> Iterator[Shortfall]:
         yield Shortfall("missing_delegation", message, f"delegation {number}", fix, schema=schema, example=example)
 
 
-def gaps_of_undone_work(handed: HandedOn, address: str, now: float) -> Iterator[GapRecorded]:
+def gaps_of_undone_work(handed: DelegatedWork, address: str, now: float) -> Iterator[GapRecorded]:
     """Yield a gap for each piece of work that failed or was skipped."""
     for number, result in handed.results.items():
         if not isinstance(result, dict) or result["status"] == "done":

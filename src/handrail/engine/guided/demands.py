@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import field
 
-from handrail.engine.contracts.assessments import Assessed, read_assessments
+from handrail.engine.contracts.assessments import AssessmentResult, read_assessments
 from handrail.engine.contracts.criteria import find_unmet_rules, requirements
 from handrail.engine.contracts.example import minimal_example
 from handrail.engine.contracts.schema import fits, issues
@@ -17,7 +17,7 @@ from handrail.model.workflow.values import JsonValue
 
 
 @frozen(kw_only=True)
-class Given:
+class Submission:
     """What a performer submits for a step."""
 
     by: str
@@ -34,18 +34,18 @@ class Call:
     state: RunState
     pending: Pending
     action: GuidedAction
-    given: Given
+    given: Submission
     now: float
 
 
-def read_judgments(call: Call) -> Assessed:
+def read_judgments(call: Call) -> AssessmentResult:
     """Read the judgments that the step asks for."""
     known = {each.id: each for each in call.plan.assessments}
     wanted = [known[name] for name in call.action.assessments if name in known]
     return read_assessments(wanted, call.given.artifacts)
 
 
-def unmet_demands(call: Call, found: Assessed) -> tuple[Shortfall, ...]:
+def unmet_demands(call: Call, found: AssessmentResult) -> tuple[Shortfall, ...]:
     """List everything that falls short; no requirement hides another."""
     return (*_check_contract(call), *found.shortfalls, *_check_criteria(call), *_check_notes(call))
 

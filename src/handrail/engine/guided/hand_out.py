@@ -7,7 +7,7 @@ from handrail.engine.guided.loops import innermost_loop, visible_context
 from handrail.engine.guided.prompts import Spec, build_delegate_spec, build_guided_spec
 from handrail.engine.prompts.agent_call import add_guidance, build_ask, build_call_intent
 from handrail.engine.state.capabilities import open_questions
-from handrail.engine.state.position import Moment, enclosing_step
+from handrail.engine.state.position import StepStart, enclosing_step
 from handrail.engine.state.scope import value_of
 from handrail.model.codec import encode
 from handrail.model.history.events import StepBegan
@@ -17,7 +17,7 @@ from handrail.model.workflow.guidance import DelegateAction, GuidedAction
 from handrail.model.workflow.plan import Plan, Step
 
 
-def begin_outside(plan: Plan, state: RunState, step: Step, at: Moment) -> StepBegan:
+def begin_outside(plan: Plan, state: RunState, step: Step, at: StepStart) -> StepBegan:
     """Build the event that makes a step pending, with everything that is known about it now."""
     return StepBegan(
         address=at.address,
@@ -30,7 +30,7 @@ def begin_outside(plan: Plan, state: RunState, step: Step, at: Moment) -> StepBe
     )
 
 
-def _spec(plan: Plan, state: RunState, step: Step, at: Moment) -> Spec:
+def _spec(plan: Plan, state: RunState, step: Step, at: StepStart) -> Spec:
     match step.action:
         case GuidedAction():
             spec = build_guided_spec(plan, step.action, visible_context(plan, state), loop_of(plan, state))

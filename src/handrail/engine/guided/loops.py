@@ -11,7 +11,7 @@ from itertools import pairwise
 from handrail.engine.composite import loop as loops
 from handrail.engine.contracts.context_conditions import evaluate_condition
 from handrail.engine.contracts.javascript_values import type_name
-from handrail.engine.state.position import Moment, enclosing_step
+from handrail.engine.state.position import StepStart, enclosing_step
 from handrail.frozen import frozen
 from handrail.model.history.events import Event, LoopEnded, LoopEntered, RoundStarted, RunBlocked, Why
 from handrail.model.history.run_state import Frame, LoopState, RunState
@@ -24,7 +24,7 @@ Names = Mapping[str, JsonValue]
 
 
 @frozen
-class Lacking:
+class MissingVariable:
     """A context variable without which a loop cannot be decided."""
 
     variable: str
@@ -34,7 +34,7 @@ class Lacking:
     example: JsonValue
 
 
-def enter(action: GuidedLoopAction, at: Moment) -> LoopEntered:
+def enter(action: GuidedLoopAction, at: StepStart) -> LoopEntered:
     """Begin a loop; nothing is fixed, because each decision uses the context as it is at that time."""
     steered = isinstance(action.decides, ArtifactDecides)
     return LoopEntered(address=at.address, steered=steered, at=at.now, why=at.why)
@@ -66,20 +66,20 @@ def decide_before_step(plan: Plan, state: RunState, now: float) -> Event | None:
     return _follow_verdict(_evaluate_round(plan, state, action, loop), loop, between=between, now=now)
 
 
-def find_lacking(plan: Plan, state: RunState) -> Lacking | None:
+def find_lacking(plan: Plan, state: RunState) -> MissingVariable | None:
     """Return what the innermost loop cannot be decided without, if anything."""
     found = innermost_loop(plan, state)
     verdict = _evaluate_round(plan, state, *found) if found is not None else None
-    return verdict if isinstance(verdict, Lacking) else None
+    return verdict if isinstance(verdict, MissingVariable) else None
 
 
-def _evaluate_round(plan: Plan, state: RunState, action: GuidedLoopAction, loop: LoopState) -> "Why | Lacking":
+def _evaluate_round(plan: Plan, state: RunState, action: GuidedLoopAction, loop: LoopState) -> "Why | MissingVariable":
     iteration = loop.round if state.stack[-1].index < 0 else loop.round - 1
     return _verdict(action, names_at(plan, state.context, state.stack[:-1]), iteration)
 
 
-def _follow_verdict(verdict: "Why | Lacking", loop: LoopState, *, between: bool, now: float) -> Event | None:
-    if isinstance(verdict, Lacking):
+def _follow_verdict(verdict: "Why | MissingVariable", loop: LoopState, *, between: bool, now: float) -> Event | None:
+    if isinstance(verdict, MissingVariable):
         return RunBlocked(
             reason="fault",
             message=f"loop '{loop.address}' cannot continue: {verdict.message}",
@@ -93,7 +93,7 @@ def _follow_verdict(verdict: "Why | Lacking", loop: LoopState, *, between: bool,
     return RoundStarted(address=loop.address, round=loop.round + 1, at=now, why=verdict) if between else None
 
 
-def _verdict(action: GuidedLoopAction, around: Names, iteration: int) -> "Why | Lacking":
+def _verdict(action: GuidedLoopAction, around: Names, iteration: int) -> "Why | MissingVariable":
     """Decide whether a round, counted from 0, goes ahead; a counting loop has no condition."""
     match action.loop:
         case "for":
@@ -113,26 +113,26 @@ def _evaluate_condition(action: GuidedLoopAction, around: Names, iteration: int)
     return Why(f"until {why.condition}", why.values, result=why.result is not True)
 
 
-def _evaluate_count(action: GuidedLoopAction, around: Names, iteration: int) -> "Why | Lacking":
+def _evaluate_count(action: GuidedLoopAction, around: Names, iteration: int) -> "Why | MissingVariable":
     count: JsonValue = around.get(action.count) if isinstance(action.count, str) else action.count
     if isinstance(count, bool) or not isinstance(count, int | float):
         name = str(action.count)
         message = f"the context variable '{name}' must be a number of rounds, but it {_describe_kind(count)}"
-        return Lacking(name, message, {"type": "number"}, 2)
+        return MissingVariable(name, message, {"type": "number"}, 2)
     return Why("", {"count": count, "iteration": iteration + 1}, result=iteration < count)
 
 
-def _evaluate_items(action: GuidedLoopAction, around: Names, iteration: int) -> "Why | Lacking":
+def _evaluate_items(action: GuidedLoopAction, around: Names, iteration: int) -> "Why | MissingVariable":
     name = action.items or ""
     items = around.get(name)
     if not isinstance(items, list):
         message = f"the context variable '{name}' must be a list, but it {_describe_kind(items)}"
-        return Lacking(name, message, *_form_of_items(action))
+        return MissingVariable(name, message, *_form_of_items(action))
     if iteration == 0 and items and not isinstance(items[0], dict) and _reads_fields(action):
         written = f"{{{{{action.item_var}.…}}}}"
         found = f"but the first item of '{name}' {_describe_kind(items[0])}, not a map"
         message = f"its steps read fields of an item, {written}, {found}"
-        return Lacking(name, message, *_form_of_items(action))
+        return MissingVariable(name, message, *_form_of_items(action))
     return Why("", {"items": len(items), "iteration": iteration + 1}, result=iteration < len(items))
 
 

@@ -2,9 +2,9 @@
 
 from handrail.engine.text.byte_limits import cut
 
-MOST_NOTES = 4096
+MAX_NOTES = 4096
 
 
 def truncate_notes(notes: str) -> str:
     """Truncate notes to the length that is stored, at a whole character."""
-    return cut(notes, MOST_NOTES, "\n\n[TRUNCATED]")
+    return cut(notes, MAX_NOTES, "\n\n[TRUNCATED]")

@@ -26,7 +26,7 @@ Spec = dict[str, JsonValue]
 
 LOOP_CONTROL = "wr.loop_control"
 _VARIABLE = re.compile(r"\{\{(?!wr\.)([a-zA-Z_]\w*(?:\.[a-zA-Z_]\w*)*)\}\}", re.ASCII)
-_LONGEST_SAMPLE = 80
+_MAX_SAMPLE_LENGTH = 80
 
 
 def fill_template(text: str, names: Names) -> str:
@@ -55,7 +55,7 @@ def _value(path: str, names: Names) -> Piece:
             here = len(here) if part == "length" else None
         elif here is not None:
             before = ".".join(parts[:depth])
-            sample = mark_in_line(ForeignValue(before, text_of(here)[:_LONGEST_SAMPLE]))
+            sample = mark_in_line(ForeignValue(before, text_of(here)[:_MAX_SAMPLE_LENGTH]))
             return f"[unset: {path} -- '{before}' is {type_name(here)} ({sample}), not object]"
     if here is None:
         return f"[unset: {path}]"

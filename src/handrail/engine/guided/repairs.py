@@ -6,7 +6,7 @@ from typing import cast
 from handrail.engine.contracts.example import minimal_example
 from handrail.engine.guided.texts import PERSON, Spec, confirmation_example, delegation_result, schema_text
 from handrail.engine.prompts.demands import json_block
-from handrail.engine.text.byte_limits import MOST_FIX, MOST_MESSAGE, MOST_SHORTFALLS, cut, cut_value
+from handrail.engine.text.byte_limits import MAX_FIX, MAX_MESSAGE, MAX_SHORTFALLS, cut, cut_value
 from handrail.model.history.events import Shortfall
 from handrail.model.workflow.values import JsonValue
 
@@ -54,19 +54,19 @@ def refusal_text(shortfalls: Sequence[Shortfall]) -> str:
     """Write what is missing, what it must look like, what was sent, and what to do."""
     parts = ["# Not done yet", _STILL_YOURS]
     told: list[str] = []
-    for number, each in enumerate(shortfalls[:MOST_SHORTFALLS], 1):
+    for number, each in enumerate(shortfalls[:MAX_SHORTFALLS], 1):
         parts.append(_describe_shortfall(number, each))
         # Several faults of one artifact come with the same schema, which is shown once.
         new = [text for text in _shortfall_details(each) if text not in told]
         parts += new
         told += new
-    left = len(shortfalls) - MOST_SHORTFALLS
+    left = len(shortfalls) - MAX_SHORTFALLS
     return "\n\n".join([*parts, f"And {left} more, which are listed once these are fixed."] if left > 0 else parts)
 
 
 def _describe_shortfall(number: int, each: Shortfall) -> str:
-    line = f"{number}. {cut(each.message, MOST_MESSAGE)}" + (f" ({each.about})" if each.about else "")
-    return f"{line}\n   Do: {cut(each.fix, MOST_FIX)}" if each.fix else line
+    line = f"{number}. {cut(each.message, MAX_MESSAGE)}" + (f" ({each.about})" if each.about else "")
+    return f"{line}\n   Do: {cut(each.fix, MAX_FIX)}" if each.fix else line
 
 
 def _shortfall_details(each: Shortfall) -> Iterator[str]:

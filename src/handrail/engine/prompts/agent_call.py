@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from handrail.engine.contracts.returns import schema_of
 from handrail.engine.prompts.choose_agent import Choice, choose_agent, count_fallbacks, gather_agent_settings
-from handrail.engine.prompts.compose import Told, compose_prompt, proof_words
+from handrail.engine.prompts.compose import PromptContent, compose_prompt, proof_words
 from handrail.engine.prompts.conversation_summary import summarize_conversation
 from handrail.engine.prompts.handoff import handoff
 from handrail.engine.prompts.person_messages import messages_for_agent
@@ -24,7 +24,7 @@ from handrail.engine.text.marked_values import ForeignValue, MarkedText, Piece, 
 from handrail.frozen import frozen
 from handrail.language.expressions.refs import Ref
 from handrail.language.expressions.unparse import unparse
-from handrail.language.templates.parse import Filled, Template, parse_template, render_parts, template_refs
+from handrail.language.templates.parse import OutputValue, Template, parse_template, render_parts, template_refs
 from handrail.late_import import late_import
 from handrail.model.history.events import Event, StepBegan, Why
 from handrail.model.history.run_state import RunState, StepState
@@ -44,7 +44,7 @@ else:
 
 
 @frozen(kw_only=True)
-class Ask:
+class AgentRequest:
     """One call of an agent that a step wants."""
 
     task: AgentTask
@@ -74,7 +74,7 @@ class Ask:
     """Capabilities that have not been observed yet."""
 
 
-def build_call_intent(state: RunState, ask: Ask, now: float, agent_names: AgentNames) -> StepBegan:
+def build_call_intent(state: RunState, ask: AgentRequest, now: float, agent_names: AgentNames) -> StepBegan:
     """Build the intent of a call."""
     task = ask.task
     extra = {**ask.names, **{name: value_of(value, state, ask.names) for name, value in task.with_values}}
@@ -82,7 +82,7 @@ def build_call_intent(state: RunState, ask: Ask, now: float, agent_names: AgentN
     session = session_of(state, ask, choice)
     sandbox, network = confinement(task, state.agents)
     system = _join_note(render_prompt(task.system_prompt, state, extra)) if task.system_prompt is not None else None
-    demanded = _Demanded(ask.schema) if not ask.assessments and not ask.questions else _build_demands(state, ask)
+    demanded = _ResultDemands(ask.schema) if not ask.assessments and not ask.questions else _build_demands(state, ask)
     spec: dict[str, JsonValue] = {
         "prompt": _text(state, ask, extra, session, demanded),
         "agent_role": task.role,
@@ -129,9 +129,9 @@ def build_call_intent(state: RunState, ask: Ask, now: float, agent_names: AgentN
     )
 
 
-def build_ask(step: Step, task: AgentTask, own: Mapping[str, JsonValue], project: Project = NO_PROJECT) -> Ask:
+def build_ask(step: Step, task: AgentTask, own: Mapping[str, JsonValue], project: Project = NO_PROJECT) -> AgentRequest:
     """Build the part of a call that comes from its plain agent step."""
-    return Ask(
+    return AgentRequest(
         task=task,
         address="",
         names=own,
@@ -143,7 +143,7 @@ def build_ask(step: Step, task: AgentTask, own: Mapping[str, JsonValue], project
     )
 
 
-def add_guidance(ask: Ask, plan: Plan, state: RunState, step: Step | None = None) -> Ask:
+def add_guidance(ask: AgentRequest, plan: Plan, state: RunState, step: Step | None = None) -> AgentRequest:
     """Add the guidance of the workflow, and what the step asks for beside its work, to a call."""
     if plan.guided is None and (step is None or not step.assess):
         return ask
@@ -153,7 +153,9 @@ def add_guidance(ask: Ask, plan: Plan, state: RunState, step: Step | None = None
     return replace(ask, guided=plan.guided, assessments=wanted, questions=unsure)
 
 
-def decide_before_call(plan: Plan, state: RunState, ask: Ask, now: float, agent_names: AgentNames) -> Event | None:
+def decide_before_call(
+    plan: Plan, state: RunState, ask: AgentRequest, now: float, agent_names: AgentNames
+) -> Event | None:
     """Return the event to record before an agent is called, or instead of the call; None if there is none."""
     if plan.guided is None or not plan.guided.capabilities or state.held_by:
         return None
@@ -161,10 +163,12 @@ def decide_before_call(plan: Plan, state: RunState, ask: Ask, now: float, agent_
     known = capabilities.capability_statuses(
         agent_names.capabilities.get(choice.agent or "", ()), ask.task, state.agents
     )
-    return capabilities.check_before_call(plan, state, known, capabilities.Place(choice.agent or "", ask.address, now))
+    return capabilities.check_before_call(
+        plan, state, known, capabilities.UpcomingCall(choice.agent or "", ask.address, now)
+    )
 
 
-def session_of(state: RunState, ask: Ask, choice: Choice) -> str:
+def session_of(state: RunState, ask: AgentRequest, choice: Choice) -> str:
     """Return the session to continue, or none; a session stays with the agent that began it."""
     known = state.steps.get(ask.address)
     again = ask.attempt > 1 or ask.address in state.answers or step_name_of(state, ask.address) in state.feedback
@@ -193,7 +197,7 @@ def _join_note(marked: MarkedText) -> str:
 
 
 @frozen
-class _Demanded:
+class _ResultDemands:
     """What a call asks for beside the work."""
 
     schema: JsonValue = None
@@ -202,20 +206,20 @@ class _Demanded:
     sections: tuple[str, ...] = ()
 
 
-def _build_demands(state: RunState, ask: Ask) -> _Demanded:
-    """Ask for artifacts in the result; a connected agent learns of them with its step, and submits them separately."""
+def _build_demands(state: RunState, ask: AgentRequest) -> _ResultDemands:
+    """AgentRequest for artifacts in the result; a connected agent learns of them with its step, and submits them separately."""
     wanted = tuple(demands.assessment_spec(each) for each in ask.assessments)
     if state.held_by:
-        return _Demanded(ask.schema, assessments=wanted)
+        return _ResultDemands(ask.schema, assessments=wanted)
     schema, example = demands.add_artifacts_to_schema(ask.schema, (*wanted, *ask.questions))
     sections = (
         *demands.assessment_sections(list(wanted), demands.IN_RESULT),
         *demands.capability_sections(list(ask.questions)),
     )
-    return _Demanded(schema, example, wanted, sections)
+    return _ResultDemands(schema, example, wanted, sections)
 
 
-def _guides(state: RunState, ask: Ask, session: str) -> tuple[str, ...]:
+def _guides(state: RunState, ask: AgentRequest, session: str) -> tuple[str, ...]:
     """Return the guidance of the workflow: in full in a new conversation, in short in a continued one.
 
     A connected agent gets it with its first step.
@@ -226,9 +230,11 @@ def _guides(state: RunState, ask: Ask, session: str) -> tuple[str, ...]:
     return tell(ask.guided, state.unresolved)
 
 
-def _text(state: RunState, ask: Ask, extra: Mapping[str, JsonValue], session: str, demanded: _Demanded) -> str:
+def _text(
+    state: RunState, ask: AgentRequest, extra: Mapping[str, JsonValue], session: str, demanded: _ResultDemands
+) -> str:
     marked = mark_values(_pieces_of(ask.task, state, extra))
-    told = Told(
+    told = PromptContent(
         prompt=marked.text,
         marks=marked.note,
         role=ask.task.role or "",
@@ -256,12 +262,12 @@ def _text(state: RunState, ask: Ask, extra: Mapping[str, JsonValue], session: st
     return compose_prompt(told)
 
 
-def _goes_on(state: RunState, ask: Ask, session: str) -> bool:
+def _goes_on(state: RunState, ask: AgentRequest, session: str) -> bool:
     known = state.steps.get(ask.address)
     return known is not None and session != "" and known.session == session
 
 
-def _findings_text(ask: Ask) -> str:
+def _findings_text(ask: AgentRequest) -> str:
     if ask.findings is None or "findings" in _names_read_by(ask.task.prompt):
         return ""
     return json.dumps(ask.findings, ensure_ascii=False, indent=2)
@@ -296,7 +302,7 @@ def _pieces_of(task: AgentTask, state: RunState, extra: Mapping[str, JsonValue])
     return [piece for each in around for piece in (own if each == _OWN_PROMPT else [each])]
 
 
-def _piece(part: str | Filled, bare: Mapping[int, tuple[str, ...]]) -> Piece:
+def _piece(part: str | OutputValue, bare: Mapping[int, tuple[str, ...]]) -> Piece:
     if isinstance(part, str):
         return part
     if part.value is None or isinstance(part.value, bool | int | float):

@@ -14,7 +14,7 @@ from typing import cast
 
 from handrail.frozen import frozen
 from handrail.model.history.run_state import RunState
-from handrail.model.workflow.agent_names import NO_AGENT_NAMES, AgentNames, Named
+from handrail.model.workflow.agent_names import NO_AGENT_NAMES, AgentChoice, AgentNames
 from handrail.model.workflow.settings import NO_POLICY, AgentPolicy, AgentTask
 from handrail.model.workflow.values import JsonValue
 
@@ -26,15 +26,15 @@ FALLBACK = "fallback"
 
 
 @frozen
-class Ground:
+class AgentSource:
     """Something that names an agent, a model or both."""
 
-    named: Named
+    named: AgentChoice
     why: str
 
 
 @frozen
-class Given:
+class AgentContext:
     """What a run knows about the agents of its steps."""
 
     override: str = ""
@@ -57,7 +57,7 @@ class Choice:
     """The agents to fall back to when it is missing or stays overloaded."""
 
 
-def choose_agent(task: AgentTask, given: Given, falls: int = 0) -> Choice:
+def choose_agent(task: AgentTask, given: AgentContext, falls: int = 0) -> Choice:
     """Choose the agent of a step; `falls` counts the agents that were already replaced."""
     first = _choose_first(task, given)
     if given.override and given.names.read(given.override).agent:
@@ -67,13 +67,13 @@ def choose_agent(task: AgentTask, given: Given, falls: int = 0) -> Choice:
         return Choice(first.agent, first.model, first.why, chain)
     place = min(falls, len(chain))
     taken = given.names.read(chain[place - 1])
-    why = f"{FALLBACK} {place} of {len(chain)}, since {Named(first.agent, first.model).text} could not do it"
+    why = f"{FALLBACK} {place} of {len(chain)}, since {AgentChoice(first.agent, first.model).text} could not do it"
     return Choice(taken.agent, taken.model, why, chain[place:])
 
 
-def gather_agent_settings(state: RunState, names: AgentNames) -> Given:
+def gather_agent_settings(state: RunState, names: AgentNames) -> AgentContext:
     """Collect what a run knows about the agents of its steps."""
-    return Given(state.agent, state.agents, state.inputs, state.task, names)
+    return AgentContext(state.agent, state.agents, state.inputs, state.task, names)
 
 
 def count_fallbacks(state: RunState, address: str) -> int:
@@ -82,17 +82,17 @@ def count_fallbacks(state: RunState, address: str) -> int:
     return 0 if step is None or state.failure is None else step.falls
 
 
-def _fallbacks(first: Choice, given: Given) -> tuple[str, ...]:
+def _fallbacks(first: Choice, given: AgentContext) -> tuple[str, ...]:
     own = (first.agent, first.model)
     read = ((text, given.names.read(text)) for text in given.policy.fallback)
     return tuple(text for text, each in read if each.agent and (each.agent, each.model) != own)
 
 
-def _choose_first(task: AgentTask, given: Given) -> Choice:
+def _choose_first(task: AgentTask, given: AgentContext) -> Choice:
     override = given.names.read(given.override)
     if override.agent:
         return Choice(override.agent, override.model, "--agent")
-    grounds = tuple(each for each in _grounds(task, given, override) if each.named != Named())
+    grounds = tuple(each for each in _grounds(task, given, override) if each.named != AgentChoice())
     decides = next((each for each in grounds if each.named.agent), None)
     agent = None if decides is None else decides.named.agent
     models = (each for each in grounds if each.named.model and each.named.agent in (agent, None))
@@ -101,15 +101,15 @@ def _choose_first(task: AgentTask, given: Given) -> Choice:
     return Choice(agent, None if modelled is None else modelled.named.model, ", model: ".join(dict.fromkeys(whys)))
 
 
-def _grounds(task: AgentTask, given: Given, override: Named) -> Iterator[Ground]:
+def _grounds(task: AgentTask, given: AgentContext, override: AgentChoice) -> Iterator[AgentSource]:
     names = given.names
-    yield Ground(override, "--model")
-    yield Ground(names.read(task.agent, task.model), "the step names it")
+    yield AgentSource(override, "--model")
+    yield AgentSource(names.read(task.agent, task.model), "the step names it")
     issues = [each for each in (given.inputs or {}).values() if _is_issue(each)]
     for kind, value in _tags(_texts(given.task, issues)):
-        yield Ground(_read_tag(kind, value, names), f"tag [{kind}={value}] in the issue")
+        yield AgentSource(_read_tag(kind, value, names), f"tag [{kind}={value}] in the issue")
     yield from (_read_label(label, names) for issue in issues for label in _labels(issue))
-    yield Ground(names.read(given.policy.usual), given.policy.usual_why)
+    yield AgentSource(names.read(given.policy.usual), given.policy.usual_why)
 
 
 def _is_issue(value: JsonValue) -> bool:
@@ -131,10 +131,10 @@ def _tags(texts: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     return tuple((found[kind][1], found[kind][2]) for kind in sorted(found))
 
 
-def _read_tag(kind: str, value: str, names: AgentNames) -> Named:
+def _read_tag(kind: str, value: str, names: AgentNames) -> AgentChoice:
     if kind.lower() == "agent":
         return names.read(value if "/" in value else value.lower())
-    return Named(names.owner_of(value), value)
+    return AgentChoice(names.owner_of(value), value)
 
 
 def _labels(issue: JsonValue) -> list[str]:
@@ -143,12 +143,12 @@ def _labels(issue: JsonValue) -> list[str]:
     return [name for name in names if isinstance(name, str)]
 
 
-def _read_label(label: str, names: AgentNames) -> Ground:
+def _read_label(label: str, names: AgentNames) -> AgentSource:
     text = label.strip()
     why = f"label '{text}' of the issue"
     match = LABEL.fullmatch(text)
     if match is not None:
-        return Ground(_read_tag(match[1], match[2], names), why)
+        return AgentSource(_read_tag(match[1], match[2], names), why)
     if names.is_label(text):
-        return Ground(names.read(text.lower()), why)
-    return Ground(Named(), why)
+        return AgentSource(names.read(text.lower()), why)
+    return AgentSource(AgentChoice(), why)

@@ -9,9 +9,9 @@ from handrail.model.parts import cached_by_identity, parts, walk_steps
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.settings import AgentTask
 
-MOST_SAID = 8_000
+MAX_ANSWER = 8_000
 """The most characters of an agent's last message; the middle of a longer one is left out."""
-MOST_FILES = 100
+MAX_FILES = 100
 
 
 def summarize_conversation(state: RunState, task: AgentTask) -> str:
@@ -31,7 +31,7 @@ def summarize_conversation(state: RunState, task: AgentTask) -> str:
 
 def _summary_parts(step: StepState) -> Iterator[tuple[str, str]]:
     if step.summary.strip():
-        yield "last words", cut_middle(step.summary.strip(), MOST_SAID)
+        yield "last words", cut_middle(step.summary.strip(), MAX_ANSWER)
     if step.changed:
         yield "changed files", step.changed
 
@@ -45,8 +45,8 @@ def needs_changed_files(plan: Plan) -> bool:
 
 def format_changed_files(paths: tuple[str, ...]) -> str:
     """List changed files as they are stored, one per line; of many, the first ones and the number of the others."""
-    more = [f"({len(paths) - MOST_FILES} more)"] if len(paths) > MOST_FILES else []
-    return "\n".join([*paths[:MOST_FILES], *more])
+    more = [f"({len(paths) - MAX_FILES} more)"] if len(paths) > MAX_FILES else []
+    return "\n".join([*paths[:MAX_FILES], *more])
 
 
 def forget_session(state: RunState, session: str) -> RunState:

@@ -14,12 +14,12 @@ from handrail.model.workflow.plan import is_issue
 from handrail.model.workflow.settings import Handoff
 from handrail.model.workflow.values import JsonValue
 
-MOST_STEPS = 30
+MAX_STEPS = 30
 """The most steps that are listed, the newest ones; earlier ones are only counted."""
-MOST_TASK = 6_000
-_MOST_ADDRESS = 80
-_MOST_SAID = 200
-_MOST_NAMED = 10
+MAX_TASK = 6_000
+_MAX_ADDRESS = 80
+_MAX_ANSWER = 200
+_MAX_NAMED = 10
 _AROUND = 100
 """Characters that each output takes for its tags, as counted against the limit."""
 
@@ -30,11 +30,11 @@ _WORDS: dict[StepStatus, str] = {
     "skipped": "skipped",
 }
 _INSIDE = re.compile(r"[/@\[]")
-MOST = 40
+MAX_ARTIFACTS = 40
 """The most artifacts that are listed, the newest ones."""
-_MOST_LOOKED_AT = 2_000
+_MAX_EXAMINED = 2_000
 """The most values of one output that are searched for artifacts."""
-_MOST_TEXT = 120
+_MAX_TEXT = 120
 _KINDS = {
     "branch": "branch",
     "commit": "commit",
@@ -61,7 +61,7 @@ _LIMITS: dict[Handoff, _Limits] = {"summary": _Limits(1_500, 15_000), "full": _L
 
 
 @frozen
-class _Past:
+class _FinishedStep:
     """A step that is over, with its number in the list."""
 
     number: int
@@ -99,15 +99,15 @@ def _opening(state: RunState, mark: str) -> str:
     )
 
 
-def _list_past_steps(state: RunState) -> list[_Past]:
+def _list_past_steps(state: RunState) -> list[_FinishedStep]:
     """List the newest steps that are over, in the order they began; a step inside another is part of that one."""
     now = {each.address for each in (state.pending, state.failure) if each is not None}
     over = sorted((step.began, at) for at, step in state.steps.items() if step.status in _WORDS and at not in now)
     outside = ((earlier, over[earlier][1]) for earlier in reversed(range(len(over))))
-    newest = list(islice((each for each in outside if not _is_inside(state, each[1])), MOST_STEPS))
+    newest = list(islice((each for each in outside if not _is_inside(state, each[1])), MAX_STEPS))
     # Earlier steps are only counted where there are more than can be listed.
-    first = newest[-1][0] + 1 if len(newest) == MOST_STEPS else 1
-    return [_Past(number, at, state.steps[at]) for number, (_, at) in enumerate(reversed(newest), first)]
+    first = newest[-1][0] + 1 if len(newest) == MAX_STEPS else 1
+    return [_FinishedStep(number, at, state.steps[at]) for number, (_, at) in enumerate(reversed(newest), first)]
 
 
 def _is_inside(state: RunState, address: str) -> bool:
@@ -125,7 +125,7 @@ def _is_inside(state: RunState, address: str) -> bool:
 def _task(state: RunState) -> Iterator[_Part]:
     text = next((_issue_text(each) for each in state.inputs.values() if is_issue(each)), state.task).strip()
     if text:
-        yield _Part("task", text[:MOST_TASK], _omission_note("the task", text, MOST_TASK))
+        yield _Part("task", text[:MAX_TASK], _omission_note("the task", text, MAX_TASK))
 
 
 def _issue_text(issue: JsonValue) -> str:
@@ -147,7 +147,7 @@ def _omission_note(what: str, text: str, most: int, hint: str = "") -> str:
     return f"\n({len(text) - most} of the {len(text)} characters of {what} are left out{hint}.)"
 
 
-def _steps(state: RunState, listed: list[_Past]) -> Iterator[_Part]:
+def _steps(state: RunState, listed: list[_FinishedStep]) -> Iterator[_Part]:
     if not listed:
         return
     merged = _find_merged_keys(listed)
@@ -156,13 +156,13 @@ def _steps(state: RunState, listed: list[_Past]) -> Iterator[_Part]:
     yield _Part("steps", "\n".join(line for each in listed for line in _lines(state, each, merged)), note)
 
 
-def _line(past: _Past) -> str:
-    head = f"{past.number}. {first_line(past.address, _MOST_ADDRESS)}: {_WORDS[past.step.status]}"
+def _line(past: _FinishedStep) -> str:
+    head = f"{past.number}. {first_line(past.address, _MAX_ADDRESS)}: {_WORDS[past.step.status]}"
     said = _summarize_step(past.step)
     return f"{head} - {said}" if said else head
 
 
-def _lines(state: RunState, past: _Past, merged: frozenset[str]) -> Iterator[str]:
+def _lines(state: RunState, past: _FinishedStep, merged: frozenset[str]) -> Iterator[str]:
     """Describe a step and what it left behind: changed files, or branches that are not merged here."""
     yield _line(past)
     changed = list(dict.fromkeys(_files_changed_by(state, past)))
@@ -173,7 +173,7 @@ def _lines(state: RunState, past: _Past, merged: frozenset[str]) -> Iterator[str
         yield f"   not in this folder: its changes are on the branches {_enumerate_names(apart)}"
 
 
-def _files_changed_by(state: RunState, past: _Past) -> Iterator[str]:
+def _files_changed_by(state: RunState, past: _FinishedStep) -> Iterator[str]:
     """Yield the files that a step and its parts changed."""
     yield from past.step.changed.splitlines()
     inside = (f"{past.address}/", f"{past.address}@", f"{past.address}[")
@@ -183,8 +183,8 @@ def _files_changed_by(state: RunState, past: _Past) -> Iterator[str]:
 
 
 def _enumerate_names(names: list[str]) -> str:
-    shown = ", ".join(first_line(name, _MOST_TEXT) for name in names[:_MOST_NAMED])
-    return f"{shown} and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else shown
+    shown = ", ".join(first_line(name, _MAX_TEXT) for name in names[:_MAX_NAMED])
+    return f"{shown} and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else shown
 
 
 def _branches(output: JsonValue) -> Iterator[tuple[str, str]]:
@@ -194,7 +194,7 @@ def _branches(output: JsonValue) -> Iterator[tuple[str, str]]:
             yield str(each["key"]), str(each["branch"])
 
 
-def _find_merged_keys(listed: list[_Past]) -> frozenset[str]:
+def _find_merged_keys(listed: list[_FinishedStep]) -> frozenset[str]:
     """Collect the keys of items that some step merged."""
     outputs = (each.step.output for each in listed if isinstance(each.step.output, dict))
     found = (each["merged"] for each in outputs if "merged" in each and "left" in each)
@@ -206,11 +206,11 @@ def _summarize_step(step: StepState) -> str:
     own = step.output.get("summary") if isinstance(step.output, dict) else None
     output = "" if step.output is None else json_text(step.output)
     failed = step.error if step.status in ("failed", "passed_over") else ""
-    lines = (first_line(each, _MOST_SAID) for each in (failed, own, step.summary, output) if isinstance(each, str))
+    lines = (first_line(each, _MAX_ANSWER) for each in (failed, own, step.summary, output) if isinstance(each, str))
     return next((line for line in lines if line), "")
 
 
-def _outputs(state: RunState, listed: list[_Past], mode: Handoff) -> Iterator[_Part]:
+def _outputs(state: RunState, listed: list[_FinishedStep], mode: Handoff) -> Iterator[_Part]:
     """Yield outputs in the order they were made; if not all fit, the newest."""
     limits = _LIMITS[mode]
     found = _collect_outputs(state, listed, everything=mode == "full")
@@ -223,14 +223,14 @@ def _outputs(state: RunState, listed: list[_Past], mode: Handoff) -> Iterator[_P
         kept.append(_Part(about, text[:most], _omission_note(code(about), text, most, hint)))
         room -= min(len(text), most) + len(about) + _AROUND
     if found and kept:
-        names = ", ".join(code(about) for about, _ in found[-_MOST_NAMED:])
-        more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+        names = ", ".join(code(about) for about, _ in found[-_MAX_NAMED:])
+        more = f" and {len(found) - _MAX_NAMED} more" if len(found) > _MAX_NAMED else ""
         oldest = kept[-1]
         kept[-1] = _Part(oldest.about, oldest.text, f"{oldest.note}\n(Older outputs left out: {names}{more}.)")
     yield from reversed(kept)
 
 
-def _collect_outputs(state: RunState, listed: list[_Past], *, everything: bool) -> list[tuple[str, str]]:
+def _collect_outputs(state: RunState, listed: list[_FinishedStep], *, everything: bool) -> list[tuple[str, str]]:
     """List outputs by name, oldest first: the named ones, and if asked those of other steps."""
     names = {name: value for name, value in sorted(state.names.items()) if name not in _inputs(state)}
     ordered: list[tuple[str, str]] = []
@@ -240,7 +240,7 @@ def _collect_outputs(state: RunState, listed: list[_Past], *, everything: bool) 
             ordered.append((f"step {past.number}", json_text(past.step.output)))
         ordered += [(name, json_text(names.pop(name))) for name in own]
     ordered += [(name, json_text(value)) for name, value in names.items()]
-    return [(first_line(about, _MOST_ADDRESS), text) for about, text in reversed(ordered) if text]
+    return [(first_line(about, _MAX_ADDRESS), text) for about, text in reversed(ordered) if text]
 
 
 def _inputs(state: RunState) -> set[str]:
@@ -249,7 +249,7 @@ def _inputs(state: RunState) -> set[str]:
     return {make_identifier(name) for name in (groups[-1].inputs if groups else state.inputs)}
 
 
-def _artifacts_part(state: RunState, listed: list[_Past]) -> Iterator[_Part]:
+def _artifacts_part(state: RunState, listed: list[_FinishedStep]) -> Iterator[_Part]:
     lines = artifacts(state, tuple((each.address, each.step) for each in listed))
     if lines:
         yield _Part("artifacts", "\n".join(lines))
@@ -259,8 +259,8 @@ def artifacts(state: RunState, steps: tuple[tuple[str, StepState], ...]) -> list
     """List artifacts, the oldest first, each once."""
     found: dict[str, None] = {}
     for line in _newest_first(state, steps):
-        found.setdefault(first_line(line, _MOST_TEXT))
-        if len(found) == MOST:
+        found.setdefault(first_line(line, _MAX_TEXT))
+        if len(found) == MAX_ARTIFACTS:
             break
     return list(reversed(found))
 
@@ -278,7 +278,7 @@ def _newest_first(state: RunState, steps: tuple[tuple[str, StepState], ...]) -> 
 
 def _find_named_artifacts(output: JsonValue) -> Iterator[str]:
     waiting: deque[tuple[str, JsonValue]] = deque([("", output)])
-    for _ in range(_MOST_LOOKED_AT):
+    for _ in range(_MAX_EXAMINED):
         if not waiting:
             return
         key, value = waiting.popleft()
@@ -286,9 +286,9 @@ def _find_named_artifacts(output: JsonValue) -> Iterator[str]:
         if isinstance(value, dict):
             if is_issue(value):
                 yield f"issue: {' '.join(str(value[name]) for name in ('id', 'title') if value.get(name))}"
-            waiting.extend(list(value.items())[:_MOST_LOOKED_AT])
+            waiting.extend(list(value.items())[:_MAX_EXAMINED])
         elif isinstance(value, list):
-            waiting.extend((key, each) for each in value[:_MOST_LOOKED_AT])
+            waiting.extend((key, each) for each in value[:_MAX_EXAMINED])
         elif kind is not None and _is_named(kind, value):
             yield f"{kind}: {value}"
 

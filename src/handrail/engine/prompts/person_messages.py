@@ -16,7 +16,7 @@ from handrail.model.history.run_state import Pending, RunState, update_state
 JUDGES = ("/reviewer", "/arbiter")
 CALLS = frozenset({"agent", "guided", "delegate"})
 """Steps for which an agent is called; the end of any other step delivers no message."""
-_MOST_SHOWN = 200
+_MAX_SHOWN = 200
 
 
 def fold_message_given(state: RunState, event: MessageGiven) -> RunState:
@@ -62,7 +62,7 @@ def explain_standing_answer(state: RunState, reason: str) -> str:
 
 
 def _join_messages(state: RunState) -> str:
-    return "; ".join(first_line(text, _MOST_SHOWN) for _, _, text in state.messages)
+    return "; ".join(first_line(text, _MAX_SHOWN) for _, _, text in state.messages)
 
 
 def merge_messages(before: RunState, now: RunState) -> tuple[tuple[int, str, str], ...]:

@@ -14,7 +14,7 @@ from typing import cast
 
 from handrail.engine.review.arbiter import Judgement
 from handrail.engine.review.arbiter import read_judgement as judgement_of
-from handrail.engine.review.finding import LONGEST_TEXT, SEVERITIES, Finding, make_finding, rank
+from handrail.engine.review.finding import MAX_TEXT_LENGTH, SEVERITIES, Finding, make_finding, rank
 from handrail.engine.review.prose_findings import finding_in, findings_in, says_nothing
 from handrail.model.workflow.values import JsonValue
 
@@ -29,9 +29,9 @@ __all__ = [
     "review_problem",
 ]
 
-MOST_FINDINGS = 100
+MAX_FINDINGS = 100
 """The most findings of one round; the most severe ones are retained."""
-LONGEST_DATA = 1_000_000
+MAX_DATA_LENGTH = 1_000_000
 
 _LISTS = ("findings", "issues", "problems", "comments", "violations")
 _TEXTS = ("message", "text", "description", "issue", "detail", "details", "comment", "body", "title", "summary")
@@ -154,7 +154,7 @@ def _read(output: JsonValue, text: str) -> Iterable[Finding]:
 
 def _data_in(text: str) -> JsonValue:
     """Find JSON in a text: all of it, or its last fenced block that is JSON."""
-    answer = text.strip()[:LONGEST_DATA]
+    answer = text.strip()[:MAX_DATA_LENGTH]
     for part in (answer, *reversed(_FENCED.findall(answer))):
         if not part.lstrip().startswith(("{", "[")):
             continue
@@ -204,7 +204,7 @@ def _read_finding(item: JsonValue) -> Finding | None:
 def _read_text_finding(text: str) -> Finding | None:
     if not text.strip() or says_nothing(text):
         return None
-    bounded = text[:LONGEST_TEXT]
+    bounded = text[:MAX_TEXT_LENGTH]
     return finding_in(bounded) or make_finding(bounded)
 
 
@@ -238,7 +238,7 @@ def _deduplicate(found: Iterable[Finding]) -> tuple[Finding, ...]:
         seen[each.id] += 1
         count = seen[each.id]
         result.append(each if count == 1 else replace(each, id=f"{each.id}-{count}"))
-    return tuple(sorted(result, key=_order)[:MOST_FINDINGS])
+    return tuple(sorted(result, key=_order)[:MAX_FINDINGS])
 
 
 def _order(each: Finding) -> tuple[int, str, int, str, str, str, str]:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from handrail.engine.review.finding import LONGEST_TEXT, Finding, clip_text
+from handrail.engine.review.finding import MAX_TEXT_LENGTH, Finding, clip_text
 from handrail.frozen import frozen
 from handrail.model.workflow.values import JsonValue
 
@@ -64,7 +64,7 @@ def read_judgement(data: JsonValue, text: str, findings: Sequence[Finding]) -> J
     flag = data if isinstance(data, bool) else _flag(answer)
     if flag is None:
         flag = _find_flag_in_text(text)
-    reason = clip_text(str(answer.get("reason") or ("" if data is not None else text)), LONGEST_TEXT)
+    reason = clip_text(str(answer.get("reason") or ("" if data is not None else text)), MAX_TEXT_LENGTH)
     return _build_judgement(findings, decisions, flag, reason)
 
 
@@ -110,7 +110,7 @@ def _read_decisions(answer: Mapping[str, JsonValue], findings: Sequence[Finding]
         one = _find_finding_id(entry, findings, decisions, at if len(entries) == len(findings) else None)
         accepts = _verdict(entry)
         if one is not None and accepts is not None:
-            decisions[one] = _Decision(accepts, clip_text(str(entry.get("reason") or ""), LONGEST_TEXT))
+            decisions[one] = _Decision(accepts, clip_text(str(entry.get("reason") or ""), MAX_TEXT_LENGTH))
     return decisions
 
 
@@ -159,9 +159,9 @@ def _file_and_rule(one: Finding) -> dict[str, JsonValue]:
 def _read_decision_lines(text: str, findings: Sequence[Finding]) -> dict[str, _Decision]:
     """Read lines such as `- ID: declined, because ...`."""
     ids = {name: one.id for one in reversed(findings) for name in (one.label, one.id) if name}
-    read = (_LINE.fullmatch(line) for line in text[: LONGEST_TEXT * 10].splitlines())
+    read = (_LINE.fullmatch(line) for line in text[: MAX_TEXT_LENGTH * 10].splitlines())
     return {
-        ids[found[1]]: _Decision(found[2][0] in "aA", clip_text(found[3], LONGEST_TEXT))
+        ids[found[1]]: _Decision(found[2][0] in "aA", clip_text(found[3], MAX_TEXT_LENGTH))
         for found in read
         if found and found[1] in ids
     }

@@ -8,8 +8,8 @@ run stops in the same round as an uninterrupted one.
 
 In a *round* the reviewer reports; the arbiter, if there is one, judges; what is left open is fixed. A finding is
 *open* in a round if it was reported and has never been declined; it *counts* if its severity is at or above
-`converge.severity`. The *burden* of a round is the sum of `BURDEN` over the findings that count. The first of these
-that holds is the reason:
+`converge.severity`. The *burden* of a round is the sum of `SEVERITY_WEIGHTS` over the findings that count. The first of
+these that holds is the reason:
 
 - `clean`: after a review, nothing open counts. Findings below the severity stay listed as open.
 - `declined`: after a judgement, nothing open counts any more, or the arbiter finds nothing actionable. Each finding
@@ -48,7 +48,7 @@ from handrail.frozen import frozen
 from handrail.model.codec import decode, encode
 from handrail.model.workflow.values import JsonValue
 
-BURDEN = {"critical": 40, "high": 20, "medium": 5, "low": 1}
+SEVERITY_WEIGHTS = {"critical": 40, "high": 20, "medium": 5, "low": 1}
 """The weight of an open finding: one critical is as bad as two high, eight medium or forty low ones."""
 
 CONFIDENCE = {"clean": 1.0, "met": 1.0, "declined": 1.0, "repeated": 0.75, "plateau": 0.5, "max": 0.5}
@@ -207,7 +207,7 @@ def _decision_fields(book: Ledger, stopped: str, still_open: Sequence[Finding]) 
     grave = any(rank(each.severity) <= rank("high") for each in still_open if each.rule != UNREVIEWED)
     unsettled = unseen or (stopped != "met" and bool(book.rounds) and bool(book.rounds[-1].counting))
     return {
-        "score": max(0, 100 - sum(BURDEN[each.severity] for each in still_open)),
+        "score": max(0, 100 - sum(SEVERITY_WEIGHTS[each.severity] for each in still_open)),
         "confidence": CONFIDENCE.get(stopped, UNSETTLED),
         "decision": "reject" if grave else "needs_clarification" if unsettled else "approve",
     }
@@ -219,7 +219,7 @@ def _round(book: Ledger, ids: Iterable[str]) -> Round:
     return Round(
         open=tuple(sorted(each.id for each in found)),
         counting=tuple(sorted(each.id for each in counting)),
-        burden=sum(BURDEN[each.severity] for each in counting),
+        burden=sum(SEVERITY_WEIGHTS[each.severity] for each in counting),
     )
 
 

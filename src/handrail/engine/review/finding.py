@@ -19,11 +19,11 @@ from handrail.model.workflow.values import JsonValue
 SEVERITIES = ("critical", "high", "medium", "low")
 """From the most to the least severe."""
 
-LONGEST_TEXT = 2_000
-LONGEST_NAME = 300
-ALIKE = 0.8
+MAX_TEXT_LENGTH = 2_000
+MAX_NAME_LENGTH = 300
+SIMILARITY = 0.8
 """The share of common words from which two texts about one file and rule say the same."""
-ALIKE_UNDER_ONE_NUMBER = 0.3
+SIMILARITY_UNDER_ONE_NUMBER = 0.3
 """The same threshold if the reviewer gave both the same number: numbers may start over in each round."""
 
 _WORDS: Mapping[str, str] = MappingProxyType(
@@ -100,8 +100,8 @@ def make_finding(text: str, **given: str | int | None) -> Finding:
     """Build a finding with its identity; `given` has severity, file, line, rule, suggestion and label, if known."""
     file, line = parse_place(str(given.get("file") or ""))
     own = given.get("line")
-    rule = re.sub(r"\W+", "-", str(given.get("rule") or "").casefold()).strip("-")[:LONGEST_NAME]
-    body = clip_text(text, LONGEST_TEXT)
+    rule = re.sub(r"\W+", "-", str(given.get("rule") or "").casefold()).strip("-")[:MAX_NAME_LENGTH]
+    body = clip_text(text, MAX_TEXT_LENGTH)
     return Finding(
         id=identity(file, rule, body),
         severity=severity_of(str(given.get("severity") or "")),
@@ -109,14 +109,14 @@ def make_finding(text: str, **given: str | int | None) -> Finding:
         line=own if isinstance(own, int) else line,
         rule=rule,
         text=body,
-        suggestion=clip_text(str(given.get("suggestion") or ""), LONGEST_TEXT),
-        label=clip_text(str(given.get("label") or ""), LONGEST_NAME),
+        suggestion=clip_text(str(given.get("suggestion") or ""), MAX_TEXT_LENGTH),
+        label=clip_text(str(given.get("label") or ""), MAX_NAME_LENGTH),
     )
 
 
 def parse_place(text: str) -> tuple[str, int | None]:
     """Read `path`, `path:12`, `path:12-14` or `path#L12`."""
-    bare = clip_text(text.strip().strip("`*\"'").replace("\\", "/"), LONGEST_NAME)
+    bare = clip_text(text.strip().strip("`*\"'").replace("\\", "/"), MAX_NAME_LENGTH)
     found = re.fullmatch(r"(.*?)(?::|#L|\s+line\s+)(\d{1,9})(?:\D.*)?", bare)
     path, line = (found[1], int(found[2])) if found else (bare, None)
     return path.removeprefix("./"), line
@@ -151,7 +151,7 @@ def likeness(one: Finding, other: Finding) -> float:
     if not labelled and not (_names(one.text) <= theirs and _names(other.text) <= mine):
         return 0
     share = len(mine & theirs) / max(len(mine | theirs), 1)
-    return share if share >= (ALIKE_UNDER_ONE_NUMBER if labelled else ALIKE) else 0
+    return share if share >= (SIMILARITY_UNDER_ONE_NUMBER if labelled else SIMILARITY) else 0
 
 
 def clip_text(text: str, most: int) -> str:

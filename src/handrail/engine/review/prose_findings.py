@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 
 from handrail.engine.review.finding import (
-    LONGEST_TEXT,
+    MAX_TEXT_LENGTH,
     SEVERITY_WORDS,
     Finding,
     clip_text,
@@ -17,7 +17,7 @@ from handrail.engine.review.finding import (
 )
 from handrail.frozen import frozen
 
-LONGEST_ANSWER = 100_000
+MAX_ANSWER_LENGTH = 100_000
 UNREVIEWED = "not-reviewable"
 """The rule under which a reviewer says that it could not review."""
 
@@ -68,7 +68,7 @@ _TROUBLE = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"[.!?;,](?:\s|$)|\n(?:#.*)?|^#.*")
-_LONGEST_NOTHING = 600
+_MAX_EMPTY_LENGTH = 600
 
 
 @frozen
@@ -80,18 +80,18 @@ class _Item:
 
 def findings_in(text: str) -> tuple[Finding, ...]:
     """Read the findings of a text that is not structured data."""
-    answer = text.strip()[:LONGEST_ANSWER]
+    answer = text.strip()[:MAX_ANSWER_LENGTH]
     if not answer:
         return (make_finding("the reviewer gave no answer", severity="high", rule=UNREVIEWED),)
     found = tuple(each for item in _items(answer.splitlines()) if (each := finding_in(item.text, item.severity)))
     if found:
         return found
-    return () if says_nothing(answer) else (make_finding(clip_text(answer, LONGEST_TEXT), severity="medium"),)
+    return () if says_nothing(answer) else (make_finding(clip_text(answer, MAX_TEXT_LENGTH), severity="medium"),)
 
 
 def finding_in(text: str, severity: str = "") -> Finding | None:
     """Read one list item; None if it names neither place nor severity."""
-    marked, rest = _take_severity(text[: 2 * LONGEST_TEXT])
+    marked, rest = _take_severity(text[: 2 * MAX_TEXT_LENGTH])
     where, rest = _take_place(rest)
     if not marked:
         marked, rest = _take_severity(rest)
@@ -107,7 +107,7 @@ def finding_in(text: str, severity: str = "") -> Finding | None:
 
 def says_nothing(text: str) -> bool:
     """Whether a text plainly states that there is nothing to object to."""
-    if len(text) > _LONGEST_NOTHING or _YET.search(text):
+    if len(text) > _MAX_EMPTY_LENGTH or _YET.search(text):
         return False
     sentences = [each for each in _SENTENCE_END.split(text) if re.search(r"\w", each)]
     plain = [each for each in sentences if _NOTHING.search(each)]

@@ -3,8 +3,8 @@
 import json
 from collections.abc import Callable, Iterator
 
-from handrail.engine.simulation.deciding_values import Decider, Path, Reading, atoms
-from handrail.engine.simulation.domains import Asked, samples
+from handrail.engine.simulation.deciding_values import Decider, Path, PlanReads, atoms
+from handrail.engine.simulation.domains import FieldReads, samples
 from handrail.frozen import frozen
 from handrail.language.expressions.evaluate import evaluate
 from handrail.language.expressions.refs import refs
@@ -15,8 +15,8 @@ from handrail.model.workflow.plan import Input, Step
 from handrail.model.workflow.types import BOOL, ChoiceType, Type
 from handrail.model.workflow.values import JsonValue
 
-MOST_CANDIDATES = 16
-LONGEST_LABEL = 40
+MAX_CANDIDATES = 16
+MAX_LABEL_LENGTH = 40
 _OF_STEP = frozenset(
     {"status", "exit_code", "stderr", "diff", "branch", "commit", "attempts", "feedback", "cost", "duration"}
 )
@@ -40,7 +40,7 @@ class _Subject:
     """The name shown before its values."""
 
 
-def step_candidates(step: Step, type_: Type, reading: Reading) -> tuple[Candidate, ...]:
+def step_candidates(step: Step, type_: Type, reading: PlanReads) -> tuple[Candidate, ...]:
     """Choose the relevant results of a step that succeeds."""
     output, name = make_identifier(step.output or ""), make_identifier(step.name)
 
@@ -60,7 +60,7 @@ def step_candidates(step: Step, type_: Type, reading: Reading) -> tuple[Candidat
     return _choose_candidates(_Subject(inside, scope), type_, reading)
 
 
-def input_candidates(declared: Input, reading: Reading) -> tuple[Candidate, ...]:
+def input_candidates(declared: Input, reading: PlanReads) -> tuple[Candidate, ...]:
     """Choose the relevant values of an input that was not given, its default first."""
     name = make_identifier(declared.name)
 
@@ -85,7 +85,7 @@ def _path_in_record(rest: Path) -> Path | None:
 
 
 def _choose_candidates(
-    subject: _Subject, type_: Type, reading: Reading, first: list[JsonValue] | None = None
+    subject: _Subject, type_: Type, reading: PlanReads, first: list[JsonValue] | None = None
 ) -> tuple[Candidate, ...]:
     asked = gather_asked(subject.inside, reading)
     found = [*(first or []), *samples(type_, asked)]
@@ -99,13 +99,13 @@ def _choose_candidates(
     for value in found:
         marks, wrong = _signature(subject, value, reading)
         (spare if wrong else kept).setdefault(marks, value)
-    values = list((kept or spare).values())[:MOST_CANDIDATES]
+    values = list((kept or spare).values())[:MAX_CANDIDATES]
     return tuple(Candidate(each, ", ".join(_words(each, asked, subject.name))) for each in values)
 
 
-def gather_asked(inside: Callable[[Path], Path | None], reading: Reading) -> Asked:
+def gather_asked(inside: Callable[[Path], Path | None], reading: PlanReads) -> FieldReads:
     """Collect everything that is asked about one value."""
-    asked = Asked()
+    asked = FieldReads()
     for path in reading.paths:
         for rest in _relative_paths(inside, reading, path):
             asked.add(rest)
@@ -118,7 +118,7 @@ def gather_asked(inside: Callable[[Path], Path | None], reading: Reading) -> Ask
     return asked
 
 
-def _relative_paths(inside: Callable[[Path], Path | None], reading: Reading, path: Path) -> Iterator[Path]:
+def _relative_paths(inside: Callable[[Path], Path | None], reading: PlanReads, path: Path) -> Iterator[Path]:
     """Yield what a path reads of the value, if it reads it at all."""
     for meant in reading.expand_aliases(path):
         rest = inside(meant)
@@ -126,7 +126,7 @@ def _relative_paths(inside: Callable[[Path], Path | None], reading: Reading, pat
             yield rest
 
 
-def _add(asked: Asked, decider: Decider, rests: Iterator[Path]) -> None:
+def _add(asked: FieldReads, decider: Decider, rests: Iterator[Path]) -> None:
     for rest in rests:
         place = asked.add(rest)
         place.constants.extend(decider.constants)
@@ -134,7 +134,7 @@ def _add(asked: Asked, decider: Decider, rests: Iterator[Path]) -> None:
         place.decides = place.decides or not decider.passed
 
 
-def _signature(subject: _Subject, value: JsonValue, reading: Reading) -> tuple[str, bool]:
+def _signature(subject: _Subject, value: JsonValue, reading: PlanReads) -> tuple[str, bool]:
     """Describe how a value decides, as a text, and whether it is of a kind that a condition cannot evaluate."""
     marks: list[object] = []
     wrong = False
@@ -164,7 +164,7 @@ def _mark(atom: Syntax, scope: dict[str, JsonValue], decider: Decider) -> JsonVa
     return found if isinstance(found, bool) else json.dumps(found, default=str)
 
 
-def _parts(subject: _Subject, value: JsonValue, paths: list[Path], reading: Reading) -> Iterator[JsonValue]:
+def _parts(subject: _Subject, value: JsonValue, paths: list[Path], reading: PlanReads) -> Iterator[JsonValue]:
     """Yield what is read of a value together with other values, which counts as it is."""
     for path in paths:
         yield from (_value_at(value, rest) for rest in _relative_paths(subject.inside, reading, path))
@@ -180,7 +180,7 @@ def _value_at(value: JsonValue, path: Path) -> JsonValue:
     return value
 
 
-def _words(value: JsonValue, asked: Asked, name: str) -> Iterator[str]:
+def _words(value: JsonValue, asked: FieldReads, name: str) -> Iterator[str]:
     if asked.decides or (asked.passed and not asked.fields):
         yield f"{name} = {_short(value)}" if name else _short(value)
     if isinstance(value, dict):
@@ -194,4 +194,4 @@ def _short(value: JsonValue) -> str:
     if isinstance(value, dict):
         return f"{len(value)} fields"
     text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= LONGEST_LABEL else f"{text[:LONGEST_LABEL]}…"
+    return text if len(text) <= MAX_LABEL_LENGTH else f"{text[:MAX_LABEL_LENGTH]}…"

@@ -61,7 +61,7 @@ class Decider:
 
 
 @dataclass(slots=True)
-class Reading:
+class PlanReads:
     """Everything that a plan reads."""
 
     paths: set[Path] = field(default_factory=set[Path])
@@ -85,9 +85,9 @@ class Reading:
                 yield from self.expand_aliases((*target, *path[1:]), depth - 1)
 
 
-def reading_of(plan: Plan) -> Reading:
+def reading_of(plan: Plan) -> PlanReads:
     """Collect what a plan reads."""
-    found = Reading()
+    found = PlanReads()
     for _, step in walk_steps(plan.steps):
         for each in parts(step, Expression):
             found.paths.update(ref.parts for ref in _refs(each.source))
@@ -122,7 +122,7 @@ def _item_field_paths(tree: Syntax) -> Iterator[Path]:
         yield from _item_field_paths(each)
 
 
-def deciders_of_outputs(reading: Reading, step: Step) -> tuple[Decider, ...]:
+def deciders_of_outputs(reading: PlanReads, step: Step) -> tuple[Decider, ...]:
     """List what is decided on among the outputs of a workflow that a step calls, by their names there."""
     output, name = make_identifier(step.output or ""), make_identifier(step.name)
     found: list[Decider] = []
@@ -184,7 +184,7 @@ def _action_expressions(step: Step) -> Iterator[Expression]:
             pass
 
 
-def _add_aliases(step: Step, found: Reading) -> None:
+def _add_aliases(step: Step, found: PlanReads) -> None:
     match step.action:
         case LoopAction(over=Each() as over) | ParallelAction(over=over):
             for each in parts(over.items, Expression):

@@ -21,28 +21,28 @@ from handrail.model.workflow.types import (
 )
 from handrail.model.workflow.values import JsonValue
 
-MOST_COMBINATIONS = 300
-LONGEST_LIST = 13
+MAX_COMBINATIONS = 300
+MAX_LIST_LENGTH = 13
 _ABSENT = object()
 
 
-class Asked:
+class FieldReads:
     """What is read of a value, as a tree of fields; `decides` if the value itself is compared with something."""
 
     __slots__ = ("constants", "decides", "empty", "fields", "passed")
 
     def __init__(self) -> None:
-        self.fields: dict[str, Asked] = {}
+        self.fields: dict[str, FieldReads] = {}
         self.constants: list[object] = []
         self.decides = False
         self.passed = False
         self.empty = False
 
-    def add(self, path: Path) -> "Asked":
+    def add(self, path: Path) -> "FieldReads":
         """Record that a path is read, and return its node."""
         here = self
         for part in path:
-            here = here.fields.setdefault(part, Asked())
+            here = here.fields.setdefault(part, FieldReads())
         return here
 
     @property
@@ -56,7 +56,7 @@ class Asked:
         return self.decides or self.passed or any(each.matters for each in self.fields.values())
 
 
-def samples(type_: Type, asked: Asked, mark: str = "") -> list[JsonValue]:
+def samples(type_: Type, asked: FieldReads, mark: str = "") -> list[JsonValue]:
     """Build values of a type that differ in everything that is asked about them; the first is the plainest."""
     if isinstance(type_, AnyType | SchemaType):
         return _unknown(asked, mark)
@@ -66,7 +66,7 @@ def samples(type_: Type, asked: Asked, mark: str = "") -> list[JsonValue]:
         case ListType():
             return _lists(type_.item, asked, mark)
         case MapType():
-            inner = asked.fields or {"key": Asked()}
+            inner = asked.fields or {"key": FieldReads()}
             made = _records(tuple(Field(name, type_.value) for name in inner), asked, mark)
             return [*made, {}] if asked.decides else made
         case ChoiceType():
@@ -75,7 +75,7 @@ def samples(type_: Type, asked: Asked, mark: str = "") -> list[JsonValue]:
             return _scalars(type_, asked, mark)
 
 
-def _scalars(type_: ScalarType, asked: Asked, mark: str) -> list[JsonValue]:
+def _scalars(type_: ScalarType, asked: FieldReads, mark: str) -> list[JsonValue]:
     if type_.kind == "null":
         return [None]
     if type_.kind == "bool":
@@ -86,7 +86,7 @@ def _scalars(type_: ScalarType, asked: Asked, mark: str) -> list[JsonValue]:
     return [*plain, *_texts(asked)] if asked.decides else plain
 
 
-def _numbers(asked: Asked) -> list[JsonValue]:
+def _numbers(asked: FieldReads) -> list[JsonValue]:
     found: set[float] = {0, 1}
     for each in asked.constants:
         if isinstance(each, int | float) and not isinstance(each, bool):
@@ -94,14 +94,14 @@ def _numbers(asked: Asked) -> list[JsonValue]:
     return [each for each in sorted(found) if each >= 0 or min(found) < -1]
 
 
-def _texts(asked: Asked) -> list[JsonValue]:
+def _texts(asked: FieldReads) -> list[JsonValue]:
     words = [each for each in asked.constants if isinstance(each, str)]
     digits = [str(each) for each in _numbers(asked) if any(not isinstance(one, str) for one in asked.constants)]
     joined = [" ".join(dict.fromkeys(words))] if len(words) > 1 else []
     return cast("list[JsonValue]", list(dict.fromkeys([*words, *joined, "", *digits])))
 
 
-def _unknown(asked: Asked, mark: str) -> list[JsonValue]:
+def _unknown(asked: FieldReads, mark: str) -> list[JsonValue]:
     """Build samples of a value of unknown type, with the shape that is asked about."""
     if ITEMS in asked.fields or asked.empty:
         return _lists(ANY, asked, mark)
@@ -113,8 +113,8 @@ def _unknown(asked: Asked, mark: str) -> list[JsonValue]:
     return [f"text{mark}", *_texts(asked), *_numbers(asked), True, False, None, *lists]
 
 
-def _lists(item: Type, asked: Asked, mark: str) -> list[JsonValue]:
-    inner = asked.fields.get(ITEMS, Asked())
+def _lists(item: Type, asked: FieldReads, mark: str) -> list[JsonValue]:
+    inner = asked.fields.get(ITEMS, FieldReads())
     if asked.empty:
         return [[]]
     if not asked.decides and not inner.matters:
@@ -128,17 +128,17 @@ def _lists(item: Type, asked: Asked, mark: str) -> list[JsonValue]:
     return made
 
 
-def _several(item: Type, inner: Asked, mark: str, length: int) -> JsonValue:
+def _several(item: Type, inner: FieldReads, mark: str, length: int) -> JsonValue:
     return [samples(item, inner, f"{mark}-{number}")[0] for number in range(1, length + 1)]
 
 
-def _lengths(asked: Asked) -> list[int]:
+def _lengths(asked: FieldReads) -> list[int]:
     numbers = [each for each in asked.constants if isinstance(each, int) and not isinstance(each, bool)]
     around = {each + more for each in numbers for more in (-1, 0, 1)}
-    return sorted({0, 2, *(each for each in around if 2 < each <= LONGEST_LIST)})
+    return sorted({0, 2, *(each for each in around if 2 < each <= MAX_LIST_LENGTH)})
 
 
-def _records(fields: tuple[Field, ...], asked: Asked, mark: str) -> list[JsonValue]:
+def _records(fields: tuple[Field, ...], asked: FieldReads, mark: str) -> list[JsonValue]:
     choices = [_field(each, asked, mark) for each in fields]
     names = [each.name for each in fields]
     return [
@@ -147,8 +147,8 @@ def _records(fields: tuple[Field, ...], asked: Asked, mark: str) -> list[JsonVal
     ]
 
 
-def _field(field: Field, asked: Asked, mark: str) -> list[object]:
-    inner = asked.fields.get(field.name) or asked.fields.get(field.name.replace("-", "_")) or Asked()
+def _field(field: Field, asked: FieldReads, mark: str) -> list[object]:
+    inner = asked.fields.get(field.name) or asked.fields.get(field.name.replace("-", "_")) or FieldReads()
     found: list[object] = list(samples(field.type, inner, mark))
     return [*found, _ABSENT] if field.optional and (inner.matters or field.name in asked.fields) else found
 
@@ -158,7 +158,7 @@ def _combine(choices: list[list[object]]) -> Iterator[tuple[object, ...]]:
     total = 1
     for each in choices:
         total *= len(each)
-    if total <= MOST_COMBINATIONS:
+    if total <= MAX_COMBINATIONS:
         yield from product(*choices)
         return
     base = [each[0] for each in choices]

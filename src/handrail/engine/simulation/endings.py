@@ -4,7 +4,7 @@ from handrail.model.history.events import StepEnded
 from handrail.model.history.run_state import RunState
 from handrail.model.workflow.values import JsonValue
 
-MUCH = 1e9
+UNLIMITED = 1e9
 """More than any budget."""
 
 
@@ -35,5 +35,5 @@ def cost_details(calls: int, *, all_spent: bool = False) -> dict[str, JsonValue]
     """Build the details of what an action spent; only agents cost something."""
     spent: dict[str, JsonValue] = {"agent_calls": calls}
     if all_spent:
-        spent = {**spent, "usd": MUCH, "tokens": int(MUCH), "seconds": MUCH}
+        spent = {**spent, "usd": UNLIMITED, "tokens": int(UNLIMITED), "seconds": UNLIMITED}
     return {"spent": spent}

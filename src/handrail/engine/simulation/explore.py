@@ -12,18 +12,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import product
 
-from handrail.engine.decide.advance import MOST_EVENTS, decide
+from handrail.engine.decide.advance import MAX_EVENTS, decide
 from handrail.engine.fold.apply import apply
 from handrail.engine.simulation.candidates import Candidate, input_candidates
-from handrail.engine.simulation.inner_runs import Inner
+from handrail.engine.simulation.inner_runs import InnerRunExplorer
 from handrail.engine.simulation.moves import moves
 from handrail.engine.simulation.state_keys import key_of
 from handrail.engine.simulation.world import (
     Choice,
     End,
-    Facts,
+    Observations,
     Outcome,
-    Room,
+    StateBudget,
     Trail,
     Types,
     World,
@@ -42,7 +42,7 @@ from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import JsonValue
 
 DEFAULT_STATES = 20_000
-MOST_STARTS = 64
+MAX_STARTS = 64
 _NOT_DEFINED = re.compile(r"'([^']+)' is not defined")
 _NO_FIELD = re.compile(r"field '([^']+)' does not exist")
 
@@ -57,10 +57,10 @@ class Node:
 
 
 @dataclass(slots=True)
-class Explored:
+class Exploration:
     """Everything that was found."""
 
-    facts: Facts = field(default_factory=Facts)
+    facts: Observations = field(default_factory=Observations)
     ends: list[End] = field(default_factory=list[End])
     states: int = 0
     merged: int = 0
@@ -78,22 +78,22 @@ def no_blobs(digest: str) -> bytes:
 
 
 def explore(
-    plan: Plan, types: Types, called: Mapping[str, Plan], given: Mapping[str, JsonValue], room: Room
-) -> Explored:
+    plan: Plan, types: Types, called: Mapping[str, Plan], given: Mapping[str, JsonValue], room: StateBudget
+) -> Exploration:
     """Explore a plan from its beginning; inputs that are not given take every relevant value."""
     world = World(plan, types, called, room)
-    found = Explored()
+    found = Exploration()
     starts = [Node(first_state(plan, inputs), trail) for inputs, trail in _starts(world, given)]
-    _walk(world, starts, found, Inner(explore_inner))
+    _walk(world, starts, found, InnerRunExplorer(explore_inner))
     found.cut = room.cut
     return found
 
 
-def explore_inner(world: World, first: RunState) -> tuple[list[Outcome], Facts]:
+def explore_inner(world: World, first: RunState) -> tuple[list[Outcome], Observations]:
     """Explore a run inside another, and return the ways in which it ends."""
-    found = Explored()
+    found = Exploration()
     ended: dict[str, Outcome] = {}
-    for end, state in _walk(world, [Node(first)], found, Inner(explore_inner)):
+    for end, state in _walk(world, [Node(first)], found, InnerRunExplorer(explore_inner)):
         if end.status in ("succeeded", "failed"):
             output: JsonValue = results_of(world.plan, state)
             says = "done" if end.status == "succeeded" else "fails"
@@ -108,7 +108,7 @@ def _starts(world: World, given: Mapping[str, JsonValue]) -> list[tuple[dict[str
         choices.append([(each.name, one) for one in known])
     found: list[tuple[dict[str, JsonValue], Trail | None]] = []
     for combination in product(*choices):
-        if len(found) >= MOST_STARTS:
+        if len(found) >= MAX_STARTS:
             world.room.cut = True
             break
         says = ", ".join(one.says for _, one in combination if one.says)
@@ -135,7 +135,7 @@ def first_state(plan: Plan, inputs: dict[str, JsonValue]) -> RunState:
     return apply(state, ev.RunTaken(by="somebody", at=0.0), 2, no_blobs) if plan.selection == "rescan" else state
 
 
-def _walk(world: World, starts: list[Node], found: Explored, inner: Inner) -> list[tuple[End, RunState]]:
+def _walk(world: World, starts: list[Node], found: Exploration, inner: InnerRunExplorer) -> list[tuple[End, RunState]]:
     queue = deque(starts)
     seen: set[str] = set()
     ends: list[tuple[End, RunState]] = []
@@ -172,31 +172,31 @@ def _apply_choice(state: RunState, choice: Choice) -> RunState:
     return state
 
 
-def settle(world: World, node: Node, facts: Facts) -> RunState:
+def settle(world: World, node: Node, facts: Observations) -> RunState:
     """Decide until only the outside can continue, and record what was seen on the way."""
     state = node.state
-    for _ in range(MOST_EVENTS):
+    for _ in range(MAX_EVENTS):
         place = world.prefix + place_of(world.plan, state)
         event = decide(world.plan, state, 0.0)
         if event is None:
             return state
-        _notice(_Sight(world, place, state, node, facts), event)
+        _notice(_Observation(world, place, state, node, facts), event)
         state = apply(state, event, state.seq + 1, no_blobs)
     return state
 
 
 @frozen
-class _Sight:
+class _Observation:
     """The circumstances in which something was seen."""
 
     world: World
     place: str
     state: RunState
     node: Node
-    facts: Facts
+    facts: Observations
 
 
-def _notice(sight: _Sight, event: ev.Event) -> None:
+def _notice(sight: _Observation, event: ev.Event) -> None:
     facts, place, node = sight.facts, sight.place, sight.node
     match event:
         case ev.StepBegan() | ev.WorkEntered() | ev.LoopEntered() | ev.GroupEntered() | ev.ChildStarted():
@@ -214,7 +214,7 @@ def _notice(sight: _Sight, event: ev.Event) -> None:
             _notice_round(sight, event)
 
 
-def _notice_round(sight: _Sight, event: ev.Event) -> None:
+def _notice_round(sight: _Observation, event: ev.Event) -> None:
     facts, place = sight.facts, sight.place
     loop = sight.state.stack[-1].loop
     match event:
@@ -232,7 +232,7 @@ def _notice_round(sight: _Sight, event: ev.Event) -> None:
             pass
 
 
-def _notice_results(place: str, event: ev.ItemEnded | ev.WorkLeft, facts: Facts) -> None:
+def _notice_results(place: str, event: ev.ItemEnded | ev.WorkLeft, facts: Observations) -> None:
     output = event.result if isinstance(event, ev.ItemEnded) else event.output
     listed = output if isinstance(output, list) else [output]
     if any(isinstance(each, dict) and each.get("status") == "failed" and "key" in each for each in listed):
@@ -248,7 +248,7 @@ def _strip_marks(address: str) -> str:
     return re.sub(r"@\d+|\[[^\]]*\]", "", address)
 
 
-def _notice_stop(sight: _Sight, event: ev.RunBlocked | ev.RunEnded) -> None:
+def _notice_stop(sight: _Observation, event: ev.RunBlocked | ev.RunEnded) -> None:
     facts, place, node = sight.facts, sight.place, sight.node
     # A loop that blocks or fails at its limit records no reason of its own, so its message identifies it.
     if "reached its limit of" in event.message and sight.state.stack[-1].loop is not None:
@@ -292,7 +292,7 @@ def _remember_first(known: dict[str, tuple[str, ...]], place: str, node: Node) -
         known[place] = path_of(node.trail)
 
 
-def _end(world: World, state: RunState, node: Node, facts: Facts) -> End:
+def _end(world: World, state: RunState, node: Node, facts: Observations) -> End:
     place = world.prefix + place_of(world.plan, state)
     if state.status in ("running", "waiting", "queued"):
         _remember_first(facts.stuck, place, node)

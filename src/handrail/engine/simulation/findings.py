@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Literal
 
 from handrail.engine.simulation.deciding_values import is_exact_source
-from handrail.engine.simulation.explore import Explored
+from handrail.engine.simulation.explore import Exploration
 from handrail.engine.simulation.graph import ends_after
 from handrail.engine.simulation.guided_moves import solve_condition
 from handrail.engine.simulation.moves import predict_end
@@ -44,7 +44,7 @@ class Finding:
     """The key of the step that it is about."""
 
 
-def findings(plan: Plan, explored: Explored) -> tuple[Finding, ...]:
+def findings(plan: Plan, explored: Exploration) -> tuple[Finding, ...]:
     """List everything to report about a plan, in the order of its steps."""
     steps = dict(walk_steps(plan.steps))
     found = [*_find_unreached(plan, explored), *_find_undefined(explored), *_find_doomed(plan, explored)]
@@ -62,7 +62,7 @@ def findings(plan: Plan, explored: Explored) -> tuple[Finding, ...]:
     return tuple(sorted(found, key=lambda each: (each.severity != "fault", order.get(each.place, -1), each.code)))
 
 
-def _find_unreached(plan: Plan, explored: Explored) -> Iterator[Finding]:
+def _find_unreached(plan: Plan, explored: Exploration) -> Iterator[Finding]:
     facts = explored.facts
     lists: dict[str, list[str]] = {}
     steps = dict(walk_steps(plan.steps))
@@ -76,7 +76,7 @@ def _find_unreached(plan: Plan, explored: Explored) -> Iterator[Finding]:
                 yield _describe_unreached(explored, steps, place, places[:number])
 
 
-def _describe_unreached(explored: Explored, steps: dict[str, Step], place: str, before: list[str]) -> Finding:
+def _describe_unreached(explored: Exploration, steps: dict[str, Step], place: str, before: list[str]) -> Finding:
     facts, step = explored.facts, steps[place]
     parent = place.rpartition("/")[0]
     sure = not explored.cut
@@ -117,14 +117,14 @@ def _downgrade_if_unsure(finding: Finding, *, sure: bool) -> Finding:
     return finding if sure else replace(finding, severity="note", message=f"{finding.message}, as far as was explored")
 
 
-def _find_undefined(explored: Explored) -> Iterator[Finding]:
+def _find_undefined(explored: Exploration) -> Iterator[Finding]:
     for (place, name), path in explored.facts.undefined.items():
         message = f"'{place}' needs '{name}', which nothing sets on this path: the run stops there"
         hint = f"guard it, as in `{name} | default('')`, or make the step that sets it run on every path"
         yield Finding("name-undefined", "fault", place, message, hint, path)
 
 
-def _find_doomed(plan: Plan, explored: Explored) -> Iterator[Finding]:
+def _find_doomed(plan: Plan, explored: Exploration) -> Iterator[Finding]:
     facts = explored.facts
     for place, step in walk_steps(plan.steps):
         if place not in facts.begun:
@@ -153,7 +153,7 @@ def _failure_reason(step: Step) -> str:
     return "its command always fails" if isinstance(step.action, ScriptAction) else "`done_when` can never hold"
 
 
-def _find_endless_loops(plan: Plan, explored: Explored) -> Iterator[Finding]:
+def _find_endless_loops(plan: Plan, explored: Exploration) -> Iterator[Finding]:
     facts = explored.facts
     for place, step in walk_steps(plan.steps):
         action = step.action
@@ -174,7 +174,7 @@ def _find_endless_loops(plan: Plan, explored: Explored) -> Iterator[Finding]:
         )
 
 
-def _find_approval_problems(plan: Plan, explored: Explored) -> Iterator[Finding]:
+def _find_approval_problems(plan: Plan, explored: Exploration) -> Iterator[Finding]:
     steps = dict(walk_steps(plan.steps))
     timed = bool(plan.triggers) and all(isinstance(each, ScheduleTrigger) for each in plan.triggers)
     for place, path in explored.facts.approvals.items():
@@ -191,7 +191,7 @@ def _find_approval_problems(plan: Plan, explored: Explored) -> Iterator[Finding]
     yield from _find_approvals_in_items(plan, explored)
 
 
-def _find_approvals_in_items(plan: Plan, explored: Explored) -> Iterator[Finding]:
+def _find_approvals_in_items(plan: Plan, explored: Exploration) -> Iterator[Finding]:
     for place, step in walk_steps(plan.steps):
         if isinstance(step.action, ParallelAction):
             for asked, path in explored.facts.approvals.items():
@@ -204,13 +204,13 @@ def _is_at_end_step(end: End, steps: dict[str, Step]) -> bool:
     return end.status == "failed" and end.place in steps and isinstance(steps[end.place].action, EndAction)
 
 
-def _find_dead_ends(explored: Explored) -> Iterator[Finding]:
+def _find_dead_ends(explored: Exploration) -> Iterator[Finding]:
     for place, path in explored.facts.stuck.items():
         message = f"nothing follows at '{place}': the run neither ends nor waits for an answer"
         yield Finding("dead-end", "fault", place, message, "add a step that follows, or end the run there", path)
 
 
-def _find_unused_on_fail(plan: Plan, explored: Explored) -> Iterator[Finding]:
+def _find_unused_on_fail(plan: Plan, explored: Exploration) -> Iterator[Finding]:
     """Find steps that say what happens when they fail, although they cannot fail."""
     if explored.cut:
         return

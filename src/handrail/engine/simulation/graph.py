@@ -1,10 +1,10 @@
 """Answers questions about what was explored: where a choice can lead, and how long a run can become."""
 
-from handrail.engine.simulation.explore import Explored
+from handrail.engine.simulation.explore import Exploration
 from handrail.engine.simulation.world import Choice, End
 
 
-def ends_after(explored: Explored, place: str, says: str) -> list[End]:
+def ends_after(explored: Exploration, place: str, says: str) -> list[End]:
     """List every end that a run may reach after a choice was made at a place."""
     first = [
         to for edges in explored.edges.values() for choice, to in edges if choice.place == place and choice.says == says
@@ -19,7 +19,7 @@ def ends_after(explored: Explored, place: str, says: str) -> list[End]:
     return [end for key, end in explored.ended.items() if key in seen]
 
 
-def longest_path(explored: Explored) -> tuple[str, ...]:
+def longest_path(explored: Exploration) -> tuple[str, ...]:
     """Find the longest path through everything that was explored."""
     best: dict[str, tuple[int, Choice | None, str]] = {}
     open_: set[str] = set()

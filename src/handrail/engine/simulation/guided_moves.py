@@ -6,7 +6,7 @@ from itertools import islice, product
 from handrail.engine.contracts.context_conditions import holds, variables
 from handrail.engine.guided.loops import visible_context
 from handrail.engine.simulation.endings import end_step
-from handrail.engine.simulation.world import Choice, Facts, World
+from handrail.engine.simulation.world import Choice, Observations, World
 from handrail.model.history.events import ContextMerged, Event
 from handrail.model.history.run_state import RunState
 from handrail.model.parts import parts, walk_steps
@@ -14,14 +14,14 @@ from handrail.model.workflow.guidance import ContextDecides, GuidedLoopAction
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import Compare, ContextCondition, Expression, JsonValue
 
-MOST_TRIES = 400
-MOST_LED = 4
+MAX_TRIES = 400
+MAX_CONDITIONS = 4
 """The most conditions for which one step's context is made; the others are tried at other steps."""
-BY = "somebody"
+ACTOR = "somebody"
 Changes = dict[str, JsonValue]
 
 
-def moves(world: World, state: RunState, place: str, facts: Facts) -> Iterator[Choice]:
+def moves(world: World, state: RunState, place: str, facts: Observations) -> Iterator[Choice]:
     """Yield the possible outcomes of a step; contexts that can no longer show anything new are not tried again."""
     steered = any(frame.loop is not None and frame.loop.steered for frame in state.stack)
     for says, changes in _contexts(world, state, facts):
@@ -34,17 +34,17 @@ def moves(world: World, state: RunState, place: str, facts: Facts) -> Iterator[C
 
 def _complete_step(state: RunState, place: str, says: str, changes: Changes, *, stop: bool = False) -> Choice:
     details: Changes = {"loop_control": "stop" if stop else "continue"}
-    merged: tuple[Event, ...] = (ContextMerged(changes=changes, by=BY, at=0.0),) if changes else ()
+    merged: tuple[Event, ...] = (ContextMerged(changes=changes, by=ACTOR, at=0.0),) if changes else ()
     # The merge of the context comes first, because it does not change the number of what is pending.
     return Choice(says, (*merged, end_step(state, ok=True, output={"notes": "done"}, details=details)), place, 1)
 
 
-def _contexts(world: World, state: RunState, facts: Facts) -> Iterator[tuple[str, Changes]]:
+def _contexts(world: World, state: RunState, facts: Observations) -> Iterator[tuple[str, Changes]]:
     seen = dict(visible_context(world.plan, state))
     needed = _context_for_loops(world.plan, seen)
     yield "done", needed
     base = {**seen, **needed}
-    for condition, both in islice(_find_open_conditions(world, facts), MOST_LED):
+    for condition, both in islice(_find_open_conditions(world, facts), MAX_CONDITIONS):
         for wanted in (True, False) if both else (True,):
             found = solve_condition(condition, base, wanted=wanted)
             if found:
@@ -53,7 +53,7 @@ def _contexts(world: World, state: RunState, facts: Facts) -> Iterator[tuple[str
     yield from _counts(world, facts, needed)
 
 
-def _find_open_conditions(world: World, facts: Facts) -> Iterator[tuple[ContextCondition, bool]]:
+def _find_open_conditions(world: World, facts: Observations) -> Iterator[tuple[ContextCondition, bool]]:
     """Yield the conditions of steps that have not begun yet, and of loops that have not ended both ways."""
     for address, step in walk_steps(world.plan.steps):
         place = world.prefix + address
@@ -64,7 +64,7 @@ def _find_open_conditions(world: World, facts: Facts) -> Iterator[tuple[ContextC
             yield decides.condition, True
 
 
-def _counts(world: World, facts: Facts, needed: Changes) -> Iterator[tuple[str, Changes]]:
+def _counts(world: World, facts: Observations, needed: Changes) -> Iterator[tuple[str, Changes]]:
     for address, step in walk_steps(world.plan.steps):
         action = step.action
         if not isinstance(action, GuidedLoopAction) or world.prefix + address in facts.left_early:
@@ -94,7 +94,7 @@ def solve_condition(condition: ContextCondition, context: Changes, *, wanted: bo
     names = variables(condition)
     choices = [[context.get(name), *_values(condition, name)] for name in names]
     for count, values in enumerate(product(*choices)):
-        if count > MOST_TRIES:
+        if count > MAX_TRIES:
             return None
         chosen = dict(zip(names, values, strict=True))
         if holds(condition, {**context, **chosen}) is wanted:

@@ -9,7 +9,7 @@ from handrail.engine.composite.fan_out import item_plan, result_of
 from handrail.engine.fold.apply import apply
 from handrail.engine.simulation.deciding_values import deciders_of_outputs
 from handrail.engine.simulation.endings import end_step
-from handrail.engine.simulation.world import Choice, Facts, Outcome, World, variables_of
+from handrail.engine.simulation.world import Choice, Observations, Outcome, World, variables_of
 from handrail.engine.state.codec import step_rows
 from handrail.engine.state.position import enclosing_step, find_current_step
 from handrail.engine.state.scope import names_inside, value_of
@@ -20,20 +20,20 @@ from handrail.model.workflow.actions import CallAction
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import JsonValue
 
-MOST_OUTCOMES = 6
-DEEPEST = 3
+MAX_OUTCOMES = 6
+MAX_DEPTH = 3
 
-Explore: TypeAlias = Callable[[World, RunState], tuple[list[Outcome], Facts]]
+Explore: TypeAlias = Callable[[World, RunState], tuple[list[Outcome], Observations]]
 
 
 @frozen
-class Inner:
+class InnerRunExplorer:
     """Explores runs inside a run, each kind of them once."""
 
     explore: Explore
     known: dict[str, list[Outcome]] = field(default_factory=dict[str, list[Outcome]])
 
-    def item(self, world: World, state: RunState, place: str, facts: Facts) -> list[Choice]:
+    def item(self, world: World, state: RunState, place: str, facts: Observations) -> list[Choice]:
         """List how the first item in progress may end."""
         work, step = cast("WorkState", state.stack[-1].work), enclosing_step(world.plan, state)
         data = work.data
@@ -55,7 +55,7 @@ class Inner:
             for each in _deduplicate_by_status(outcomes)
         ]
 
-    def _explore_item(self, world: World, started: tuple[RunStarted, bytes], facts: Facts) -> list[Outcome]:
+    def _explore_item(self, world: World, started: tuple[RunStarted, bytes], facts: Observations) -> list[Outcome]:
         event, scope = started
         mark = json.dumps([world.prefix, scope.decode(), event.inputs], default=str)
         if mark not in self.known:
@@ -65,12 +65,12 @@ class Inner:
             _merge_facts(facts, seen)
         return self.known[mark]
 
-    def child(self, world: World, state: RunState, place: str, facts: Facts) -> list[Choice]:
+    def child(self, world: World, state: RunState, place: str, facts: Observations) -> list[Choice]:
         """List how a called workflow may end."""
         step, _ = find_current_step(world.plan, state)
         name = step.action.workflow if isinstance(step.action, CallAction) else ""
         plan = world.called.get(name)
-        if plan is None or name in world.calls or len(world.calls) >= DEEPEST:
+        if plan is None or name in world.calls or len(world.calls) >= MAX_DEPTH:
             facts.unexplored.setdefault(place, f"the workflow '{name}' cannot be analysed")
             outcomes = [Outcome("succeeded", {}, "done"), Outcome("failed", {}, "fails")]
         else:
@@ -79,7 +79,7 @@ class Inner:
             outcomes = self._explore_call(own, _inputs(world, state, plan), place)
         return [
             Choice(each.says, (end_step(state, ok=each.status == "succeeded", output=each.output),), place)
-            for each in outcomes[:MOST_OUTCOMES]
+            for each in outcomes[:MAX_OUTCOMES]
         ]
 
     def _explore_call(self, world: World, inputs: dict[str, JsonValue], place: str) -> list[Outcome]:
@@ -145,7 +145,7 @@ def _result(key: str, item: JsonValue, outcome: Outcome) -> dict[str, JsonValue]
     return result_of(key, item, outcome.status, branch=f"work-{key}", commit=key, output=outcome.output, error=error)
 
 
-def _merge_facts(facts: Facts, more: Facts) -> None:
+def _merge_facts(facts: Observations, more: Observations) -> None:
     """Add the facts that were seen inside; the paths there begin with the item."""
     for name in ("begun", "skipped", "at_limit", "undefined", "doomed", "stuck", "unexplored", "approvals"):
         known = getattr(facts, name)

@@ -7,8 +7,8 @@ from handrail.engine.decide.from_outside import Answer, decide_approval
 from handrail.engine.fold.guided import OUTSIDE, can_go_on
 from handrail.engine.simulation import guided_moves, review_moves
 from handrail.engine.simulation.endings import cost_details, end_step
-from handrail.engine.simulation.inner_runs import Inner
-from handrail.engine.simulation.world import Choice, Facts, World, place_of
+from handrail.engine.simulation.inner_runs import InnerRunExplorer
+from handrail.engine.simulation.world import Choice, Observations, World, place_of
 from handrail.engine.state.position import enclosing_step, find_current_step
 from handrail.engine.state.scope import evaluate_expression
 from handrail.language.problems import EvaluationError
@@ -21,10 +21,10 @@ from handrail.model.workflow.plan import Step
 from handrail.model.workflow.proofs import CommandProof, ExpectProof
 from handrail.model.workflow.values import JsonValue
 
-BY = "somebody"
+ACTOR = "somebody"
 
 
-def moves(world: World, state: RunState, facts: Facts, inner: Inner) -> list[Choice]:
+def moves(world: World, state: RunState, facts: Observations, inner: InnerRunExplorer) -> list[Choice]:
     """List everything that may happen next; empty if the run is over or needs a person."""
     place = world.prefix + place_of(world.plan, state)
     if state.status == "blocked":
@@ -48,7 +48,7 @@ def _takeover_moves(world: World, state: RunState, place: str) -> Iterator[Choic
         return
     step, _ = find_current_step(world.plan, state)
     if step.action.kind in OUTSIDE:
-        yield Choice("", (RunTaken(by=BY, at=0.0),), place)
+        yield Choice("", (RunTaken(by=ACTOR, at=0.0),), place)
 
 
 def _wait_moves(world: World, state: RunState, place: str) -> Iterator[Choice]:
@@ -60,18 +60,18 @@ def _wait_moves(world: World, state: RunState, place: str) -> Iterator[Choice]:
     action = step.action
     if not isinstance(action, ApprovalAction):
         return
-    yield Choice("approved", (decide_approval(world.plan, state, Answer("approve", BY), 0.0),), place)
+    yield Choice("approved", (decide_approval(world.plan, state, Answer("approve", ACTOR), 0.0),), place)
     # What follows a second revision is what followed the first.
     if action.revise is not None and action.max_revisions and not state.revisions.get(state.pending.address, 0):
-        answer = Answer("revise", BY, "once more")
+        answer = Answer("revise", ACTOR, "once more")
         yield Choice(f"sent back to {action.revise}", (decide_approval(world.plan, state, answer, 0.0),), place)
-    yield Choice("rejected", (decide_approval(world.plan, state, Answer("reject", BY), 0.0),), place)
+    yield Choice("rejected", (decide_approval(world.plan, state, Answer("reject", ACTOR), 0.0),), place)
     if step.timeout is not None:
         late = RunBlocked(reason="step", message="nobody answered in time", address=state.pending.address, at=0.0)
         yield Choice("not answered in time", (late,), place)
 
 
-def _step_moves(world: World, state: RunState, place: str, facts: Facts) -> Iterator[Choice]:
+def _step_moves(world: World, state: RunState, place: str, facts: Observations) -> Iterator[Choice]:
     work = state.stack[-1].work
     if work is not None:
         step = enclosing_step(world.plan, state)
@@ -84,11 +84,11 @@ def _step_moves(world: World, state: RunState, place: str, facts: Facts) -> Iter
         return
     found = _outcomes(world, state, step, place, facts)
     # The performer of a step that the engine cannot do gives the run back.
-    release = (RunReleased(by=BY, at=0.0),) if state.held_by else ()
+    release = (RunReleased(by=ACTOR, at=0.0),) if state.held_by else ()
     yield from (replace(each, events=(*each.events, *release)) for each in found)
 
 
-def _outcomes(world: World, state: RunState, step: Step, place: str, facts: Facts) -> Iterator[Choice]:
+def _outcomes(world: World, state: RunState, step: Step, place: str, facts: Observations) -> Iterator[Choice]:
     if step.action.kind == "dynamic":
         facts.unexplored.setdefault(place, "its calls are decided by its code, which a simulation does not run")
     known = predict_end(step)
@@ -123,7 +123,7 @@ def _checks_end(checks: Checks) -> bool | None:
     return True if found and all(found) and not checks.project else None
 
 
-def _successes(world: World, state: RunState, step: Step, place: str, facts: Facts) -> Iterator[Choice]:
+def _successes(world: World, state: RunState, step: Step, place: str, facts: Observations) -> Iterator[Choice]:
     calls = 1 if step.action.kind == "agent" else 0
     details: dict[str, JsonValue] = {}
     if isinstance(step.action, ScriptAction) and step.action.on_success is not None:

@@ -11,10 +11,10 @@ from handrail.model.history.run_state import RunState
 from handrail.model.workflow.actions import AgentLoopAction
 from handrail.model.workflow.values import JsonValue
 
-MOST_FINDINGS = 5
+MAX_FINDINGS = 5
 NEW_UNTIL = 3
 """The last round in which a review finds new things; after it, the open findings only become fewer."""
-Found = list[JsonValue]
+Findings = list[JsonValue]
 
 
 def moves(world: World, state: RunState, place: str) -> Iterator[Choice]:
@@ -49,7 +49,7 @@ def _answer_choice(state: RunState, place: str, says: str, output: JsonValue) ->
     return Choice(says, (end_step(state, ok=True, output=output, details=cost_details(1)),), place, 1)
 
 
-def _report(findings: Found) -> JsonValue:
+def _report(findings: Findings) -> JsonValue:
     return {"findings": findings}
 
 
@@ -67,11 +67,11 @@ def _reviews(world: World, state: RunState, data: dict[str, JsonValue], place: s
         step = enclosing_step(world.plan, state)
         action = None if step is None else step.action
         rounds, met = (action.max_iterations, action.exit_when) if isinstance(action, AgentLoopAction) else (1, None)
-        count = max(2, min(rounds, MOST_FINDINGS))
-        first: Found = [_finding(each) for each in range(1, count + 1)]
+        count = max(2, min(rounds, MAX_FINDINGS))
+        first: Findings = [_finding(each) for each in range(1, count + 1)]
         yield _answer_choice(state, place, "review finds something", _report(first))
         if met is not None:
-            milder: Found = [_finding(each, "medium") for each in range(1, count + 1)]
+            milder: Findings = [_finding(each, "medium") for each in range(1, count + 1)]
             yield _answer_choice(state, place, "review finds something of medium severity", _report(milder))
         return
     yield from _later_reviews(state, data, place, number)
@@ -79,12 +79,12 @@ def _reviews(world: World, state: RunState, data: dict[str, JsonValue], place: s
 
 def _later_reviews(state: RunState, data: dict[str, JsonValue], place: str, number: int) -> Iterator[Choice]:
     last = convergence.names(data["ledger"])["findings"]
-    known: Found = last if isinstance(last, list) else []
+    known: Findings = last if isinstance(last, list) else []
     if len(known) > 1:
         yield _answer_choice(state, place, "review finds less", _report(known[1:]))
     yield _answer_choice(state, place, "review finds the same", _report(known))
     if number <= NEW_UNTIL or len(known) == 1:
-        fresh: Found = [_finding(100 * number + each) for each in range(len(known) or 1)]
+        fresh: Findings = [_finding(100 * number + each) for each in range(len(known) or 1)]
         yield _answer_choice(state, place, "review finds other things", _report(fresh))
     if number > 2:
         yield _answer_choice(state, place, "review finds again what was fixed", _report([_finding(1), *known]))

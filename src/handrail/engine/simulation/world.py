@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from handrail.engine.simulation.candidates import Candidate, step_candidates
-from handrail.engine.simulation.deciding_values import Decider, Reading, reading_of
+from handrail.engine.simulation.deciding_values import Decider, PlanReads, reading_of
 from handrail.frozen import frozen
 from handrail.model.history.events import Event
 from handrail.model.history.run_state import RunState
@@ -22,7 +22,7 @@ Types = Callable[[Step], Type]
 
 
 @dataclass(slots=True)
-class Room:
+class StateBudget:
     """How many states may still be explored."""
 
     left: int
@@ -43,7 +43,7 @@ class World:
     types: Types
     called: Mapping[str, Plan]
     """The workflows that may be called, by name."""
-    room: Room
+    room: StateBudget
     prefix: str = ""
     """The prefix of its places, if it is the body of another step."""
     calls: tuple[str, ...] = ()
@@ -53,7 +53,7 @@ class World:
     known: dict[str, tuple[Candidate, ...]] = field(default_factory=dict[str, tuple[Candidate, ...]])
 
     @cached_property
-    def reading(self) -> Reading:
+    def reading(self) -> PlanReads:
         """What the plan reads."""
         found = reading_of(self.plan)
         found.deciders.extend(self.asked)
@@ -153,7 +153,7 @@ class Outcome:
 
 
 @dataclass(slots=True)
-class Facts:
+class Observations:
     """What was seen while exploring, each with the first path on which it was."""
 
     begun: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])

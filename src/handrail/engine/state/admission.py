@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from handrail.model.workflow.plan import Plan
     from handrail.model.workflow.values import Value
 
-LONGEST_KEY = 200
+MAX_KEY_LENGTH = 200
 """The most characters of a key."""
 
 
@@ -80,14 +80,14 @@ def _key(value: "Value", workflow: str, state: RunState) -> str:
     except EvaluationError as error:
         message = f"the concurrency key of '{workflow}' cannot be evaluated: {error.problem.message}"
         raise UsageError(message, next_step="use inputs only, such as deps-${base}") from error
-    if not key or len(key) > LONGEST_KEY:
+    if not key or len(key) > MAX_KEY_LENGTH:
         message = f"the concurrency key of '{workflow}' is {'empty' if not key else f'{len(key)} characters long'}"
-        raise UsageError(message, next_step=f"make it evaluate to text of 1 to {LONGEST_KEY} characters")
+        raise UsageError(message, next_step=f"make it evaluate to text of 1 to {MAX_KEY_LENGTH} characters")
     return key
 
 
 @frozen
-class Claimant:
+class AdmissionCandidate:
     """A run that is not over, with what it needs and has."""
 
     run: str
@@ -122,27 +122,29 @@ class Verdict:
 
 
 @frozen
-class _Taken:
+class _Allocations:
     """What is taken while the queue is walked through, and by which runs."""
 
-    keys: dict[tuple[str, str], list[Claimant]] = field(default_factory=dict[tuple[str, str], list[Claimant]])
+    keys: dict[tuple[str, str], list[AdmissionCandidate]] = field(
+        default_factory=dict[tuple[str, str], list[AdmissionCandidate]]
+    )
     places: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
     """The roots that have a place, by the limit that they count for, each with the run that represents it."""
 
-    def take_key(self, who: Claimant) -> None:
+    def take_key(self, who: AdmissionCandidate) -> None:
         if who.key is not None:
             self.keys.setdefault(who.key, []).append(who)
 
-    def take_place(self, who: Claimant) -> None:
+    def take_place(self, who: AdmissionCandidate) -> None:
         for name, _ in who.admission.places:
             self.places.setdefault(name, {}).setdefault(who.root, who.root)
 
-    def holders_of_key(self, who: Claimant) -> tuple[str, ...]:
+    def holders_of_key(self, who: AdmissionCandidate) -> tuple[str, ...]:
         """List the runs of other trees that have its key, or come before it."""
         found = () if who.key is None else self.keys.get(who.key, ())
         return tuple(each.run for each in found if each.root != who.root)
 
-    def holders_of_places(self, who: Claimant) -> tuple[str, ...]:
+    def holders_of_places(self, who: AdmissionCandidate) -> tuple[str, ...]:
         """List the runs that have the places it needs, if none is left."""
         if not who.needs_place or who.has_place:
             return ()
@@ -153,9 +155,9 @@ class _Taken:
         return ()
 
 
-def judge(claimants: Iterable[Claimant]) -> Mapping[str, Verdict]:
+def judge(claimants: Iterable[AdmissionCandidate]) -> Mapping[str, Verdict]:
     """Decide for each run in the queue whether it is its turn."""
-    taken = _Taken()
+    taken = _Allocations()
     known = sorted(claimants, key=lambda each: each.order)
     for each in known:
         if each.has_key:
@@ -169,7 +171,7 @@ def judge(claimants: Iterable[Claimant]) -> Mapping[str, Verdict]:
     return found
 
 
-def is_circular(claimants: Iterable[Claimant], verdicts: Mapping[str, Verdict], run: str) -> bool:
+def is_circular(claimants: Iterable[AdmissionCandidate], verdicts: Mapping[str, Verdict], run: str) -> bool:
     """Whether a run waits for a key of a tree that itself waits for a key of the run's own tree."""
     roots = {each.run: each.root for each in claimants}
     ways = {
@@ -185,7 +187,7 @@ def is_circular(claimants: Iterable[Claimant], verdicts: Mapping[str, Verdict], 
     return roots[run] in found
 
 
-def _judge(taken: _Taken, who: Claimant) -> Verdict:
+def _judge(taken: _Allocations, who: AdmissionCandidate) -> Verdict:
     before = () if who.has_key else taken.holders_of_key(who)
     if not who.has_key:
         # Reserve the key even if the run cannot continue now: later runs with the same key come after it.

@@ -21,7 +21,7 @@ from handrail.frozen import frozen
 from handrail.model.history import events as ev
 from handrail.model.history.events import RunBlocked
 from handrail.model.history.run_state import RunState, StepState, update_state
-from handrail.model.history.spending import TIME_ONLY, Spent
+from handrail.model.history.spending import TIME_ONLY, Spending
 from handrail.model.workflow.actions import body
 from handrail.model.workflow.plan import Plan, Step
 from handrail.model.workflow.settings import Budget
@@ -35,42 +35,42 @@ UNKNOWN_PRICE = "an agent does not report its price, and the budget has `unknown
 
 
 @frozen
-class Limit:
+class ReachedLimit:
     """A limit that has been reached."""
 
     message: str
     at_limit: AtLimit
 
 
-def find_reached_limit(plan: Plan, state: RunState, step: Step, address: str) -> Limit | None:
+def find_reached_limit(plan: Plan, state: RunState, step: Step, address: str) -> ReachedLimit | None:
     """Find the first limit that allows no further call of an agent."""
     whole = _find_exceeded_limit(run_limits(plan, state), state.spent)
     if whole is not None:
-        return Limit(whole, _policy(plan.budget, state.around))
+        return ReachedLimit(whole, _policy(plan.budget, state.around))
     for each, where in (*enclosing_steps(plan, state), (step, address)):
         found = _find_exceeded_limit(_times(each.budget, 1 + state.granted), spending_at(state, where))
         if found is not None:
-            return Limit(f"step '{where}': {found}", _policy(each.budget, plan.budget, state.around))
+            return ReachedLimit(f"step '{where}': {found}", _policy(each.budget, plan.budget, state.around))
     if _has_unknown_price(state, step.budget, plan.budget, state.around):
-        return Limit(UNKNOWN_PRICE, "stop")
+        return ReachedLimit(UNKNOWN_PRICE, "stop")
     return None
 
 
-def find_reached_task_limit(state: RunState, budget: Budget | None, addresses: Iterable[str]) -> Limit | None:
+def find_reached_task_limit(state: RunState, budget: Budget | None, addresses: Iterable[str]) -> ReachedLimit | None:
     """Return the limit of a task's own budget, if the calls at its addresses have reached it."""
     if budget is None:
         return None
     found = _find_exceeded_limit(_times(budget, 1 + state.granted), _task_spending(state, addresses))
     if found is None and _has_unknown_price(state, budget):
         found = UNKNOWN_PRICE
-    return None if found is None else Limit(found, budget.at_limit or "finish")
+    return None if found is None else ReachedLimit(found, budget.at_limit or "finish")
 
 
-def _task_spending(state: RunState, addresses: Iterable[str]) -> Spent:
-    return reduce(Spent.plus, (asdict(spending_at(state, each)) for each in addresses), Spent())
+def _task_spending(state: RunState, addresses: Iterable[str]) -> Spending:
+    return reduce(Spending.plus, (asdict(spending_at(state, each)) for each in addresses), Spending())
 
 
-def block_at_limit(limit: Limit, address: str, now: float) -> RunBlocked:
+def block_at_limit(limit: ReachedLimit, address: str, now: float) -> RunBlocked:
     """Block the run for a person to decide, since the budget is used up."""
     hint = "resume the run to grant the same amount again, or stop it"
     return RunBlocked(reason="budget", message=limit.message, address=address, next_step=hint, at=now)
@@ -137,10 +137,10 @@ def _first(budgets: list[Budget], name: str) -> Any:
     return next((value for each in budgets if (value := getattr(each, name)) is not None), None)
 
 
-def spending_at(state: RunState, address: str) -> Spent:
+def spending_at(state: RunState, address: str) -> Spending:
     """Return what was spent at an address and below it, over all attempts."""
     known = state.steps.get(address)
-    return Spent() if known is None else Spent(known.cost, known.tokens, known.calls, seconds=known.seconds)
+    return Spending() if known is None else Spending(known.cost, known.tokens, known.calls, seconds=known.seconds)
 
 
 def run_limits(plan: Plan, state: RunState) -> dict[str, float]:
@@ -163,19 +163,19 @@ def _times(budget: Budget | None, times: int) -> dict[str, float]:
     return {name: most * times for name, most in _limits(budget).items()}
 
 
-def _find_exceeded_limit(limits: dict[str, float], spent: Spent) -> str | None:
+def _find_exceeded_limit(limits: dict[str, float], spent: Spending) -> str | None:
     for name, most in limits.items():
         if usage_of(spent, name) >= most:
             return f"the budget is used up: {_format_usage(name, spent)} of {_format_amount(name, most)}"
     return None
 
 
-def usage_of(spent: Spent, name: str) -> float:
+def usage_of(spent: Spending, name: str) -> float:
     """Return how much was used of what a limit is about."""
     return spent.seconds / 60 if name == "minutes" else float(getattr(spent, name))
 
 
-def _format_usage(name: str, spent: Spent) -> str:
+def _format_usage(name: str, spent: Spending) -> str:
     about = "~" if name == "usd" and spent.estimated else ""
     return about + _format_amount(name, usage_of(spent, name))
 
@@ -220,7 +220,7 @@ def sum_of(step: StepState, spent: Mapping[str, float]) -> dict[str, Any]:
     """Compute the total spent by a step including one more action, by field."""
     if spent.keys() <= TIME_ONLY:
         return {"seconds": round(step.seconds + spent.get("seconds", 0.0), 3)}
-    total = Spent(step.cost, step.tokens, step.calls, seconds=step.seconds).plus(spent)
+    total = Spending(step.cost, step.tokens, step.calls, seconds=step.seconds).plus(spent)
     return {"cost": total.usd, "tokens": total.tokens, "calls": total.agent_calls, "seconds": total.seconds}
 
 

@@ -12,7 +12,7 @@ from handrail.engine.state.preferences import gap_of, split_shortfalls
 from handrail.frozen import frozen
 from handrail.model.history.events import CapabilityObserved, Event, GapRecorded, RunBlocked, Shortfall
 from handrail.model.history.run_state import RunState
-from handrail.model.workflow.agent_names import Known
+from handrail.model.workflow.agent_names import KnownCapability
 from handrail.model.workflow.guidance import Capability, GuidedAction
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.settings import AgentPolicy, AgentTask, confinement
@@ -20,8 +20,8 @@ from handrail.model.workflow.values import JsonValue
 
 OBSERVATION = "wr.capability_observation"
 WEB = "web_browsing"
-LONGEST_NAME = 128
-LONGEST_EVIDENCE = 512
+MAX_NAME_LENGTH = 128
+MAX_EVIDENCE_LENGTH = 512
 _CERTAIN: dict[str, Literal["available", "unavailable"]] = {"available": "available", "unavailable": "unavailable"}
 
 
@@ -42,11 +42,11 @@ def _read(artifact: JsonValue, by: str, now: float) -> CapabilityObserved | None
     if not isinstance(artifact, dict) or artifact.get("kind") != OBSERVATION:
         return None
     name, status, evidence = artifact.get("capability"), artifact.get("status"), artifact.get("evidence")
-    if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME:
+    if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME_LENGTH:
         return None
     if not isinstance(status, str) or status not in _CERTAIN:
         return None
-    detail = evidence[:LONGEST_EVIDENCE] if isinstance(evidence, str) else ""
+    detail = evidence[:MAX_EVIDENCE_LENGTH] if isinstance(evidence, str) else ""
     return CapabilityObserved(capability=name, status=_CERTAIN[status], detail=detail, by=by, at=now)
 
 
@@ -106,14 +106,14 @@ def _is_open(state: RunState, each: Capability) -> bool:
     return known is None or (known == "unavailable" and each.level == "required")
 
 
-def capability_statuses(table: Sequence[Known], task: AgentTask, policy: AgentPolicy) -> dict[str, str]:
+def capability_statuses(table: Sequence[KnownCapability], task: AgentTask, policy: AgentPolicy) -> dict[str, str]:
     """Return the capabilities that an agent's table states for a call, considering its access, tools and network."""
     sandbox, network = confinement(task, policy)
     offline = sandbox != "none" and not network
     return {each.name: _capability_status(each, task, offline=offline) for each in table}
 
 
-def _capability_status(each: Known, task: AgentTask, *, offline: bool) -> str:
+def _capability_status(each: KnownCapability, task: AgentTask, *, offline: bool) -> str:
     tools = set(each.tools) - set(task.disallowed_tools)
     if task.allowed_tools is not None:
         tools &= set(task.allowed_tools)
@@ -121,7 +121,7 @@ def _capability_status(each: Known, task: AgentTask, *, offline: bool) -> str:
     return "unavailable" if lacks else "available"
 
 
-def check_before_call(plan: Plan, state: RunState, known: Mapping[str, str], place: "Place") -> Event | None:
+def check_before_call(plan: Plan, state: RunState, known: Mapping[str, str], place: "UpcomingCall") -> Event | None:
     """Decide what follows from what is known about the agent to be called; None if it may be called.
 
     What is known about an agent counts only for its own calls: another one may be able to do it.
@@ -137,7 +137,7 @@ def check_before_call(plan: Plan, state: RunState, known: Mapping[str, str], pla
     return None
 
 
-def _decide_without(state: RunState, each: Capability, place: "Place") -> Event:
+def _decide_without(state: RunState, each: Capability, place: "UpcomingCall") -> Event:
     """Block if the workflow cannot do without the capability; else continue, and report it at the end."""
     lacks = f"{place.agent} cannot use {each.name} here"
     if each.level == "preferred":
@@ -175,7 +175,7 @@ def block_without_capability(state: RunState, name: str, address: str, message: 
 
 
 @frozen
-class Place:
+class UpcomingCall:
     """The agent call that is about to be made."""
 
     agent: str
@@ -231,7 +231,7 @@ def example_of(name: str) -> JsonValue:
 
 def schema_of(name: str) -> JsonValue:
     """Build the JSON Schema of an observation of one capability."""
-    evidence: JsonValue = {"type": "string", "minLength": 1, "maxLength": LONGEST_EVIDENCE}
+    evidence: JsonValue = {"type": "string", "minLength": 1, "maxLength": MAX_EVIDENCE_LENGTH}
     return {
         "type": "object",
         "required": ["kind", "version", "capability", "status", "method", "evidence"],

@@ -27,7 +27,7 @@ from handrail.model.history.run_state import (
     WorkState,
     step_of,
 )
-from handrail.model.history.spending import Spent
+from handrail.model.history.spending import Spending
 from handrail.model.history.trees import Tree, TreeSource
 from handrail.model.workflow.settings import AgentPolicy, Budget, Project
 from handrail.model.workflow.values import JsonValue
@@ -41,7 +41,7 @@ _RECORDS: dict[str, type[Any]] = {
     "pending": Pending,
     "failure": Failure,
     "parent": Parent,
-    "spent": Spent,
+    "spent": Spending,
     "tree": Tree,
     "around": Budget,
 }

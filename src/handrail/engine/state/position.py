@@ -10,7 +10,7 @@ from handrail.model.workflow.agent_names import NO_AGENT_NAMES, AgentNames
 from handrail.model.workflow.plan import Plan, Step
 
 
-class Moment(NamedTuple):
+class StepStart(NamedTuple):
     """The circumstances in which a step begins."""
 
     address: str

@@ -29,7 +29,7 @@ _RISKED: dict[str, frozenset[ShortfallCode]] = {
 
 
 @frozen(kw_only=True)
-class Wish:
+class PreferenceChange:
     """A person's preferences; what is empty stays as it is."""
 
     by: str
@@ -37,9 +37,9 @@ class Wish:
     risk: str = ""
 
 
-def decide_preferences(plan: Plan, state: RunState, wish: Wish, now: float) -> tuple[Event, ...]:
+def decide_preferences(plan: Plan, state: RunState, change: PreferenceChange, now: float) -> tuple[Event, ...]:
     """Return the events that set a person's preferences; none if the run has them already."""
-    autonomy, risk = wish.autonomy or state.autonomy, wish.risk or state.risk
+    autonomy, risk = change.autonomy or state.autonomy, change.risk or state.risk
     for value, known in ((autonomy, AUTONOMIES), (risk, RISKS)):
         if value not in known:
             raise UsageError(f"'{value}' is not a valid preference", next_step=f"choose one of {', '.join(known)}")
@@ -48,7 +48,7 @@ def decide_preferences(plan: Plan, state: RunState, wish: Wish, now: float) -> t
     told = [gap["message"] for gap in state.gaps]
     beyond = [message for message in _find_excess_over_advice(plan, autonomy, risk) if message not in told]
     gaps = (GapRecorded(category="unexpected", severity="warning", message=each, at=now) for each in beyond)
-    return (PreferencesSet(autonomy=autonomy, risk=risk, by=wish.by, at=now), *gaps)
+    return (PreferencesSet(autonomy=autonomy, risk=risk, by=change.by, at=now), *gaps)
 
 
 def _find_excess_over_advice(plan: Plan, autonomy: str, risk: str) -> Iterator[str]:

@@ -25,7 +25,7 @@ from handrail.model.workflow.values import (
 )
 
 
-class DiffWanted(Exception):
+class MissingDiff(Exception):
     """An expression reads a difference that has not been computed yet.
 
     Whoever drives the run computes it, records it, and decides again.
@@ -168,7 +168,7 @@ def _difference(state: RunState, since: str, until: str, step: str) -> str:
         return ""
     known = state.diffs.get(f"{since}..{until}")
     if known is None and state.tree is not None:
-        raise DiffWanted(state.tree, since, until, step)
+        raise MissingDiff(state.tree, since, until, step)
     return known or ""
 
 

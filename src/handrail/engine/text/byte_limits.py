@@ -7,11 +7,11 @@ from handrail.model.workflow.values import JsonValue
 CUT = " […]"
 DOTS = "…"
 """The mark of a cut inside a list."""
-MOST_SHORTFALLS = 10
+MAX_SHORTFALLS = 10
 """The most shortfalls of a step that are reported at once."""
-MOST_MESSAGE = 512
-MOST_FIX = 1024
-MOST_SENT = 2048
+MAX_MESSAGE = 512
+MAX_FIX = 1024
+MAX_SENT = 2048
 """The most bytes of what was sent when it is shown again."""
 
 
@@ -23,7 +23,7 @@ def cut(text: str, most: int, mark: str = CUT) -> str:
     return data[: max(most - len(mark.encode()), 0)].decode(errors="ignore") + mark
 
 
-def cut_value(value: JsonValue, most: int = MOST_SENT) -> JsonValue:
+def cut_value(value: JsonValue, most: int = MAX_SENT) -> JsonValue:
     """Return a value as it is or, if it is too large, the beginning of its JSON as a text."""
     if isinstance(value, str):
         return cut(value, most)

@@ -19,8 +19,8 @@ from typing import TypeVar
 
 from handrail.model.names import path_problem
 
-MOST_ALTERNATIVES = 64
-LONGEST = 1024
+MAX_ALTERNATIVES = 64
+MAX_LENGTH = 1024
 _WILD = re.compile(r"[*?]|\[[^\]]")
 _SET = re.compile(r"\[([!^]?)(\]?[^\]]*)\]")
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
@@ -35,13 +35,13 @@ def glob_problem(glob: str) -> str | None:
         return reason
     if not _tidy(glob):
         return "is empty"
-    if len(glob) > LONGEST:
-        return f"is longer than {LONGEST} characters"
+    if len(glob) > MAX_LENGTH:
+        return f"is longer than {MAX_LENGTH} characters"
     if glob.startswith("!"):
         return "starts with '!', but globs cannot have exceptions"
     written_out = _alternatives(glob)
     if not written_out:
-        return f"has more than {MOST_ALTERNATIVES} alternatives"
+        return f"has more than {MAX_ALTERNATIVES} alternatives"
     return next(filter(None, map(_double_star_problem, written_out)), None)
 
 
@@ -108,7 +108,7 @@ def _alternatives(glob: str) -> list[str]:
             done.append(one)
         else:
             todo += [one[: braces.start()] + part + one[braces.end() :] for part in braces[1].split(",")]
-        if len(done) + len(todo) > MOST_ALTERNATIVES:
+        if len(done) + len(todo) > MAX_ALTERNATIVES:
             return []
     return done
 

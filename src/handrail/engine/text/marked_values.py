@@ -14,10 +14,10 @@ from typing import TypeAlias
 from handrail.engine.text.untrusted_text import block, clean, code_between, longest_run, mark_for, wrap_in_tags
 from handrail.frozen import frozen
 
-MOST_INLINE = 120
+MAX_INLINE = 120
 """The most characters of a value that is put inline."""
-_MOST_ABOUT = 80
-_MOST_TICKS = 2
+_MAX_ABOUT = 80
+_MAX_TICKS = 2
 """The most backticks around inline code; more of them could be read as a fence."""
 _PIECES = re.compile(r"[^\n]*\n|[^\n]+")
 _FENCE = re.compile(r" {0,3}(?P<run>`{3,}(?=[^`]*$)|~{3,})(?P<info>.*)", re.DOTALL)
@@ -58,7 +58,7 @@ def mark_values(pieces: Sequence[Piece]) -> MarkedText:
 def mark_all(texts: Sequence[Sequence[Piece]]) -> tuple[list[str], str]:
     """Join several texts that are read together, with the same mark and one sentence about it."""
     foreign = [clean(piece.text) for pieces in texts for piece in pieces if isinstance(piece, ForeignValue)]
-    pages = [_Page(mark_for(foreign)) for _ in texts]
+    pages = [_TextWriter(mark_for(foreign)) for _ in texts]
     joined = [page.join(pieces) for page, pieces in zip(pages, texts, strict=True)]
     has_code, has_blocks = any(page.has_code for page in pages), any(page.has_blocks for page in pages)
     return joined, _note(pages[0].mark if has_blocks else "", has_code=has_code) if has_code or has_blocks else ""
@@ -76,7 +76,7 @@ def _note(mark: str, *, has_code: bool) -> str:
 def mark_in_line(value: ForeignValue) -> str:
     """Mark a value inside a heading or a list, where only one line fits: a longer one is cut."""
     line = " ".join(clean(value.text).split())
-    short = line if len(line) <= MOST_INLINE else line[: MOST_INLINE - 1] + "\u2026"
+    short = line if len(line) <= MAX_INLINE else line[: MAX_INLINE - 1] + "\u2026"
     shown = "".join(character if character.isprintable() else "\ufffd" for character in short)
     return code_between("`" * (longest_run(shown) + 1), shown) if shown else ""
 
@@ -89,7 +89,7 @@ class _Fence:
     run: str
 
 
-class _Page:
+class _TextWriter:
     """Writes one text from beginning to end."""
 
     def __init__(self, mark: str) -> None:
@@ -165,7 +165,7 @@ class _Page:
         if is_inside and self._takes_over(pieces, after):
             is_inside = False
         ticks = max(longest_run(each) for each in (text, self._line, _author_line(pieces, after))) + 1
-        fits = len(text) <= MOST_INLINE and text.isprintable() and ticks <= _MOST_TICKS
+        fits = len(text) <= MAX_INLINE and text.isprintable() and ticks <= _MAX_TICKS
         if not fits or _FENCE.match(self._line) or (is_inside and "`" in text):
             self._put_block(value, text)
         else:
@@ -189,7 +189,7 @@ class _Page:
         return True
 
     def _put_block(self, value: ForeignValue, text: str) -> None:
-        about = _NOT_IN_TAG.sub(" ", value.about).strip()[:_MOST_ABOUT]
+        about = _NOT_IN_TAG.sub(" ", value.about).strip()[:_MAX_ABOUT]
         if self._fence is None and _LIST_MARK.fullmatch(self._line):
             # Left alone, such a mark could underline the line above and turn it into a heading.
             self._unwritten = f"{self._unwritten.rstrip()} `{about}`:"

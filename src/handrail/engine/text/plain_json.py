@@ -6,7 +6,7 @@ from typing import NoReturn
 
 from handrail.model.workflow.values import JsonValue
 
-DEEPEST = 100
+MAX_DEPTH = 100
 """The most levels of lists and maps in a value."""
 
 
@@ -15,7 +15,7 @@ def read_plain(text: str) -> JsonValue:
     try:
         value: JsonValue = json.loads(text, parse_constant=refuse_constant)
     except RecursionError as error:
-        raise ValueError(f"it is nested deeper than {DEEPEST} levels") from error
+        raise ValueError(f"it is nested deeper than {MAX_DEPTH} levels") from error
     require_plain(value)
     return value
 
@@ -27,8 +27,8 @@ def refuse_constant(word: str) -> NoReturn:
 
 def require_plain(value: JsonValue, depth: int = 0) -> None:
     """Refuse lone surrogates, numbers that are not finite, and values that are nested too deeply."""
-    if depth > DEEPEST:
-        raise ValueError(f"it is nested deeper than {DEEPEST} levels")
+    if depth > MAX_DEPTH:
+        raise ValueError(f"it is nested deeper than {MAX_DEPTH} levels")
     if isinstance(value, str):
         value.encode()
     elif isinstance(value, float) and not math.isfinite(value):

@@ -60,11 +60,11 @@ else:
     check_filters = late_import("handrail.language.expressions.check_filters")
     hyphens = late_import("handrail.language.expressions.hyphens")
 
-__all__ = ["Checked", "Ref", "check", "refs"]
+__all__ = ["CheckResult", "Ref", "check", "refs"]
 
 
 @frozen
-class Checked:
+class CheckResult:
     """What is known about an expression: its type, its problems, the variables it reads."""
 
     type: Type
@@ -72,11 +72,11 @@ class Checked:
     names: frozenset[str]
 
 
-def check(expression: Expression, scope: Mapping[str, Type], *, boolean: bool = False) -> Checked:
+def check(expression: Expression, scope: Mapping[str, Type], *, boolean: bool = False) -> CheckResult:
     """Check an expression against the names in scope; a condition must be `boolean`."""
     checker = Checker(scope)
     type_ = checker.condition(expression) if boolean else checker.infer(expression)
-    return Checked(type_, tuple(checker.problems), frozenset(checker.names))
+    return CheckResult(type_, tuple(checker.problems), frozenset(checker.names))
 
 
 class Checker:

@@ -5,9 +5,9 @@ from typing import cast
 from handrail.language.expressions.filters_text import check_int
 from handrail.language.expressions.lookup import field_of
 from handrail.language.problems import UndefinedError
-from handrail.language.values import LARGEST, Budget, Value, describe_kind, is_equal, is_number, plain
+from handrail.language.values import MAX_INT, Budget, Value, describe_kind, is_equal, is_number, plain
 
-_LONGEST_NUMBER = 40
+_MAX_NUMBER_LENGTH = 40
 
 
 def default(value: Value, arguments: tuple[Value, ...], _: Budget) -> Value:
@@ -170,7 +170,7 @@ def convert_to_number(value: Value, _: tuple[Value, ...], budget: Budget) -> Val
 def _read(value: Value, budget: Budget) -> float:
     if not isinstance(value, str):
         return number(value, budget)
-    text = value.strip() if len(value) <= _LONGEST_NUMBER else ""
+    text = value.strip() if len(value) <= _MAX_NUMBER_LENGTH else ""
     try:
         return int(text)
     except ValueError:
@@ -178,7 +178,7 @@ def _read(value: Value, budget: Budget) -> float:
     try:
         return float(text)
     except ValueError:
-        return budget.fail("type-mismatch", f"'{value[:_LONGEST_NUMBER]}' is not a number")
+        return budget.fail("type-mismatch", f"'{value[:_MAX_NUMBER_LENGTH]}' is not a number")
 
 
 def number(value: Value, budget: Budget) -> float:
@@ -193,7 +193,7 @@ def number(value: Value, budget: Budget) -> float:
 def check_bounds(value: float, budget: Budget) -> float:
     """Refuse numbers that grow without bound."""
     if isinstance(value, int):
-        if abs(value) > LARGEST:
+        if abs(value) > MAX_INT:
             budget.fail("expression-too-large", "the number is too large")
     elif value != value or abs(value) > 1e308:  # noqa: PLR0124 - only NaN differs from itself
         budget.fail("expression-too-large", "the result is too large or not a number")

@@ -5,7 +5,7 @@ from typing import cast
 from handrail.language.expressions.lookup import field_of
 from handrail.language.values import Budget, Value, json_of, text_of
 
-_WIDEST = 100
+_MAX_WIDTH = 100
 
 
 def upper(value: Value, _: tuple[Value, ...], budget: Budget) -> Value:
@@ -98,7 +98,7 @@ def join(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
 
 def indent(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
     """Indent every line but the first."""
-    text, width = cast("str", value), check_int(arguments[0], budget, 0, _WIDEST)
+    text, width = cast("str", value), check_int(arguments[0], budget, 0, _MAX_WIDTH)
     budget.spend_text(len(text) + width * text.count("\n"))
     space = " " * width
     first, *rest = text.split("\n")

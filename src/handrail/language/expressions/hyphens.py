@@ -17,14 +17,14 @@ from handrail.language.expressions.syntax import (
 
 
 @frozen
-class Joined:
+class HyphenatedName:
     """What was probably meant by a subtraction: the whole expression, and the path up to the joined name."""
 
     expression: Expression
     name: Name | Attribute
 
 
-def rejoin_name(expression: Binary) -> Joined | None:
+def rejoin_name(expression: Binary) -> HyphenatedName | None:
     """Rebuild a subtraction written without spaces as the name it looks like, with `_`; None if it is arithmetic."""
     if expression.operator != "-" or expression.left.end + 1 != expression.right.start:
         return None
@@ -33,7 +33,7 @@ def rejoin_name(expression: Binary) -> Joined | None:
     if not isinstance(left, Name | Attribute):
         return None
     meant, name = _graft(expression.right, left), _graft(_stem(expression.right), left)
-    return Joined(meant, name) if meant is not None and isinstance(name, Name | Attribute) else None
+    return HyphenatedName(meant, name) if meant is not None and isinstance(name, Name | Attribute) else None
 
 
 def _stem(expression: Expression) -> Expression:

@@ -19,9 +19,9 @@ REFUSED_OPERATORS: dict[str, tuple[str, str | None]] = {
     "for": ("comprehensions are not supported", "use `| map('field')` or `| where('field', value)`"),
 }
 """Operators and keywords of other languages, each with a message and what to write instead."""
-LONGEST = 10_000
+MAX_LENGTH = 10_000
 """The most characters of one expression."""
-LARGEST_INT = 2**53
+MAX_INT = 2**53
 KEYWORDS = {
     word: word for word in ["and", "or", "not", "in", "is", "if", "else", "true", "false", "none", "lambda", "for"]
 } | {
@@ -98,8 +98,8 @@ def fail(message: str, start: int, end: int, hint: str | None = None, code: str 
 
 def tokens(text: str, offset: int = 0) -> list[Token]:
     """Split an expression into tokens; the last one has the kind `end`."""
-    if len(text) > LONGEST:
-        message = f"the expression has {len(text)} characters, the maximum is {LONGEST}"
+    if len(text) > MAX_LENGTH:
+        message = f"the expression has {len(text)} characters, the maximum is {MAX_LENGTH}"
         fail(message, offset, offset + len(text), "split it over several steps", "expression-too-large")
     found: list[Token] = []
     known = _KINDS.get

@@ -6,7 +6,7 @@ built (`a.b.c.d` and `x|f|f` grow to the left, without recursion here but with i
 
 from typing import TYPE_CHECKING, cast
 
-from handrail.language.expressions.lexer import LARGEST_INT, Token, fail, tokens, unquote
+from handrail.language.expressions.lexer import MAX_INT, Token, fail, tokens, unquote
 from handrail.language.expressions.syntax import (
     TESTS,
     Attribute,
@@ -28,7 +28,7 @@ from handrail.language.expressions.syntax import (
     Unary,
     UnaryOperator,
 )
-from handrail.language.expressions.token_reader import DEEPEST, TokenReader
+from handrail.language.expressions.token_reader import MAX_DEPTH, TokenReader
 from handrail.late_import import late_import
 from handrail.model.suggest import did_you_mean
 
@@ -74,7 +74,7 @@ class _Parser(TokenReader):
 
     def _expression(self, least: int) -> Expression:
         self.depth += 1
-        if self.depth > DEEPEST:
+        if self.depth > MAX_DEPTH:
             self.refuse_too_deep()
         left = self._prefix(least)
         while True:
@@ -300,6 +300,6 @@ def _number(token: Token) -> Literal:
         if value == float("inf"):
             fail(too_large, token.start, token.end)
         return Literal(value, token.start, token.end)
-    if len(token.text) > 20 or int(token.text) > LARGEST_INT:
-        fail(too_large, token.start, token.end, f"whole numbers go up to {LARGEST_INT}")
+    if len(token.text) > 20 or int(token.text) > MAX_INT:
+        fail(too_large, token.start, token.end, f"whole numbers go up to {MAX_INT}")
     return Literal(int(token.text), token.start, token.end)

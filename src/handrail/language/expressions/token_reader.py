@@ -5,7 +5,7 @@ from typing import NoReturn
 from handrail.language.expressions.lexer import REFUSED_OPERATORS, Token, fail
 from handrail.language.expressions.syntax import Expression, Name
 
-DEEPEST = 64
+MAX_DEPTH = 64
 """Levels of nesting, both of the text and of the tree."""
 
 
@@ -46,13 +46,13 @@ class TokenReader:
     def grow(self, height: int) -> None:
         """Record that a node is above trees of this height and of the last one."""
         self.height = max(height, self.height) + 1
-        if self.height > DEEPEST:
+        if self.height > MAX_DEPTH:
             self.refuse_too_deep()
 
     def refuse_too_deep(self) -> NoReturn:
         """Refuse text that nests too deeply."""
         token = self.tokens[self.at]
-        message = f"the expression nests deeper than {DEEPEST} levels"
+        message = f"the expression nests deeper than {MAX_DEPTH} levels"
         fail(message, token.start, token.end, "split it over several steps", "expression-too-large")
 
     def refuse_token(self, token: Token, before: Expression | None) -> NoReturn:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from handrail.frozen import frozen
 
-MOST_VISITS = 100_000
+MAX_VISITS = 100_000
 """The most nodes that a search visits, a tenth of a second of work; what people write stays far below it."""
 WORD = re.compile(r"\w")
 
@@ -23,7 +23,7 @@ class BadPattern(ValueError):
 
 
 @frozen
-class Place:
+class TextBoundary:
     """A position in a text, between two characters; empty at its ends."""
 
     before: str
@@ -38,12 +38,12 @@ class Node:
     """One node of a pattern: it consumes a character, tests a position, or just leads on."""
 
     takes: Callable[[str], object] | None = None
-    asks: Callable[[Place], bool] | None = None
+    asks: Callable[[TextBoundary], bool] | None = None
     leads: list[int] = field(default_factory=list[int])
 
 
 @frozen
-class Walked:
+class MatchResult:
     """Whether a pattern was found, and how many of its nodes were visited."""
 
     found: bool
@@ -68,26 +68,28 @@ class Pattern:
         """Whether the pattern is found anywhere in a text."""
         return self.walk(text).found
 
-    def walk(self, text: str) -> Walked:
+    def walk(self, text: str) -> MatchResult:
         """Search for the pattern and count the visits; a search that costs too much is given up as not found."""
-        known: dict[tuple[frozenset[int], Place], frozenset[int] | None] = {}
+        known: dict[tuple[frozenset[int], TextBoundary], frozenset[int] | None] = {}
         here, before, visits = frozenset({self._start}), "", 0
         for number, char in enumerate((*text, "")):
             # If a pattern tests no position, all positions are the same to it.
             place = (
-                Place(_kind(before), char, number >= len(text) - 1) if self._anchored else Place("", char, last=False)
+                TextBoundary(_kind(before), char, number >= len(text) - 1)
+                if self._anchored
+                else TextBoundary("", char, last=False)
             )
             key = (here, place)
             if key not in known:
                 known[key], cost = self._step(here, place)
                 visits += cost
             then = known[key]
-            if then is None or visits > MOST_VISITS:
-                return Walked(then is None, visits)
+            if then is None or visits > MAX_VISITS:
+                return MatchResult(then is None, visits)
             before, here = char, then
-        return Walked(found=False, visits=visits)
+        return MatchResult(found=False, visits=visits)
 
-    def _step(self, here: frozenset[int], place: Place) -> tuple[frozenset[int] | None, int]:
+    def _step(self, here: frozenset[int], place: TextBoundary) -> tuple[frozenset[int] | None, int]:
         """Consume one character on all paths and count the visits; None if the pattern is complete before it."""
         waiting, seen = list(here), set(here)
         after = {self._start}

@@ -5,12 +5,12 @@ import warnings
 from collections.abc import Callable
 from functools import lru_cache
 
-from handrail.language.patterns.match import WORD, BadPattern, Node, Pattern, Place
+from handrail.language.patterns.match import WORD, BadPattern, Node, Pattern, TextBoundary
 
-LONGEST_PATTERN = 200
-MOST_NODES = 2000
+MAX_PATTERN_LENGTH = 200
+MAX_NODES = 2000
 """The most nodes of a pattern; counted repeats are written out."""
-LONGEST_SUBJECT = 10_000
+MAX_SUBJECT_LENGTH = 10_000
 """The most characters of a text that are searched."""
 _PIECES = re.compile(
     r"\\x..|\\u.{4}|\\U.{8}|\\N\{[^}]*\}|\\0[0-7]{0,2}|\\[1-9][0-9]*|\\."
@@ -29,8 +29,8 @@ _ANCHORS = frozenset({"^", "$", r"\A", r"\Z", r"\b", r"\B"})
 @lru_cache(maxsize=512)
 def pattern_of(text: str, flags: str = "") -> Pattern:
     """Parse a pattern; raises `BadPattern` with what is wrong with it."""
-    if len(text) > LONGEST_PATTERN:
-        raise BadPattern(f"the pattern has {len(text)} characters, the maximum is {LONGEST_PATTERN}")
+    if len(text) > MAX_PATTERN_LENGTH:
+        raise BadPattern(f"the pattern has {len(text)} characters, the maximum is {MAX_PATTERN_LENGTH}")
     options = re.RegexFlag(0)
     for flag in flags:
         options |= _OPTIONS.get(flag, re.RegexFlag(0))
@@ -61,7 +61,7 @@ class _Reader:
         return Pattern(self.nodes, start, end, any(node.asks is not None for node in self.nodes))
 
     def _node(self, *leads: int) -> int:
-        if len(self.nodes) >= MOST_NODES:
+        if len(self.nodes) >= MAX_NODES:
             raise BadPattern("the pattern has too many repeats: expanded, it is too long to be matched")
         self.nodes.append(Node(leads=list(leads)))
         return len(self.nodes) - 1
@@ -179,7 +179,7 @@ def _bounds(piece: str) -> tuple[int, int | None] | None:
     return least, least if not counted[2] else int(counted[3]) if counted[3] else None
 
 
-def _anchor(piece: str, *, multiline: bool) -> Callable[[Place], bool]:
+def _anchor(piece: str, *, multiline: bool) -> Callable[[TextBoundary], bool]:
     if piece == "^" and multiline:
         return lambda place: place.before in ("", "\n")
     if piece == "$" and multiline:
@@ -187,11 +187,11 @@ def _anchor(piece: str, *, multiline: bool) -> Callable[[Place], bool]:
     return _ASKS[piece]
 
 
-def _is_at_border(place: Place) -> bool:
+def _is_at_border(place: TextBoundary) -> bool:
     return bool(WORD.match(place.before)) != bool(WORD.match(place.after))
 
 
-_ASKS: dict[str, Callable[[Place], bool]] = {
+_ASKS: dict[str, Callable[[TextBoundary], bool]] = {
     "^": lambda place: not place.before,
     r"\A": lambda place: not place.before,
     "$": lambda place: not place.after or (place.after == "\n" and place.last),
@@ -204,6 +204,6 @@ _ASKS: dict[str, Callable[[Place], bool]] = {
 def has_match(pattern: str, text: str, flags: str = "") -> bool:
     """Search for a pattern in a text, within bounds; an unusable one is never found."""
     try:
-        return pattern_of(pattern, flags).has_match(text[:LONGEST_SUBJECT])
+        return pattern_of(pattern, flags).has_match(text[:MAX_SUBJECT_LENGTH])
     except BadPattern:
         return False

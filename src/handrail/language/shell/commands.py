@@ -3,7 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
-from handrail.language.shell.syntax import Command, Mark, Word, close_arithmetic
+from handrail.language.shell.syntax import Command, ValueMark, Word, close_arithmetic
 
 if TYPE_CHECKING:
     from handrail.language.shell.scan import Scanner
@@ -25,7 +25,7 @@ class Commands:
         self._command = Command()
         self._parentheses = 0
         self._cases = 0
-        self._piped: list[Mark] = []
+        self._piped: list[ValueMark] = []
 
     def run(self) -> None:
         """Read up to the closer, or to the end."""

@@ -8,7 +8,7 @@ from handrail.language.expressions.parser import parse
 from handrail.language.expressions.syntax import Expression, Filter
 from handrail.language.expressions.unparse import quote, unparse
 from handrail.language.problems import LanguageError, Problem
-from handrail.language.shell.syntax import Binding, Mark
+from handrail.language.shell.syntax import Binding, ValueMark
 from handrail.language.templates.interpolate import actions_warning
 from handrail.language.templates.lexer import find_close
 from handrail.model.suggest import did_you_mean
@@ -46,13 +46,13 @@ class Names:
         """Warn about `${{`."""
         self.warnings.append(actions_warning(self.text, start))
 
-    def find_placeholder(self, start: int) -> tuple[str, Mark] | None:
+    def find_placeholder(self, start: int) -> tuple[str, ValueMark] | None:
         """Return the variable and the place of the `${...}` at an offset, or None if it is left to the shell."""
         close = find_close(self.text, start + 2, "}")
         if close < 0:
             return None
         inner = self.text[start + 2 : close]
-        mark = Mark(self.text[start : close + 1], start, close + 1)
+        mark = ValueMark(self.text[start : close + 1], start, close + 1)
         if self._is_shells(inner, mark):
             return None
         root = _ROOT.match(inner)
@@ -66,7 +66,7 @@ class Names:
             return None
         return self._variable(expression), mark
 
-    def is_ours(self, start: int) -> Mark | None:
+    def is_ours(self, start: int) -> ValueMark | None:
         """Like `find_placeholder`, without a variable: for places where no value is allowed."""
         before = dict(self._bindings)
         found = self.find_placeholder(start)
@@ -82,7 +82,7 @@ class Names:
             self._bindings[key] = Binding(f"HR_{len(self._bindings) + 1}", expression, as_file)
         return self._bindings[key].variable
 
-    def _is_shells(self, inner: str, mark: Mark) -> bool:
+    def _is_shells(self, inner: str, mark: ValueMark) -> bool:
         if not inner or _CAPITALS.match(inner):
             return True
         indirect = _INDIRECT.match(inner)
@@ -96,7 +96,7 @@ class Names:
             return True
         return self._expands(inner, mark)
 
-    def _expands(self, inner: str, mark: Mark) -> bool:
+    def _expands(self, inner: str, mark: ValueMark) -> bool:
         match = _EXPANSION.match(inner)
         if match is None:
             return False
@@ -111,19 +111,19 @@ class Names:
         self._expansion(name, mark, hint)
         return True
 
-    def _expansion(self, name: str, mark: Mark, hint: str | None) -> None:
+    def _expansion(self, name: str, mark: ValueMark, hint: str | None) -> None:
         message = f"'{name}' is a value of the workflow; the shell's `{mark.source}` cannot use it"
         hint = hint or f"use a filter, or assign it to a shell variable first: `v=${{{name}}}`"
         self.report("shell-syntax", message, mark.start, mark.end, hint)
 
-    def _unknown(self, inner: str, root: str, mark: Mark) -> None:
+    def _unknown(self, inner: str, root: str, mark: ValueMark) -> None:
         message = f"unknown variable '{root}'{did_you_mean(root, self._suggestions)}"
         hint = None
         if inner.strip() == root:
             hint = f"if it is a shell variable, write `${root}` or `$${{{root}}}`: `{self._suggest_fix(root, mark)}`"
         self.report("unknown-shell-name", message, mark.start, mark.end, hint)
 
-    def _suggest_fix(self, root: str, mark: Mark) -> str:
+    def _suggest_fix(self, root: str, mark: ValueMark) -> str:
         begin = self.text.rfind("\n", 0, mark.start) + 1
         end = self.text.find("\n", mark.end)
         end = len(self.text) if end < 0 else end

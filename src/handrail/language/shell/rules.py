@@ -15,7 +15,7 @@ from handrail.language.shell.interpreters import (
     safe_form,
 )
 from handrail.language.shell.names import Names
-from handrail.language.shell.syntax import HOLE, Command, Mark, Word
+from handrail.language.shell.syntax import HOLE, Command, ValueMark, Word
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\[[^\]]*\])?\+?=", re.ASCII)
 _DECLARING = frozenset({"export", "declare", "local", "readonly", "typeset", "alias"})
@@ -23,12 +23,12 @@ _NAMING = frozenset({"unset", "read", "mapfile", "readarray", "getopts", "for", 
 _NUMERIC = re.compile(r"\s-(eq|ne|lt|le|gt|ge|v)\s")
 
 
-class Judge:
+class CommandChecker:
     """Judges each command once it is complete."""
 
     def __init__(self, names: Names) -> None:
         self._names = names
-        self._tainted: dict[str, Mark] = {}
+        self._tainted: dict[str, ValueMark] = {}
         self._calculations: list[tuple[int, int]] = []
 
     def arithmetic(self, start: int, end: int) -> None:
@@ -156,7 +156,7 @@ class Judge:
                 hint = "`-v` runs commands found in such a value; write the operator literally"
                 self._refuse(word.marks, "a value would be taken as the name of a variable", hint)
 
-    def _judge_stdin(self, words: Sequence[Word], marks: Iterable[Mark]) -> None:
+    def _judge_stdin(self, words: Sequence[Word], marks: Iterable[ValueMark]) -> None:
         if is_shell(words) and (found := list(marks)):
             self._refuse(found[:1], f"a value is part of what `{words[0].text}` reads as code", safe_form("sh"))
 
@@ -171,7 +171,7 @@ class Judge:
         for word in words:
             self._refuse(word.marks, message, hint)
 
-    def _refuse(self, marks: Iterable[Mark], message: str, hint: str) -> None:
+    def _refuse(self, marks: Iterable[ValueMark], message: str, hint: str) -> None:
         for mark in marks:
             self._names.report("shell-unsafe", message, mark.start, mark.end, hint.replace("VALUE", mark.source))
 
@@ -186,7 +186,7 @@ def _can_vanish(word: Word) -> bool:
     return not word.quoted and not word.marks and re.fullmatch(r"(\$\w+|\$[@*]| )*", word.text) is not None
 
 
-def _warning(message: str, mark: Mark) -> Problem:
+def _warning(message: str, mark: ValueMark) -> Problem:
     return Problem(
         "shell-unsafe", message, mark.start, mark.end, "prefer a program that takes the value as an argument"
     )

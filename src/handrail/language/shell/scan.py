@@ -11,20 +11,20 @@ from handrail.language.problems import LanguageError, Problem
 from handrail.language.shell.commands import BLANK, META, Commands
 from handrail.language.shell.heredoc import Heredocs
 from handrail.language.shell.names import Names
-from handrail.language.shell.rules import Judge
+from handrail.language.shell.rules import CommandChecker
 from handrail.language.shell.syntax import (
     HOLE,
     CompiledCommand,
-    Mark,
+    ValueMark,
     Word,
     close_arithmetic,
     close_brace,
     close_bracket,
 )
 
-DEEPEST = 40
+MAX_DEPTH = 40
 """Levels of `$( )` and backticks."""
-LONGEST = 100_000
+MAX_LENGTH = 100_000
 """The most characters of one command."""
 
 _PLAIN = re.compile(r"[^\\'\"$`\s;&|()<>\[\]]+")
@@ -41,15 +41,15 @@ class Scanner:
         self.names = names
         self.at = 0
         self.out: list[str] = []
-        self.judge = Judge(names)
+        self.judge = CommandChecker(names)
         self._depth = 0
         self.heredocs = Heredocs(self)
 
     def commands(self, closer: str = "") -> None:
         """Read commands up to the closer of a substitution, or to the end."""
         self._depth += 1
-        if self._depth > DEEPEST:
-            self.stop(f"substitutions nest deeper than {DEEPEST} levels", self.at)
+        if self._depth > MAX_DEPTH:
+            self.stop(f"substitutions nest deeper than {MAX_DEPTH} levels", self.at)
         Commands(self, closer).run()
         self._depth -= 1
 
@@ -210,7 +210,7 @@ class Scanner:
             return
         self._value(word, found, f"${{{found[0]}}}" if quoted else f'"${found[0]}"')
 
-    def _value(self, word: Word, found: tuple[str, Mark], shell: str) -> None:
+    def _value(self, word: Word, found: tuple[str, ValueMark], shell: str) -> None:
         self.out.append(shell)
         self.at = found[1].end
         word.text += HOLE
@@ -283,8 +283,8 @@ class Scanner:
 def compile_command(text: str, known: Callable[[str], bool], names: Collection[str] = ()) -> CompiledCommand:
     """Replace every `${...}` of Handrail's by a variable; `known` decides which root names are, `names` lists them."""
     found = Names(text, known, names)
-    if len(text) > LONGEST:
-        found.report("shell-syntax", f"the command has {len(text)} characters, the maximum is {LONGEST}", 0, 1)
+    if len(text) > MAX_LENGTH:
+        found.report("shell-syntax", f"the command has {len(text)} characters, the maximum is {MAX_LENGTH}", 0, 1)
         return CompiledCommand(text, (), tuple(found.problems))
     scanner = Scanner(text, found)
     try:

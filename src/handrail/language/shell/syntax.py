@@ -31,7 +31,7 @@ class CompiledCommand:
 
 
 @frozen
-class Mark:
+class ValueMark:
     """The place of a value of Handrail's in the command."""
 
     source: str
@@ -45,7 +45,7 @@ class Word:
 
     start: int
     text: str = ""
-    marks: list[Mark] = field(default_factory=list[Mark])
+    marks: list[ValueMark] = field(default_factory=list[ValueMark])
     quoted: bool = False
 
 
@@ -54,7 +54,7 @@ class Command:
     """One simple command; `stdin` holds the values in its here-documents and in what is piped into it."""
 
     words: list[Word] = field(default_factory=list[Word])
-    stdin: list[Mark] = field(default_factory=list[Mark])
+    stdin: list[ValueMark] = field(default_factory=list[ValueMark])
     fed: bool = False
 
 

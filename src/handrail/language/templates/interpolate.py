@@ -24,7 +24,7 @@ class Placeholder:
 
 
 @frozen
-class Interpolated:
+class InterpolatedText:
     """Text with placeholders."""
 
     parts: tuple[str | Placeholder, ...]
@@ -40,7 +40,7 @@ class Interpolated:
                 return None
 
 
-def parse_text(text: str) -> Interpolated:
+def parse_text(text: str) -> InterpolatedText:
     """Parse a value of a workflow file."""
     parts: list[str | Placeholder] = []
     warnings: list[Problem] = []
@@ -62,7 +62,7 @@ def parse_text(text: str) -> Interpolated:
             at = close + 1
     pending += text[at:]
     parts += [pending] if pending or not parts else []
-    return Interpolated(tuple(parts), tuple(warnings))
+    return InterpolatedText(tuple(parts), tuple(warnings))
 
 
 def actions_warning(text: str, start: int) -> Problem:

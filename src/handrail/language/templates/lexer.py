@@ -11,14 +11,14 @@ from typing import Literal, NoReturn
 from handrail.frozen import frozen
 from handrail.language.problems import LanguageError, Problem
 
-LONGEST = 1 << 20
+MAX_LENGTH = 1 << 20
 """The most characters of one template."""
 
 _OPENING = re.compile(r"\{\{-?|\{%-?|\{#-?")
 _CLOSERS = {"{{": "}}", "{%": "%}", "{#": "#}"}
 _END_RAW = re.compile(r"\{%-?\s*endraw\s*-?%\}")
 _MARK = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[(\[{]|[)\]}]""", re.DOTALL)
-FARTHEST = 20_000
+MAX_OFFSET = 20_000
 """How far an end is searched for, so that many openings without an end stay cheap."""
 
 
@@ -41,8 +41,8 @@ def refuse(message: str, start: int, end: int, hint: str | None = None) -> NoRet
 
 def pieces(text: str) -> list[Piece]:
     """Split a template."""
-    if len(text) > LONGEST:
-        refuse(f"the template has {len(text)} characters, the maximum is {LONGEST}", 0, 0)
+    if len(text) > MAX_LENGTH:
+        refuse(f"the template has {len(text)} characters, the maximum is {MAX_LENGTH}", 0, 0)
     return _strip_whitespace(_drop_tag_lines(_split(text)))
 
 
@@ -152,7 +152,7 @@ def _strip_end(result: list[Piece]) -> None:
 def find_close(text: str, start: int, closer: str) -> int:
     """Return the offset of the closer of what begins before `start`, or -1; unclosed quotes are ignored."""
     depth = 0
-    end = min(len(text), start + FARTHEST)
+    end = min(len(text), start + MAX_OFFSET)
     for match in _MARK.finditer(text, start, end):
         mark = match[0]
         if depth == 0 and text.startswith(closer, match.start()):

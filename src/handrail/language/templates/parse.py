@@ -9,12 +9,12 @@ from handrail.language.expressions.syntax import Expression
 from handrail.language.problems import LanguageError, Problem
 from handrail.language.templates.check import check_template, template_refs
 from handrail.language.templates.lexer import Piece, pieces, refuse
-from handrail.language.templates.render import Filled, render, render_parts
+from handrail.language.templates.render import OutputValue, render, render_parts
 from handrail.language.templates.syntax import Branch, For, If, Output, Part, Template, Text
 from handrail.model.suggest import did_you_mean
 
 __all__ = [
-    "Filled",
+    "OutputValue",
     "Template",
     "check_template",
     "parse_template",
@@ -25,7 +25,7 @@ __all__ = [
     "templates_in_value",
 ]
 
-DEEPEST = 32
+MAX_DEPTH = 32
 """Levels of nested tags."""
 
 _TAG = re.compile(r"\s*(\w+)")
@@ -121,8 +121,8 @@ class _Parser:
         if name not in ("if", "for"):
             _refuse_tag(piece)
         self._depth += 1
-        if self._depth > DEEPEST:
-            refuse(f"tags nest deeper than {DEEPEST} levels", piece.start, piece.end)
+        if self._depth > MAX_DEPTH:
+            refuse(f"tags nest deeper than {MAX_DEPTH} levels", piece.start, piece.end)
         part = self._parse_if(piece) if name == "if" else self._parse_for(piece)
         self._depth -= 1
         return [part]

@@ -16,7 +16,7 @@ class _Start:
 
 
 @frozen
-class Filled:
+class OutputValue:
     """A value in place of an output of the template."""
 
     output: Output
@@ -34,7 +34,7 @@ def render_parts(
     template: Template,
     scope: Mapping[str, object],
     limits: Limits = Limits(),  # noqa: B008 - frozen
-) -> list[str | Filled]:
+) -> list[str | OutputValue]:
     """Render a template, with the author's text and the values separate."""
     writer = _Writer(Budget(limits, _Start()))
     writer.write(template.parts, scope)
@@ -43,7 +43,7 @@ def render_parts(
 
 class _Writer:
     def __init__(self, budget: Budget) -> None:
-        self.out: list[str | Filled] = []
+        self.out: list[str | OutputValue] = []
         self._budget = budget
         self._size = 0
 
@@ -57,7 +57,7 @@ class _Writer:
                     value = evaluate_within(expression, scope, self._budget)
                     text = text_of(value, self._budget)
                     self._count(text)
-                    self.out.append(Filled(part, value, text))
+                    self.out.append(OutputValue(part, value, text))
                 case If():
                     self._write_if(part, scope)
                 case For():

@@ -24,7 +24,7 @@ EndReason: TypeAlias = Literal["skipped", "replaced", "timeout"]
 """Why a run ended, if neither its steps nor a person decided that."""
 IfRunning: TypeAlias = Literal["skip", "queue", "stop_old"]
 Decision: TypeAlias = Literal["approve", "revise", "reject"]
-Hands: TypeAlias = Literal["all", "agents"]
+Performer: TypeAlias = Literal["all", "agents"]
 """Which steps the holder of a run performs: all, or only those of agents; the engine performs the rest."""
 GapSeverity: TypeAlias = Literal["info", "warning", "critical"]
 ShortfallCode: TypeAlias = Literal[
@@ -824,7 +824,7 @@ class RunTaken:
 
     by: str
     at: float
-    hands: Hands = "all"
+    hands: Performer = "all"
     kind: Literal["run_taken"] = "run_taken"
 
 

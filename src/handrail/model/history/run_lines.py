@@ -111,7 +111,7 @@ _TYPES: "dict[str, tuple[type, ...]]" = {
     **dict.fromkeys(("input", "progress", "observed", "admission"), _MAP),
 }
 _TIMES = ("started_at", "born", "completed_at", "until", "active_at")
-_MOST_TIME = 1e11
+_MAX_TIME = 1e11
 """The largest time, in seconds since 1970, that can be shown as a date."""
 
 
@@ -132,7 +132,7 @@ def _misfit(line: Any) -> str:
     for name, types in _TYPES.items():
         if name in given and type(given[name]) not in types:
             return f"the value of '{name}' is not valid"
-    if any(not 0 <= (given.get(name) or 0) < _MOST_TIME for name in _TIMES):
+    if any(not 0 <= (given.get(name) or 0) < _MAX_TIME for name in _TIMES):
         return "a time in it is not valid"
     progress = given.get("progress")
     return "" if progress is None or progress.keys() >= {"address", "what", "number"} else "'progress' is incomplete"

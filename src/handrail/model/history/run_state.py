@@ -11,14 +11,14 @@ from handrail.model.history.events import (
     Admission,
     BlockReason,
     EndReason,
-    Hands,
     Parent,
+    Performer,
     RunStatus,
     StepStatus,
     WaitReason,
 )
 from handrail.model.history.named_blobs import BlobDigest
-from handrail.model.history.spending import NOTHING, Spent
+from handrail.model.history.spending import NOTHING, Spending
 from handrail.model.history.trees import Tree, TreeSource
 from handrail.model.workflow.settings import NO_POLICY, NO_PROJECT, AgentPolicy, Budget, Project
 from handrail.model.workflow.values import JsonValue
@@ -30,7 +30,7 @@ CLOCK_JUMP = 0.5
 """Seconds: a smaller difference between two readings of the clock is noise."""
 FILTER_GAP = "git filter"
 """The gap that is recorded if files cannot be stored as the repository wants it."""
-MOST_GIT_CHANGES = 5
+MAX_GIT_CHANGES = 5
 """The most changed git settings that are named in a sentence."""
 
 _NO_ROUNDS: "Queue[JsonValue]" = Queue()
@@ -249,7 +249,7 @@ class RunState:
     """Effects that cannot be undone, with their sequence numbers."""
     held_by: str = ""
     """Who drives the run; empty means the engine."""
-    hands: Hands = "all"
+    hands: Performer = "all"
     """Which steps its holder performs."""
     autonomy: str = "guided"
     risk: str = "conservative"
@@ -286,7 +286,7 @@ class RunState:
     """The latest progress that the agent of a step reported, with the number under which that step is pending."""
     children: "HashTrieMap[str, JsonValue]" = field(default_factory=_empty_map)
     """Runs that its agents started with a tool, each with what it had spent when it last ended."""
-    spent: Spent = NOTHING
+    spent: Spending = NOTHING
     allowance: dict[str, float] = field(default_factory=dict[str, float])
     around: Budget | None = None
     """The budget of the runs around it, from which the allowance is left."""
@@ -379,9 +379,9 @@ def run_diff_base(state: RunState) -> str:
 
 def git_changes_words(changes: Sequence[str]) -> str:
     """Describe which settings were changed; empty if there are none."""
-    more = f"; and {len(changes) - MOST_GIT_CHANGES} more" if len(changes) > MOST_GIT_CHANGES else ""
+    more = f"; and {len(changes) - MAX_GIT_CHANGES} more" if len(changes) > MAX_GIT_CHANGES else ""
     said = "git settings of the repository that start programs were changed and not yet accepted"
-    return f"{said}: {'; '.join(changes[:MOST_GIT_CHANGES])}{more}" if changes else ""
+    return f"{said}: {'; '.join(changes[:MAX_GIT_CHANGES])}{more}" if changes else ""
 
 
 def update_state(state: RunState, **changes: Any) -> RunState:

@@ -26,7 +26,7 @@ TIME_ONLY = frozenset({"seconds"})
 
 
 @frozen
-class Spent:
+class Spending:
     """What agents spent in this run and the runs it started."""
 
     usd: float = 0.0
@@ -39,14 +39,14 @@ class Spent:
     estimated: float = 0.0
     """The part of the dollars that no agent reported."""
 
-    def plus(self, more: Mapping[str, float]) -> "Spent":
+    def plus(self, more: Mapping[str, float]) -> "Spending":
         """Return the sum."""
         if more.keys() <= TIME_ONLY:
             if not more.get("seconds"):
                 return self
             seconds = round(self.seconds + more.get("seconds", 0.0), 3)
-            return Spent(self.usd, self.tokens, self.agent_calls, self.unpriced, seconds, self.estimated)
-        return Spent(
+            return Spending(self.usd, self.tokens, self.agent_calls, self.unpriced, seconds, self.estimated)
+        return Spending(
             round(self.usd + more.get("usd", 0.0), 6),
             self.tokens + int(more.get("tokens", 0)),
             self.agent_calls + int(more.get("agent_calls", 0)),
@@ -56,4 +56,4 @@ class Spent:
         )
 
 
-NOTHING = Spent()
+NOTHING = Spending()

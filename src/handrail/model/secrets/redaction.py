@@ -12,20 +12,20 @@ from json import dumps
 from handrail.frozen import frozen
 from handrail.model.secrets.credential_forms import CredentialForms, Form, compile_pattern
 
-SHORTEST = 8
+MIN_LENGTH = 8
 """A shorter value is not treated as a secret: hiding it would hide unrelated words."""
-SHORTEST_LINE = 16
+MIN_LINE_LENGTH = 16
 """A line of a multi-line value that is at least this long is also hidden on its own."""
-HELD = 128 << 10
+MAX_HELD_BYTES = 128 << 10
 """The most bytes that are held back while more may follow."""
-MOST_PASSES = 8
+MAX_PASSES = 8
 _HIDDEN = re.compile(rb"[^\r\n]+")
 _OPEN = re.compile(rb"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY")
 _CLOSED = re.compile(rb"-----END [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-----")
 
 
 @frozen
-class Found:
+class SecretMatch:
     """A secret in some bytes, and what it is: the kind of credential, or the variable whose value it is."""
 
     start: int
@@ -52,12 +52,12 @@ class Redactor:
         """Return a redactor that knows the secrets of two places."""
         return Redactor({}, self._forms, other, self)
 
-    def find(self, data: bytes, *, forms: bool = True) -> list[Found]:
+    def find(self, data: bytes, *, forms: bool = True) -> list[SecretMatch]:
         """Find the secrets, in order and without overlap; without `forms` only known values."""
         if not self._words and forms and not self._forms.can_match(data):
             return []
         found = [
-            Found(*_keep_escapes_whole(data, *at), self._names[word], *at)
+            SecretMatch(*_keep_escapes_whole(data, *at), self._names[word], *at)
             for word in self._words
             for at in _find_all(data, word)
         ]
@@ -67,7 +67,7 @@ class Redactor:
 
     def data(self, data: bytes, *, forms: bool = True) -> bytes:
         """Mask every secret; masking again changes nothing."""
-        for _ in range(MOST_PASSES):
+        for _ in range(MAX_PASSES):
             found = self.find(data, forms=forms)
             masked = _mask_secrets(data, found) if found else data
             if masked == data:
@@ -98,9 +98,9 @@ class Redactor:
             )
         begun = next((each for each in self._begun if data.endswith(each, 0, end)), b"")
         end = self._boundary_before(data, end - len(begun)) if begun else end
-        if len(data) - end <= HELD:
+        if len(data) - end <= MAX_HELD_BYTES:
             return end
-        end = len(data) - HELD // 2
+        end = len(data) - MAX_HELD_BYTES // 2
         return self._boundary_before(data, end) or end
 
     def _boundary_before(self, data: bytes, end: int) -> int:
@@ -120,18 +120,18 @@ def _spellings(named: Iterable[tuple[str, str]]) -> dict[bytes, str]:
     """Map every spelling of a value to its name: as it is, in JSON, and each of its long lines separately."""
     names: dict[bytes, str] = {}
     for name, value in named:
-        lines = [line for line in value.splitlines() if len(line.strip()) >= SHORTEST_LINE]
+        lines = [line for line in value.splitlines() if len(line.strip()) >= MIN_LINE_LENGTH]
         for each in (value, value.strip(), *(lines if len(lines) > 1 or "\n" in value else ())):
-            if len(each) >= SHORTEST and each.strip("*"):
+            if len(each) >= MIN_LENGTH and each.strip("*"):
                 inner = (dumps(each)[1:-1], dumps(each, ensure_ascii=False)[1:-1])
                 for word in (each, *inner, *(one.replace("/", "\\/") for one in inner)):
                     names.setdefault(word.encode("utf-8", "surrogatepass"), name)
     return names
 
 
-def _build_found(data: bytes, form: Form, match: "re.Match[bytes]") -> Found:
+def _build_found(data: bytes, form: Form, match: "re.Match[bytes]") -> SecretMatch:
     start, end = match.span(match.re.groups and 1)
-    return Found(*_keep_escapes_whole(data, start, end), form.kind, *match.span())
+    return SecretMatch(*_keep_escapes_whole(data, start, end), form.kind, *match.span())
 
 
 def _find_all(data: bytes, word: bytes) -> Iterator[tuple[int, int]]:
@@ -149,8 +149,8 @@ def _keep_escapes_whole(data: bytes, start: int, end: int) -> tuple[int, int]:
     return start + before % 2, max(start + before % 2, end - trailing % 2)
 
 
-def _merge_overlaps(found: list[Found]) -> list[Found]:
-    joined: list[Found] = []
+def _merge_overlaps(found: list[SecretMatch]) -> list[SecretMatch]:
+    joined: list[SecretMatch] = []
     for each in found:
         last = joined[-1] if joined else None
         if each.start == each.end:
@@ -159,11 +159,11 @@ def _merge_overlaps(found: list[Found]) -> list[Found]:
             joined.append(each)
         elif each.end > last.end:
             since, until = min(last.since, each.since), max(last.until, each.until)
-            joined[-1] = Found(last.start, each.end, last.kind, since, until)
+            joined[-1] = SecretMatch(last.start, each.end, last.kind, since, until)
     return joined
 
 
-def _mask_secrets(data: bytes, found: list[Found]) -> bytes:
+def _mask_secrets(data: bytes, found: list[SecretMatch]) -> bytes:
     pieces: list[bytes] = []
     at = 0
     for each in found:

@@ -45,9 +45,9 @@ class Convergence:
     plateau: int = 2
 
 
-MOST_REPAIRS = 3
+MAX_REPAIRS = 3
 """The most fixes in one round of a review loop that may leave its checks red."""
-MOST_ASKS = 2
+MAX_ASKS = 2
 """How often reviewer and arbiter are asked in one round until their answer has the requested form."""
 
 

@@ -8,7 +8,7 @@ from handrail.frozen import frozen
 
 
 @frozen
-class Named:
+class AgentChoice:
     """An agent, a model, or both; None for what is not named."""
 
     agent: str | None = None
@@ -21,7 +21,7 @@ class Named:
 
 
 @frozen
-class Known:
+class KnownCapability:
     """A capability that an agent is known to have: by which tools, and with which access."""
 
     name: str
@@ -42,18 +42,20 @@ class AgentNames:
     labels: frozenset[str] = frozenset()
     """Labels of an issue that name an agent as they are; any other agent is named by `agent:NAME`."""
 
-    capabilities: Mapping[str, tuple[Known, ...]] = field(default_factory=dict[str, tuple[Known, ...]])
+    capabilities: Mapping[str, tuple[KnownCapability, ...]] = field(
+        default_factory=dict[str, tuple[KnownCapability, ...]]
+    )
     """The known capabilities of each agent."""
 
-    def read(self, agent: str | None, model: str | None = None) -> Named:
+    def read(self, agent: str | None, model: str | None = None) -> AgentChoice:
         """Read the name of an agent, which may include its model, or be a model that only one agent has."""
         name, _, inline = (agent or "").strip().partition("/")
         name = self.other_names.get(name.lower(), name)
         wanted = model or inline or None
         owner = self.owner_of(name)
         if owner is not None:
-            return Named(owner, wanted or name)
-        return Named(name or (self.owner_of(wanted) if wanted else None), wanted)
+            return AgentChoice(owner, wanted or name)
+        return AgentChoice(name or (self.owner_of(wanted) if wanted else None), wanted)
 
     def owner_of(self, model: str) -> str | None:
         """Find the only agent that has a model; None if several may, or none is known."""

@@ -9,11 +9,11 @@ from handrail.late_import import late_import
 from handrail.model.diagnostics import Report
 from handrail.model.workflow.agent_names import AgentNames
 from handrail.model.workflow.settings import NO_POLICY, AgentPolicy
-from handrail.operations.workflows.repository_config import CONFIG, Configured, read_configured
-from handrail.ports.agent_definitions import AgentDefinition, Defined
+from handrail.operations.workflows.repository_config import CONFIG, RepositorySettings, read_configured
+from handrail.ports.agent_definitions import AgentDefinition, LoadedDefinition
 from handrail.ports.agents import Agent, AgentCatalog, AgentTable
 from handrail.sources.folders import Folders
-from handrail.sources.tiers import Place
+from handrail.sources.tiers import Location
 
 if TYPE_CHECKING:
     from handrail.sources.config import agents_file
@@ -64,21 +64,23 @@ class ConfiguredAgents:
         named = (name for each in described if isinstance(each, AgentDefinition) for name in each.variables)
         return tuple(dict.fromkeys((*self._catalog.variables_in(environ), *named)))
 
-    def _find_known_installed(self, configured: Configured | None) -> tuple[str, ...]:
+    def _find_known_installed(self, configured: RepositorySettings | None) -> tuple[str, ...]:
         known = self._read_known_agents()
         return _filter_installed(self._table(configured, known), tuple(each.name for each in known))
 
-    def _table(self, configured: Configured | None, known: tuple[Defined, ...] = ()) -> AgentTable:
-        own: tuple[Defined, ...] = ()
+    def _table(self, configured: RepositorySettings | None, known: tuple[LoadedDefinition, ...] = ()) -> AgentTable:
+        own: tuple[LoadedDefinition, ...] = ()
         if configured is not None and not configured.distrust:
             own = configured.config.agents
         return self._catalog.define((*known, *_read_users_agents(self._folders), *own))
 
-    def _read_known_agents(self) -> tuple[Defined, ...]:
+    def _read_known_agents(self) -> tuple[LoadedDefinition, ...]:
         return agents_file.read_agents_file(self._catalog.definitions, Report())
 
-    def _read_repository_config(self, repository: str | None) -> Configured | None:
-        return None if repository is None else read_configured(Place(self._folders, Path(repository), Path(repository)))
+    def _read_repository_config(self, repository: str | None) -> RepositorySettings | None:
+        return (
+            None if repository is None else read_configured(Location(self._folders, Path(repository), Path(repository)))
+        )
 
 
 def _filter_installed(table: AgentTable, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -100,7 +102,7 @@ def _has_agent_config(folders: Folders) -> bool:
         return True  # It exists and cannot be inspected; reading it reports why.
 
 
-def _read_users_agents(folders: Folders) -> tuple[Defined, ...]:
+def _read_users_agents(folders: Folders) -> tuple[LoadedDefinition, ...]:
     """Read the user's own agents; an unreadable file is an error, since nobody can know what it would say."""
     if not _has_agent_config(folders):
         return ()
@@ -121,7 +123,7 @@ def override_of(agent: str, model: str, names: AgentNames) -> str:
     return names.read(agent, model or None).text
 
 
-def policy_of(configured: Configured | None, here: tuple[str, ...]) -> AgentPolicy:
+def policy_of(configured: RepositorySettings | None, here: tuple[str, ...]) -> AgentPolicy:
     """Return the agent of steps that name none, and the fallbacks; an untrusted configuration does not count.
 
     `here` are the agents that are installed.

@@ -8,10 +8,10 @@ from pathlib import Path
 from handrail.frozen import frozen
 from handrail.ports.agent_profiles import AgentProfile
 from handrail.ports.agents import Abilities, AgentCatalog
-from handrail.ports.programs import Installed, Programs
+from handrail.ports.programs import InstalledProgram, Programs
 
 ORDER = ("read", "edit", "full")
-KEPT: tuple[tuple[str, str], ...] = (
+HEALTH_FIELDS: tuple[tuple[str, str], ...] = (
     ("tools", "tool lists"),
     ("single_turn", "single turn"),
     ("schema", "shape of the result"),
@@ -43,7 +43,7 @@ class AgentHealth:
 
 
 def examine_agents(
-    catalog: AgentCatalog, programs: Programs, found: Mapping[str, Installed | None], environ: Mapping[str, str]
+    catalog: AgentCatalog, programs: Programs, found: Mapping[str, InstalledProgram | None], environ: Mapping[str, str]
 ) -> tuple[AgentHealth, ...]:
     """Examine every agent whose program was looked for, without calling its service."""
     profiles = tuple(each for each in catalog.profiles if each.program in found)
@@ -64,10 +64,12 @@ def access_words(can: Abilities) -> str:
 def list_unsupported(can: Abilities) -> tuple[str, ...]:
     """List what a step may ask for and the agent cannot enforce."""
     levels = (f"access {level}" for level in ORDER if level not in can.access)
-    return (*levels, *(words for name, words in KEPT if name in REFUSED and not getattr(can, name)))
+    return (*levels, *(words for name, words in HEALTH_FIELDS if name in REFUSED and not getattr(can, name)))
 
 
-def _health(profile: AgentProfile, found: Installed | None, can: Abilities, *, logged_in: bool | None) -> AgentHealth:
+def _health(
+    profile: AgentProfile, found: InstalledProgram | None, can: Abilities, *, logged_in: bool | None
+) -> AgentHealth:
     name, way = profile.name, profile.login.way
     if found is None:
         return AgentHealth(name, installed=False, version=None, logged_in=None, login=profile.install, can=can)

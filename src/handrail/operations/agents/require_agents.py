@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from handrail.engine.prompts.choose_agent import Choice, Given, choose_agent
+from handrail.engine.prompts.choose_agent import AgentContext, Choice, choose_agent
 from handrail.errors import EnvironmentFault, InvalidWorkflow, NotFound, UsageError
 from handrail.late_import import late_import
 from handrail.model.parts import parts, walk_steps
 from handrail.model.workflow.actions import AgentAction
-from handrail.model.workflow.agent_names import AgentNames, Named
+from handrail.model.workflow.agent_names import AgentChoice, AgentNames
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.settings import AgentPolicy, AgentTask, confinement
 from handrail.ports.agents import (
@@ -31,7 +31,9 @@ else:
     tmux_view = late_import("handrail.operations.views.tmux")
 
 
-def require_agents(plans: tuple[Plan, ...], given: Given, known: Agents, pulled: Plan | None = None) -> tuple[str, ...]:
+def require_agents(
+    plans: tuple[Plan, ...], given: AgentContext, known: Agents, pulled: Plan | None = None
+) -> tuple[str, ...]:
     """Name the agents of a run; refuse one that is not installed, or that cannot do what a step asks of it.
 
     In a pulled plan a connected agent performs the plain agent steps: nothing has to be installed for them.
@@ -63,7 +65,7 @@ def _performer(choice: Choice, known: Agents, names: AgentNames) -> tuple[Agent,
     """Return the chosen agent, or its first installed fallback; if there is none, say how to install the chosen one."""
     if choice.agent is None:
         raise _make_no_agent_error(known.list_installed(), known.catalog)
-    chain = (Named(choice.agent, choice.model), *(names.read(text) for text in choice.instead))
+    chain = (AgentChoice(choice.agent, choice.model), *(names.read(text) for text in choice.instead))
     agents = [(known.find(each.agent), each.model) for each in chain]
     found = next((pair for pair in agents if is_installed(pair[0])), None)
     if found is None:

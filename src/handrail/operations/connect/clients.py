@@ -9,11 +9,11 @@ from pathlib import Path
 from handrail.errors import NotFound, UsageError
 from handrail.model.suggest import did_you_mean
 from handrail.operations.connect.config_text import Data
-from handrail.operations.connect.connection import Target, path_in_project, path_of_user
+from handrail.operations.connect.connection import FileTarget, path_in_project, path_of_user
 from handrail.ports.agent_profiles import ConnectedClient
 from handrail.sources.folders import HOME
 from handrail.sources.library import library_root
-from handrail.sources.tiers import Place
+from handrail.sources.tiers import Location
 
 SKILL = "skills/handrail/SKILL.md"
 PROGRAM = "handrail"
@@ -28,7 +28,7 @@ def find_client(clients: Sequence[ConnectedClient], name: str) -> ConnectedClien
     return known[name]
 
 
-def config_target(client: ConnectedClient, place: Place, environ: Mapping[str, str], *, project: bool) -> Target:
+def config_target(client: ConnectedClient, place: Location, environ: Mapping[str, str], *, project: bool) -> FileTarget:
     """Describe what a client's configuration should hold, the user's or a repository's."""
     if project:
         if not client.project:
@@ -40,16 +40,16 @@ def config_target(client: ConnectedClient, place: Place, environ: Mapping[str, s
         variables = {HOME: environ[HOME]} if environ.get(HOME) else {}
         entry = _entry(client, (handrail_program(), "mcp"), variables)
         path = path_of_user(client.user, environ, Path.home()).resolve()
-    return Target(path=path, form=client.form, table=client.table, entry=entry)
+    return FileTarget(path=path, form=client.form, table=client.table, entry=entry)
 
 
-def skill_target(folder: Path) -> Target:
+def skill_target(folder: Path) -> FileTarget:
     """Describe what a folder of skills should hold."""
     text = (library_root() / SKILL).read_text("utf-8")
-    return Target(path=(folder / "handrail" / "SKILL.md").resolve(), form=None, entry={}, whole=text)
+    return FileTarget(path=(folder / "handrail" / "SKILL.md").resolve(), form=None, entry={}, whole=text)
 
 
-def skill_folder(client: ConnectedClient, place: Place, environ: Mapping[str, str], *, project: bool) -> Path:
+def skill_folder(client: ConnectedClient, place: Location, environ: Mapping[str, str], *, project: bool) -> Path:
     """Return the folder in which a client's agent looks for skills."""
     if client.skills is None:
         hint = f"handrail connect --skill DIR, with the folder where {client.title} looks for them"
@@ -78,7 +78,7 @@ def _entry(client: ConnectedClient, words: tuple[str, ...], variables: Mapping[s
     return {**typed, **command, **({client.environment: dict(variables)} if variables else {}), **more}
 
 
-def _root(place: Place) -> Path:
+def _root(place: Location) -> Path:
     if place.repository is None:
         raise UsageError("there is no repository here", next_step="omit --project, or go to a repository")
     return place.repository

@@ -17,7 +17,7 @@ NAME = "handrail"
 UNIT = "  "
 
 
-class UnfitText(Exception):
+class UneditableText(Exception):
     """A text that cannot be edited; its message is the end of a sentence about the file."""
 
 
@@ -29,9 +29,9 @@ def read_config(form: ConfigForm, text: str) -> Data:
         read = tomllib.loads(text) if form == "toml" else read_jsonc(text)
     except (ValueError, RecursionError) as error:
         words = " ".join(str(error).split()) or type(error).__name__
-        raise UnfitText(f"it cannot be read as {form.upper()}: {words}") from error
+        raise UneditableText(f"it cannot be read as {form.upper()}: {words}") from error
     if not isinstance(read, dict):
-        raise UnfitText("it is not a table of settings")
+        raise UneditableText("it is not a table of settings")
     return cast("Data", read)
 
 
@@ -39,7 +39,7 @@ def find_entry(form: ConfigForm, text: str, table: str) -> Data | None:
     """Return the entry of Handrail, or None if there is none."""
     servers = read_config(form, text).get(table, {})
     if not isinstance(servers, dict):
-        raise UnfitText(f"'{table}' in it is not a table")
+        raise UneditableText(f"'{table}' in it is not a table")
     found = cast("Data", servers).get(NAME)
     return cast("Data", found) if isinstance(found, dict) else None if found is None else {"": found}
 
@@ -52,14 +52,14 @@ def write_entry(form: ConfigForm, table: str, entry: Data) -> str:
 def insertion(form: ConfigForm, text: str, table: str, entry: Data) -> tuple[int, str]:
     """Return where to insert what; raise UnfitText if the result would not be right."""
     if find_entry(form, text, table) is not None:
-        raise UnfitText("it already has such an entry")
+        raise UneditableText("it already has such an entry")
     before = read_config(form, text)
     at, words = _toml_insertion(text, table, entry) if form == "toml" else _json_insertion(text, table, entry)
     words = words.replace("\n", "\r\n") if "\r\n" in text else words
     wanted = deepcopy(before)
     wanted.setdefault(table, {})[NAME] = entry
     if read_config(form, text[:at] + words + text[at:]) != wanted:
-        raise UnfitText("it is written in a way that Handrail cannot add to")
+        raise UneditableText("it is written in a way that Handrail cannot add to")
     return at, words
 
 
@@ -74,7 +74,7 @@ def remove_entry(form: ConfigForm, text: str, table: str, *, with_table: bool) -
     )
     left = read_config(form, made)
     if left != wanted and left != {key: value for key, value in wanted.items() if key != table or value}:
-        raise UnfitText("it was rewritten in a way that Handrail cannot undo")
+        raise UneditableText("it was rewritten in a way that Handrail cannot undo")
     return made
 
 

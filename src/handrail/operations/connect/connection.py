@@ -10,7 +10,7 @@ from handrail.frozen import frozen
 from handrail.operations.atomic_files import replace_file
 from handrail.operations.connect.config_text import (
     Data,
-    UnfitText,
+    UneditableText,
     find_entry,
     insertion,
     read_config,
@@ -28,7 +28,7 @@ _NOT_OURS = "which was not written by this command"
 
 
 @frozen(kw_only=True)
-class Target:
+class FileTarget:
     """What a file should hold."""
 
     path: Path
@@ -47,7 +47,7 @@ class Target:
 
 
 @frozen
-class Standing:
+class FileStatus:
     """The state of a file."""
 
     state: State
@@ -56,23 +56,23 @@ class Standing:
     problem: str = ""
 
 
-def look_at(target: Target, receipts: Receipts) -> Standing:
+def look_at(target: FileTarget, receipts: Receipts) -> FileStatus:
     """Compare a file with what it should hold."""
     try:
         text = _read(target.path)
         if text is None or (target.form is not None and _entry(target, text) is None):
-            return Standing("absent", text)
+            return FileStatus("absent", text)
         same = text == target.whole if target.form is None else _entry(target, text) == target.entry
         ours = receipts.find(target.path) is not None
         problem = (
             "" if same or ours else f"it contains {'another text' if target.form is None else _OTHER}, {_NOT_OURS}"
         )
-        return Standing("present" if same else "different", text, problem)
-    except UnfitText as error:
-        return Standing("unreadable", None, str(error))
+        return FileStatus("present" if same else "different", text, problem)
+    except UneditableText as error:
+        return FileStatus("unreadable", None, str(error))
 
 
-def write(target: Target, receipts: Receipts) -> bool:
+def write(target: FileTarget, receipts: Receipts) -> bool:
     """Write what is missing, and return whether anything was; what somebody else wrote is never replaced."""
     standing = look_at(target, receipts)
     if standing.state == "present":
@@ -85,7 +85,7 @@ def write(target: Target, receipts: Receipts) -> bool:
     text = standing.text or ""
     try:
         at, words = (0, target.whole) if target.form is None else _find_insertion(target, text)
-    except UnfitText as error:
+    except UneditableText as error:
         raise _refusal(target, str(error)) from error
     made = _make_folders(target.path.parent)
     has_table = target.form is not None and target.table in read_config(target.form, text.removeprefix(_BOM))
@@ -95,7 +95,7 @@ def write(target: Target, receipts: Receipts) -> bool:
     return True
 
 
-def take_back(target: Target, receipts: Receipts) -> bool:
+def take_back(target: FileTarget, receipts: Receipts) -> bool:
     """Remove what was written, and return whether there was anything."""
     receipt, text = receipts.find(target.path), _read_or_refuse(target)
     if receipt is None:
@@ -112,7 +112,7 @@ def take_back(target: Target, receipts: Receipts) -> bool:
     return text is not None and left != text
 
 
-def _remove_insertion(target: Target, text: str, receipt: Receipt) -> str:
+def _remove_insertion(target: FileTarget, text: str, receipt: Receipt) -> str:
     """Return what remains: the text around the insertion, or if the file was rewritten, all but the entry."""
     if text.count(receipt.text) == 1:
         left = text.replace(receipt.text, "")
@@ -128,29 +128,29 @@ def _remove_insertion(target: Target, text: str, receipt: Receipt) -> str:
         plain = text.removeprefix(_BOM)
         mark = text[: len(text) - len(plain)]
         return mark + remove_entry(target.form, plain, target.table, with_table=receipt.table)
-    except UnfitText as error:
+    except UneditableText as error:
         raise _refusal(target, str(error), remove=True) from error
 
 
-def _is_gone(target: Target, text: str) -> bool:
+def _is_gone(target: FileTarget, text: str) -> bool:
     try:
         return _entry(target, text) is None
-    except UnfitText:
+    except UneditableText:
         return False
 
 
-def _is_empty(target: Target, text: str) -> bool:
+def _is_empty(target: FileTarget, text: str) -> bool:
     return not text.strip() or (target.form == "json" and not read_config("json", text.removeprefix(_BOM)))
 
 
-def _entry(target: Target, text: str) -> Data | None:
+def _entry(target: FileTarget, text: str) -> Data | None:
     return None if target.form is None else find_entry(target.form, text.removeprefix(_BOM), target.table)
 
 
-def _find_insertion(target: Target, text: str) -> tuple[int, str]:
+def _find_insertion(target: FileTarget, text: str) -> tuple[int, str]:
     mark = len(text) - len(text.removeprefix(_BOM))
     if target.form is None:
-        raise UnfitText("it is not a configuration")
+        raise UneditableText("it is not a configuration")
     at, words = insertion(target.form, text[mark:], target.table, target.entry)
     return at + mark, words
 
@@ -161,19 +161,19 @@ def _read(path: Path) -> str | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except UnicodeDecodeError as error:
-        raise UnfitText("it is not UTF-8 text") from error
+        raise UneditableText("it is not UTF-8 text") from error
     except OSError as error:
-        raise UnfitText(f"it cannot be read: {reason(error)}") from error
+        raise UneditableText(f"it cannot be read: {reason(error)}") from error
 
 
-def _read_or_refuse(target: Target) -> str | None:
+def _read_or_refuse(target: FileTarget) -> str | None:
     try:
         return _read(target.path)
-    except UnfitText as error:
+    except UneditableText as error:
         raise _refusal(target, str(error), remove=True) from error
 
 
-def _refusal(target: Target, why: str, *, remove: bool = False) -> UsageError:
+def _refusal(target: FileTarget, why: str, *, remove: bool = False) -> UsageError:
     shown = printable(str(target.path))
     if target.form is None:
         return UsageError(

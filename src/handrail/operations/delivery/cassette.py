@@ -15,7 +15,7 @@ from handrail.operations.views.run_tree import family
 from handrail.ports.log import Log
 from handrail.ports.processes import Ended, Processes
 from handrail.ports.workspaces import Workspaces
-from handrail.runtime.handlers.agents.handler import MOST_TRANSCRIPT, SLOT
+from handrail.runtime.handlers.agents.handler import MAX_TRANSCRIPT, SLOT
 from handrail.runtime.history import events_by_one_clock, state_before, state_of
 
 
@@ -74,7 +74,7 @@ class Recording:
             )
 
     def _lines(self, place: Path) -> list[bytes]:
-        return self.processes.read_output(str(place), "stdout", MOST_TRANSCRIPT, tail=False).split(b"\n")[:-1]
+        return self.processes.read_output(str(place), "stdout", MAX_TRANSCRIPT, tail=False).split(b"\n")[:-1]
 
     def _patch(self, run: str, seq: int, ended: StepEnded | StepRefused | QuestionAsked | None) -> str:
         tree, before = state_of(self.log, run).tree, state_before(self.log, run, seq).snapshot

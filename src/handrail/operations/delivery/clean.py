@@ -18,11 +18,11 @@ from handrail.runtime.event_records import decode_event
 from handrail.runtime.history import state_of
 from handrail.sources.config.config import KEEP_SNAPSHOTS, read_user_config
 from handrail.sources.folders import Folders
-from handrail.sources.tiers import Place
+from handrail.sources.tiers import Location
 
 
 @frozen
-class Cleaned:
+class CleanResult:
     """What was or would be removed; what stays, with the reasons; and the refs that store removed content."""
 
     removed: tuple[Leftover, ...]
@@ -37,19 +37,21 @@ def retention_here(folders: Folders, now: float) -> Retention:
     def days(repository: str) -> int:
         if own is not None:
             return own
-        configured = read_configured(Place(folders, Path(repository), Path(repository)))
+        configured = read_configured(Location(folders, Path(repository), Path(repository)))
         said = None if configured is None or configured.distrust else configured.config.keep_snapshots
         return KEEP_SNAPSHOTS if said is None else said
 
     return Retention(days, now)
 
 
-def clean(log: Log, workspaces: Delivery, retention: Retention, *, dry_run: bool) -> Cleaned:
+def clean(log: Log, workspaces: Delivery, retention: Retention, *, dry_run: bool) -> CleanResult:
     """Examine everything that runs left behind, and remove what may be removed."""
     known = dict.fromkeys(_repositories(log))
     found = workspaces.survey_leftovers(lambda run: _life(log, run), known, retention)
     if dry_run:
-        return Cleaned(tuple(each for each in found if not each.reasons), tuple(each for each in found if each.reasons))
+        return CleanResult(
+            tuple(each for each in found if not each.reasons), tuple(each for each in found if each.reasons)
+        )
     removed: list[Leftover] = []
     kept: list[Leftover] = []
     refs: list[str] = []
@@ -60,7 +62,7 @@ def clean(log: Log, workspaces: Delivery, retention: Retention, *, dry_run: bool
             kept.append(replace(each, reasons=(fault.message,)))
         else:
             (kept if each.reasons else removed).append(each)
-    return Cleaned(tuple(removed), tuple(kept), tuple(dict.fromkeys(refs)))
+    return CleanResult(tuple(removed), tuple(kept), tuple(dict.fromkeys(refs)))
 
 
 def _life(log: Log, run: str) -> Life:

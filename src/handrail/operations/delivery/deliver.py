@@ -27,7 +27,7 @@ _SHOWN = 20
 
 
 @frozen
-class Applied:
+class ApplyResult:
     """What was applied to a checkout, or undone."""
 
     run: str
@@ -38,7 +38,7 @@ class Applied:
 
 
 @frozen
-class Delivered:
+class DeliveryResult:
     """A run's branch that is now in its base."""
 
     run: str
@@ -49,7 +49,7 @@ class Delivered:
 
 
 @frozen
-class Discarded:
+class DiscardResult:
     """What was removed of a run, and where it is stored."""
 
     run: str
@@ -59,7 +59,7 @@ class Discarded:
     ref: str
 
 
-def apply(log: Log, workspaces: Delivery, run: str, *, accept_git_changes: bool = False) -> Applied:
+def apply(log: Log, workspaces: Delivery, run: str, *, accept_git_changes: bool = False) -> ApplyResult:
     """Apply a run's changes to the user's checkout as uncommitted changes."""
     state = state_of(log, run)
     tree = _require_own_worktree(state)
@@ -67,19 +67,19 @@ def apply(log: Log, workspaces: Delivery, run: str, *, accept_git_changes: bool 
     files = workspaces.apply_to_checkout(replace(tree, commit=diff_base(state)), run)
     workspaces.accept_settings(tree, files)
     unfinished = state.status not in ("succeeded", "cancelled", "failed")
-    return Applied(run, tree.repository, files, unfinished)
+    return ApplyResult(run, tree.repository, files, unfinished)
 
 
-def undo_apply(log: Log, workspaces: Delivery, run: str | None, root: Path) -> Applied:
+def undo_apply(log: Log, workspaces: Delivery, run: str | None, root: Path) -> ApplyResult:
     """Undo what was last applied to a checkout, of one run or of any."""
     found = run or _find_last_applied(log, workspaces, root)
     tree = _require_own_worktree(state_of(log, found))
     files = workspaces.undo_apply(tree, found)
     workspaces.accept_settings(tree, files)
-    return Applied(found, tree.repository, files)
+    return ApplyResult(found, tree.repository, files)
 
 
-def merge(log: Log, workspaces: Delivery, run: str, *, accept_git_changes: bool = False) -> Delivered:
+def merge(log: Log, workspaces: Delivery, run: str, *, accept_git_changes: bool = False) -> DeliveryResult:
     """Merge a run's branch, with everything in its worktree, into its base."""
     state = state_of(log, run)
     tree = _require_own_worktree(state)
@@ -90,7 +90,7 @@ def merge(log: Log, workspaces: Delivery, run: str, *, accept_git_changes: bool 
     found = workspaces.merge_into_base(tree, add_run_trailer(f"Merge {tree.branch}", run))
     match found:
         case Merged():
-            return Delivered(run, tree.branch, tree.base, found.commit, found.already)
+            return DeliveryResult(run, tree.branch, tree.base, found.commit, found.already)
         case Conflict():
             names = ", ".join(found.files) or found.message
             step = f"git switch {tree.base} && git merge {tree.branch}, and resolve it there"
@@ -110,7 +110,7 @@ def require_discardable(log: Log, workspaces: Delivery, run: str) -> bool:
     return True
 
 
-def discard(log: Log, workspaces: Delivery, repositories: Repositories, run: str) -> tuple[Discarded, ...]:
+def discard(log: Log, workspaces: Delivery, repositories: Repositories, run: str) -> tuple[DiscardResult, ...]:
     """Remove the worktrees and branches of a run and its items; everything is stored under refs first."""
     return tuple(
         _discard_worktree(workspaces, repositories, state) for state in reversed(_find_worktree_owners(log, run))
@@ -134,13 +134,13 @@ def _find_worktree_owners(log: Log, run: str) -> tuple[RunState, ...]:
     return tuple(found.values())
 
 
-def _discard_worktree(workspaces: Delivery, repositories: Repositories, state: RunState) -> Discarded:
+def _discard_worktree(workspaces: Delivery, repositories: Repositories, state: RunState) -> DiscardResult:
     tree = tree_of(state)
     if Path(tree.path).is_dir():
         # On top of the run's own snapshots, where `diff` and `apply` look for it afterwards.
         workspaces.snapshot(tree, state.run, state.snapshot)
     commit = repositories.branch_commit(repositories.find_root(Path(tree.repository)), tree.branch)
-    return Discarded(state.run, tree.branch, commit, workspaces.discard(tree, state.run))
+    return DiscardResult(state.run, tree.branch, commit, workspaces.discard(tree, state.run))
 
 
 def _require_own_worktree(state: RunState) -> Tree:

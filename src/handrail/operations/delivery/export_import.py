@@ -56,7 +56,7 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,150}", re.ASCII)
 
 
 @frozen(kw_only=True)
-class Arrival:
+class ImportContext:
     """Who imports a run, when, and which ids are in use here although the log has no run of that name."""
 
     by: str
@@ -65,7 +65,7 @@ class Arrival:
 
 
 @frozen
-class Imported:
+class RunImportResult:
     """The imported run: its id here, its original id, and the number of events."""
 
     run: str
@@ -85,7 +85,7 @@ def export(log: Log, run: str) -> dict[str, Any]:
     return {"format": FORMAT, "version": VERSION, "run": run, "streams": streams, "blobs": blobs}
 
 
-def import_run(log: Log, data: bytes, arrival: Arrival) -> Imported:
+def import_run(log: Log, data: bytes, arrival: ImportContext) -> RunImportResult:
     """Import an exported run; refuse it as a whole if anything in it is not as it was written.
 
     It is held, so that its commands do not run before its new owner agrees, and owns nothing outside the log.
@@ -121,7 +121,7 @@ def import_run(log: Log, data: bytes, arrival: Arrival) -> Imported:
             log.append([kept, *appends[1:]], [])
         except VersionConflict:
             continue
-        return Imported(here, root, sum(map(len, histories.values())), not states[root].is_over)
+        return RunImportResult(here, root, sum(map(len, histories.values())), not states[root].is_over)
 
 
 def _require_family(root: str, histories: Mapping[str, list[Event]]) -> dict[str, str]:
@@ -190,7 +190,7 @@ def _find_continued_runs(root: str, states: Mapping[str, RunState]) -> frozenset
 
 
 def _arrival(
-    name: str, states: Mapping[str, RunState], arrival: Arrival, taken_over: frozenset[str]
+    name: str, states: Mapping[str, RunState], arrival: ImportContext, taken_over: frozenset[str]
 ) -> tuple[Event, ...]:
     """Return the events that follow the history of a run here; items that were in progress start over in other runs."""
     imported = RunImported(original=name, by=arrival.by, at=arrival.at)
@@ -200,7 +200,7 @@ def _arrival(
     return (imported, RunEnded(status="cancelled", by=arrival.by, message=message, at=arrival.at))
 
 
-def _free_id(log: Log, root: str, workflow: str, arrival: Arrival) -> str:
+def _free_id(log: Log, root: str, workflow: str, arrival: ImportContext) -> str:
     """Choose the id of a run here: its own, unless that or an id derived from it is taken."""
     # An id that ends in a dot and a number would look like that of a child run.
     here = root if _NAME.fullmatch(root) and not re.search(r"\.[0-9]+$", root, re.ASCII) else ""

@@ -15,7 +15,7 @@ from handrail.model.workflow.settings import AgentPolicy
 from handrail.operations.agents.configured_agents import ConfiguredAgents, policy_of
 from handrail.operations.runs.lifecycle import event_key
 from handrail.operations.runs.prepare import limits_here
-from handrail.operations.runs.worktree_source import Ground, ground_of
+from handrail.operations.runs.worktree_source import WorktreeOrigin, ground_of
 from handrail.operations.views.inner_steps import suggest_copy
 from handrail.operations.views.run_tree import family, root_of
 from handrail.operations.workflows.outline import ListedCommand, commands_of
@@ -25,7 +25,7 @@ from handrail.ports.machine import Machine
 from handrail.ports.repositories import Repositories
 from handrail.runtime.history import decode_pinned_plans, plan_of, state_of
 from handrail.runtime.run_writer import RunWriter
-from handrail.sources.tiers import Place
+from handrail.sources.tiers import Location
 
 
 @frozen(kw_only=True)
@@ -51,7 +51,7 @@ def is_imported(log: Log, run: str) -> bool:
     return state_of(log, run).foreign
 
 
-def examine_release(log: Log, machine: Machine, place: Place, run: str) -> ReleaseQuestion:
+def examine_release(log: Log, machine: Machine, place: Location, run: str) -> ReleaseQuestion:
     """Find out what an imported run would execute, and where; raise what is missing if it cannot continue."""
     state = state_of(log, run)
     if state.parent is not None:
@@ -62,8 +62,8 @@ def examine_release(log: Log, machine: Machine, place: Place, run: str) -> Relea
         raise UsageError(f"{run} has already ended ({state.status})", next_step=suggest_copy(state))
     original, configured = _original(log, state), read_configured(place)
     known = ConfiguredAgents(machine.agents, place.folders, place.repository)
-    ground = ground_of(machine.repositories, place, configured, None)
-    source = _source(machine.repositories, ground, state, original)
+    origin = ground_of(machine.repositories, place, configured, None)
+    source = _source(machine.repositories, origin, state, original)
     return ReleaseQuestion(
         run=run,
         original=original,
@@ -71,7 +71,7 @@ def examine_release(log: Log, machine: Machine, place: Place, run: str) -> Relea
         commands=_commands(log, run, source),
         source=source,
         workspace="" if source is not None else str(place.cwd or Path.cwd()),
-        pass_env=() if ground is None else ground.pass_env,
+        pass_env=() if origin is None else origin.pass_env,
         agents=policy_of(configured, () if state.agent else known.list_installed()),
         admission=_admission(log, machine, place, state),
     )
@@ -94,7 +94,7 @@ def release_imported(writer: RunWriter, question: ReleaseQuestion, by: str) -> N
     )
 
 
-def _admission(log: Log, machine: Machine, place: Place, state: RunState) -> Admission | None:
+def _admission(log: Log, machine: Machine, place: Location, state: RunState) -> Admission | None:
     """Say what the run waits for here, as one that is started here does."""
     called = decode_pinned_plans(log.get_blob(state.calls)).values() if state.calls else ()
     plan = plan_of(log, state.plan)
@@ -127,15 +127,17 @@ def _original(log: Log, state: RunState) -> str:
     return str(json.loads(stored.payload).get("original") or state.run)
 
 
-def _source(repositories: Repositories, ground: Ground | None, state: RunState, original: str) -> TreeSource | None:
+def _source(
+    repositories: Repositories, origin: WorktreeOrigin | None, state: RunState, original: str
+) -> TreeSource | None:
     """Return what the run's own worktree is created from; the repository is the one in which the person is."""
     described = state.pinned
-    if ground is None and described is not None:
+    if origin is None and described is not None:
         message = f"{state.run} worked in a git repository, but the current folder is not in one"
         raise WorkspaceFault(message, next_step=f"go to a checkout of it, then: handrail release {state.run}")
-    if ground is None:
+    if origin is None:
         return None
-    here = replace(ground.source, branch=ground.source.branch.replace("{run}", state.run))
+    here = replace(origin.source, branch=origin.source.branch.replace("{run}", state.run))
     if described is None:
         return here
     root = Path(here.repository)

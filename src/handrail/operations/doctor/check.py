@@ -13,16 +13,16 @@ from handrail.frozen import frozen
 from handrail.operations.agents.health import AgentHealth, examine_agents
 from handrail.operations.doctor.repair import cut_unreadable, drop_orphans, examine_runs, repair_lists, runs_in
 from handrail.ports.log import Log
-from handrail.ports.log_care import Cut, Finding, Salvage
+from handrail.ports.log_care import Finding, Salvage, TruncatedStream
 from handrail.ports.log_files import LogFiles
 from handrail.ports.machine import Machine
-from handrail.ports.programs import Installed
+from handrail.ports.programs import InstalledProgram
 from handrail.ports.sandboxes import Sandbox
 from handrail.runtime.handlers.agents.account_limits import FOLDER as LIMITS
-from handrail.runtime.handlers.agents.account_limits import AccountLimits, Limit
+from handrail.runtime.handlers.agents.account_limits import AccountLimit, AccountLimits
 from handrail.runtime.local.driver_lock import DriverInfo, find_driver
 
-UsageLimit: TypeAlias = Limit
+UsageLimit: TypeAlias = AccountLimit
 SANDBOX = "bwrap"
 OPTIONAL = ("gh", "tmux", SANDBOX)
 """The tools that only some workflows need."""
@@ -49,7 +49,7 @@ class Health:
     tools: tuple[Tool, ...]
     database: str
     findings: tuple[Finding, ...]
-    cuts: tuple[Cut, ...] = ()
+    cuts: tuple[TruncatedStream, ...] = ()
     copy: str | None = None
     repaired: bool = False
     runs: int | None = None
@@ -57,7 +57,7 @@ class Health:
     driver: DriverInfo | None = None
     """The background driver, if it is running."""
     agents: tuple[AgentHealth, ...] = ()
-    limits: tuple[Limit, ...] = ()
+    limits: tuple[AccountLimit, ...] = ()
     """The usage limits that runs wait for."""
 
     @property
@@ -102,7 +102,7 @@ def _repair_log(files: LogFiles, folder: Path, run: str | None) -> tuple[Salvage
         log.close()
 
 
-def _tools(sandbox: Sandbox, found: Mapping[str, Installed | None], agents: tuple[str, ...]) -> tuple[Tool, ...]:
+def _tools(sandbox: Sandbox, found: Mapping[str, InstalledProgram | None], agents: tuple[str, ...]) -> tuple[Tool, ...]:
     optional = (_tool(name, found[name], "optional") for name in OPTIONAL)
     return (
         _git(found["git"]),
@@ -116,14 +116,14 @@ def _probe_sandbox(sandbox: Sandbox, tool: Tool) -> Tool:
     return replace(tool, remark=sandbox.unusable()) if tool.name == SANDBOX and tool.installed else tool
 
 
-def _git(found: Installed | None) -> Tool:
+def _git(found: InstalledProgram | None) -> Tool:
     if found is None:
         return Tool("git", None, "not found; install git and put it on the PATH", installed=False)
     problem = "" if found.version else "does not print its version; try: git --version"
     return Tool("git", found.version, problem)
 
 
-def _tool(name: str, found: Installed | None, kind: Literal["agent", "optional"]) -> Tool:
+def _tool(name: str, found: InstalledProgram | None, kind: Literal["agent", "optional"]) -> Tool:
     return Tool(name, None if found is None else found.version, installed=found is not None, kind=kind)
 
 

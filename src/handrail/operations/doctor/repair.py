@@ -7,7 +7,7 @@ from handrail.errors import HandrailError, NotFound, StorageDamaged
 from handrail.model.history.run_lines import UNREADABLE, Filter, Row, facts_of, is_run
 from handrail.model.history.run_state import RunState
 from handrail.ports.log import Append, Holder, Log, TimerCleared, TimerSet
-from handrail.ports.log_care import Cut, Finding
+from handrail.ports.log_care import Finding, TruncatedStream
 from handrail.runtime.history import plan_of, state_of
 from handrail.runtime.run_summary import summary_of, timers_of
 
@@ -63,13 +63,13 @@ def _is_absent(log: Log, stream: str) -> bool:
     return is_run(stream) and log.last(stream).seq == 0
 
 
-def cut_unreadable(log: Log, only: str | None = None) -> tuple[Cut, ...]:
+def cut_unreadable(log: Log, only: str | None = None) -> tuple[TruncatedStream, ...]:
     """Truncate runs to the events that can be read; those that only a newer Handrail reads are left alone."""
     cuts = (_cut(log, run) for run in runs_in(log) if only is None or run == only)
     return tuple(cut for cut in cuts if cut is not None)
 
 
-def _cut(log: Log, run: str) -> Cut | None:
+def _cut(log: Log, run: str) -> TruncatedStream | None:
     try:
         state_of(log, run)
     except StorageDamaged as error:
@@ -79,7 +79,7 @@ def _cut(log: Log, run: str) -> Cut | None:
     return None
 
 
-def _cut_under_lease(log: Log, run: str, keep: int) -> Cut | None:
+def _cut_under_lease(log: Log, run: str, keep: int) -> TruncatedStream | None:
     lease = log.acquire(run, "handrail doctor")
     if isinstance(lease, Holder):
         return None

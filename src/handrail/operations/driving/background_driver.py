@@ -11,8 +11,8 @@ from handrail.frozen import frozen
 from handrail.late_import import late_import
 from handrail.ports.environments import EnvironmentHolder
 from handrail.ports.log import Log
-from handrail.ports.programs import Detached, Programs
-from handrail.runtime.history import Roots
+from handrail.ports.programs import DetachedProgram, Programs
+from handrail.runtime.history import RootFinder
 from handrail.runtime.local.driver_lock import DriverInfo, DriverLock
 from handrail.runtime.local.driver_lock import find_driver as who_drives
 from handrail.runtime.local.supervisor import Supervisor
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 else:
     background = late_import("handrail.runtime.local.background_driver")
 
-IDLE = "HANDRAIL_DRIVER_IDLE"
+IDLE_VARIABLE = "HANDRAIL_DRIVER_IDLE"
 """Seconds without work after which the background driver ends; for tests."""
-SAYS = "driver.log"
+LOG_FILE = "driver.log"
 _STARTS_WITHIN = 20.0
-_LOOK_EVERY = 0.01
+_POLL_INTERVAL = 0.01
 
 
 @frozen
-class Started:
+class DriverStarted:
     """The background driver was started."""
 
     pid: int
@@ -51,39 +51,39 @@ def find_background_driver(folders: Folders) -> DriverInfo | None:
     return who_drives(folders.data)
 
 
-def ensure(folders: Folders, programs: Programs) -> Started | AlreadyRunning:
+def ensure(folders: Folders, programs: Programs) -> DriverStarted | AlreadyRunning:
     """Make sure that there is a background driver, and return when it drives."""
     running = find_background_driver(folders)
     if running is not None:
         return AlreadyRunning(running.pid, running.since)
     folders.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    started = programs.start_detached(["drive"], {**os.environ, **_home(folders)}, folders.data / SAYS)
+    started = programs.start_detached(["drive"], {**os.environ, **_home(folders)}, folders.data / LOG_FILE)
     try:
         return _wait_until_driving(folders, started)
     finally:
         started.close()
 
 
-def _wait_until_driving(folders: Folders, started: Detached) -> Started | AlreadyRunning:
+def _wait_until_driving(folders: Folders, started: DetachedProgram) -> DriverStarted | AlreadyRunning:
     """Wait until it drives or has ended."""
     next_step = f"see {started.output}, or: handrail resume"
     until = time.monotonic() + _STARTS_WITHIN
     while time.monotonic() < until:
         running = find_background_driver(folders)
         if running is not None and running.pid:
-            return Started(running.pid)
-        if started.has_ended(_LOOK_EVERY):
+            return DriverStarted(running.pid)
+        if started.has_ended(_POLL_INTERVAL):
             return _resolve_early_exit(folders, started, next_step)
     raise EnvironmentFault("the background driver did not start", next_step=next_step)
 
 
-def _resolve_early_exit(folders: Folders, started: Detached, next_step: str) -> Started | AlreadyRunning:
+def _resolve_early_exit(folders: Folders, started: DetachedProgram, next_step: str) -> DriverStarted | AlreadyRunning:
     """Handle a driver that has already ended: another one was first, or there was nothing to do, or it died."""
     pid, other = started.poll_finished_pid(), find_background_driver(folders)
     if other is not None:
         return AlreadyRunning(other.pid, other.since)
     if pid is not None:
-        return Started(pid)
+        return DriverStarted(pid)
     said = started.last_words() or "it printed nothing"
     raise EnvironmentFault(f"the background driver died at startup: {said}", next_step=next_step)
 
@@ -104,7 +104,7 @@ def drive(
 ) -> AlreadyRunning | None:
     """Act as the background driver until nothing is left to wait for, then return None."""
     lock = DriverLock(folders.data)
-    roots = Roots(log)
+    roots = RootFinder(log)
     supervisor.is_attended = lambda run: attendant_of(log, roots(run)) is not None
     while True:
         # The socket is opened before the lock is taken, since the lock file names it.
@@ -114,8 +114,8 @@ def drive(
             return AlreadyRunning(other.pid, other.since)
         try:
             holder.sweep()
-            serving = background.Background(
-                log, supervisor, supervisor.clock, float(os.environ.get(IDLE) or background.GRACE)
+            serving = background.BackgroundDriver(
+                log, supervisor, supervisor.clock, float(os.environ.get(IDLE_VARIABLE) or background.GRACE)
             )
             stopped = asyncio.run(_serve(serving, holder))
         finally:
@@ -126,7 +126,7 @@ def drive(
             return None
 
 
-async def _serve(serving: "background.Background", holder: EnvironmentHolder) -> bool:
+async def _serve(serving: "background.BackgroundDriver", holder: EnvironmentHolder) -> bool:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, serving.stop.set)

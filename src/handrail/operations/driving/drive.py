@@ -12,23 +12,23 @@ from handrail.model.history.run_lines import Filter
 from handrail.operations.views.run_tree import family, find_acting_run, holder_of, make_family_test, pause, root_of
 from handrail.ports.environments import RunEnvironments
 from handrail.ports.log import Log, StoredEvent
-from handrail.runtime.clock_waits import Waits
+from handrail.runtime.clock_waits import TimerWatch
 from handrail.runtime.event_records import decode_event
 from handrail.runtime.history import state_of
 from handrail.runtime.local.supervisor import Supervisor
 from handrail.runtime.run_writer import RunClaim, RunWriter
-from handrail.runtime.watcher import SELDOM, Watcher
+from handrail.runtime.watcher import MAX_WAIT, Watcher
 
-__all__ = ["Drive", "Follower", "Happened", "RunClaim", "lacks_login", "wait_until_inbox_empty"]
-LOOK_EVERY = 0.05
+__all__ = ["Drive", "EventFollower", "RunClaim", "RunEvent", "lacks_login", "wait_until_inbox_empty"]
+POLL_INTERVAL = 0.05
 ASK_AGAIN = 1.0
 """Seconds after which a queued run asks again: the process that it waits for may have died."""
-PATIENCE = 10.0
+TIMEOUT = 10.0
 """Seconds within which another process should have processed a message."""
 
 
 @frozen
-class Happened:
+class RunEvent:
     """An event of a watched run; `via` is the path from the watched run to the child in which it happened."""
 
     run: str
@@ -40,7 +40,7 @@ class Happened:
 
 
 @dataclass(slots=True)
-class Follower:
+class EventFollower:
     """Yields each event of a run and its children once, as they are recorded."""
 
     log: Log
@@ -54,9 +54,9 @@ class Follower:
         """Whether an event was already returned."""
         return self._seen.get(run, 0) >= seq
 
-    def news(self) -> list[Happened]:
+    def news(self) -> list[RunEvent]:
         """Give what happened since the last time, in the order in which it was recorded."""
-        found: list[tuple[int, Happened]] = []
+        found: list[tuple[int, RunEvent]] = []
         if not self._via:
             self._via[self.run] = ""
             self._take(self.log.read(self.run), found)
@@ -68,7 +68,7 @@ class Follower:
             self._position = new[-1].position if new else self._position
         return [happened for _, happened in sorted(found, key=lambda each: each[0])]
 
-    def _take(self, events: Sequence[StoredEvent], found: list[tuple[int, Happened]]) -> None:
+    def _take(self, events: Sequence[StoredEvent], found: list[tuple[int, RunEvent]]) -> None:
         """Take events that were not given yet, and all of the runs that they started."""
         started: list[str] = []
         for stored in events:
@@ -77,7 +77,7 @@ class Follower:
                 continue
             self._seen[run] = stored.seq
             event = decode_event(stored)
-            found.append((stored.position, Happened(run, stored.seq, event, self._via[run], run != self.run)))
+            found.append((stored.position, RunEvent(run, stored.seq, event, self._via[run], run != self.run)))
             started += self._children(run, event)
         for child in started:
             self._take(self.log.read(child, after=self._seen.get(child, 0)), found)
@@ -102,20 +102,20 @@ class Drive:
     log: Log
     supervisor: Supervisor
     run: str
-    show: Callable[[Happened], None]
-    follower: Follower
+    show: Callable[[RunEvent], None]
+    follower: EventFollower
     claim: RunClaim | None = None
     """The claim of this process on the run, if it already has one; it is given up at the end of the drive."""
     pausing: bool = False
     on_queue: Callable[[], None] = lambda: None
     """Called while the run waits for its turn, which others may have to bring about."""
     _changed: int = -1
-    _waits: Waits = field(init=False)
+    _waits: TimerWatch = field(init=False)
     _watcher: Watcher = field(init=False)
 
     def __post_init__(self) -> None:
         self._watcher = Watcher(self.log)
-        self._waits = Waits(
+        self._waits = TimerWatch(
             self.log, self.environments, self.supervisor.clock, wanted=make_family_test(self.log, self.run)
         )
 
@@ -138,7 +138,7 @@ class Drive:
                 await self.supervisor.run_until_idle()
                 if holder_of(self.log, self.run) is not None:
                     # Another process was first, such as the background driver: follow what it does.
-                    await asyncio.sleep(LOOK_EVERY)
+                    await asyncio.sleep(POLL_INTERVAL)
                     continue
                 until = self._waits_until()
                 if until is not None:
@@ -165,7 +165,7 @@ class Drive:
         pause(RunWriter(self.log, self.environments.environment_of(self.run).redactor), self.run)
 
     async def _watch(self) -> None:
-        lookout = self._watcher.lookout(LOOK_EVERY)
+        lookout = self._watcher.lookout(POLL_INTERVAL)
         while True:
             if self.pausing:
                 # A child may have been created after the first request.
@@ -174,7 +174,7 @@ class Drive:
             if changed != self._changed:
                 self._changed = changed
                 self._tell()
-            await lookout.wait(LOOK_EVERY if self.pausing else SELDOM)
+            await lookout.wait(POLL_INTERVAL if self.pausing else MAX_WAIT)
 
     def _tell(self) -> None:
         for happened in self.follower.news():
@@ -198,7 +198,7 @@ class Drive:
         self.on_queue()
         changed, loop = self.log.change_token(), asyncio.get_running_loop()
         until = loop.time() + ASK_AGAIN
-        lookout = self._watcher.lookout(LOOK_EVERY)
+        lookout = self._watcher.lookout(POLL_INTERVAL)
         while loop.time() < until and not self.pausing and self.log.change_token() == changed:
             await lookout.wait(until - loop.time())
 
@@ -206,7 +206,7 @@ class Drive:
         """Wait for a time, or until a pause is requested, which is then handled as at any other place."""
         told = self._waits.told
         while self.supervisor.clock() < until and self._waits.told == told:
-            await asyncio.sleep(min(LOOK_EVERY, max(0.0, until - self.supervisor.clock())))
+            await asyncio.sleep(min(POLL_INTERVAL, max(0.0, until - self.supervisor.clock())))
             if self.pausing or self._has_messages():
                 return
 
@@ -228,9 +228,9 @@ def lacks_login(log: Log, run: str) -> bool:
 
 async def wait_until_inbox_empty(log: Log, run: str) -> bool:
     """Wait until the process that drives a run has processed its messages; return False if it does not."""
-    ends = asyncio.get_running_loop().time() + PATIENCE
+    ends = asyncio.get_running_loop().time() + TIMEOUT
     watcher = Watcher(log)
-    lookout = watcher.lookout(LOOK_EVERY)
+    lookout = watcher.lookout(POLL_INTERVAL)
     try:
         while log.inbox(run, limit=1):
             if asyncio.get_running_loop().time() > ends or log.holder(run) is None:

@@ -12,7 +12,7 @@ from handrail.model.history.events import RunForked, RunStarted
 from handrail.model.history.run_lines import Filter
 from handrail.operations.driving.background_driver import ensure, find_background_driver
 from handrail.operations.views.run_tree import root_of
-from handrail.ports.environments import DriverEnvironments, Handed
+from handrail.ports.environments import DriverEnvironments, HandoverOutcome
 from handrail.ports.log import Log
 from handrail.ports.programs import Programs
 from handrail.runtime.event_records import decode_event
@@ -20,7 +20,7 @@ from handrail.runtime.run_writer import RunClaim, attendant_of
 from handrail.sources.folders import Folders
 
 _CONSUMED_WITHIN = 1.0
-_LOOK_EVERY = 0.01
+_POLL_INTERVAL = 0.01
 _TRIES = 5
 """How often an environment is offered to a background driver that is just ending."""
 
@@ -38,16 +38,16 @@ class Handover:
     _offered: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]], init=False)
     """The runs for which an environment was offered, each with the driver to which it was offered."""
 
-    def hand_over(self, root: str, *, instead: bool = False) -> "GoesOn":
+    def hand_over(self, root: str, *, instead: bool = False) -> "HandoverResult":
         """Make sure that a background driver runs, and that it holds an environment for one of our runs."""
         for _ in range(_TRIES):
             driver = ensure(self.folders, self.programs)
             handed = self.environments.offer(root, self.choose(root), instead=instead)
             if handed != "gone":
-                return GoesOn(driver.pid, handed)
+                return HandoverResult(driver.pid, handed)
             # It is just ending, with its lock still held, or it died.
-            time.sleep(_LOOK_EVERY)
-        return GoesOn(ensure(self.folders, self.programs).pid, "gone", root)
+            time.sleep(_POLL_INTERVAL)
+        return HandoverResult(ensure(self.folders, self.programs).pid, "gone", root)
 
     def wake(self, root: str) -> None:
         """Let a run continue in the background driver, with this environment if it has none yet."""
@@ -73,17 +73,17 @@ class Handover:
         finally:
             claim.free()
 
-    def offer(self, root: str, *, instead: bool = False) -> Handed:
+    def offer(self, root: str, *, instead: bool = False) -> HandoverOutcome:
         """Offer an environment for a run to a running background driver, which may have to drive the run later."""
         return self.environments.offer(root, self.choose(root), instead=instead)
 
 
 @frozen
-class GoesOn:
+class HandoverResult:
     """Where a run continues, and what happened to the environment that was handed over for it."""
 
     pid: int
-    handed: Handed = "kept"
+    handed: HandoverOutcome = "kept"
     run: str = ""
 
     @property
@@ -103,16 +103,16 @@ class GoesOn:
         return ""
 
 
-def keep_going(over: Handover, run: str, *, instead: bool = False) -> GoesOn:
+def keep_going(over: Handover, run: str, *, instead: bool = False) -> HandoverResult:
     """Let a run continue after a message: in the process that drives it, or else in the background driver."""
     log = over.log
     holder = log.holder(run)
     until = time.monotonic() + _CONSUMED_WITHIN
     while holder is not None and time.monotonic() < until:
         if not log.inbox(run, limit=1):
-            return GoesOn(holder.pid)
+            return HandoverResult(holder.pid)
         # It may have looked for the last time just before we wrote, and be about to exit.
-        time.sleep(_LOOK_EVERY)
+        time.sleep(_POLL_INTERVAL)
         holder = log.holder(run)
     return over.hand_over(root_of(log, run), instead=instead)
 

@@ -12,12 +12,12 @@ from handrail.engine.fold.step_tools import progress_words
 from handrail.engine.state.agent_calls import call_of
 from handrail.frozen import frozen
 from handrail.model.history import events as ev
-from handrail.model.history.spending import Spent
+from handrail.model.history.spending import Spending
 from handrail.model.parts import walk_steps
 from handrail.model.workflow.actions import GateAction
 from handrail.model.workflow.plan import Plan, Step
 from handrail.model.workflow.values import JsonValue
-from handrail.operations.driving.drive import Happened
+from handrail.operations.driving.drive import RunEvent
 from handrail.operations.views.costs import add_spending
 from handrail.operations.views.event_sentences import agent_words, spending_in
 
@@ -27,12 +27,12 @@ ENDS = frozenset(
 )
 TREE = "worktree"
 """Stands in for an address while a worktree is created and set up."""
-NOTHING = Spent()
+NOTHING = Spending()
 _PLACES = re.compile(r"@\d+|#\d+(?=[/@]|$)|\[[^\]]*\]")
 
 
 @frozen
-class Effort:
+class StepActivity:
     """A step that is being performed."""
 
     run: str
@@ -53,7 +53,7 @@ class Effort:
 
 
 @frozen
-class Break:
+class TimedWait:
     """A step that waits for a time."""
 
     address: str
@@ -67,13 +67,13 @@ class Activity:
 
     plan: Callable[[str], Plan]
     """Returns a pinned plan by its digest."""
-    spent: Spent = NOTHING
-    _efforts: dict[str, Effort] = field(default_factory=dict[str, Effort])
-    _breaks: dict[str, Break] = field(default_factory=dict[str, Break])
-    _last: dict[str, Effort] = field(default_factory=dict[str, Effort])
+    spent: Spending = NOTHING
+    _efforts: dict[str, StepActivity] = field(default_factory=dict[str, StepActivity])
+    _breaks: dict[str, TimedWait] = field(default_factory=dict[str, TimedWait])
+    _last: dict[str, StepActivity] = field(default_factory=dict[str, StepActivity])
     _called: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     _plans: dict[str, str] = field(default_factory=dict[str, str])
-    _queued: dict[str, Effort | None] = field(default_factory=dict[str, Effort | None])
+    _queued: dict[str, StepActivity | None] = field(default_factory=dict[str, StepActivity | None])
     """The queued runs, each with the effort that it starts with when it is admitted."""
 
     @property
@@ -82,16 +82,16 @@ class Activity:
         return bool(self._queued)
 
     @property
-    def efforts(self) -> tuple[Effort, ...]:
+    def efforts(self) -> tuple[StepActivity, ...]:
         """The steps in progress, the oldest first; a run performs one at a time."""
         return tuple(sorted(self._efforts.values(), key=lambda each: each.began))
 
     @property
-    def breaks(self) -> tuple[Break, ...]:
+    def breaks(self) -> tuple[TimedWait, ...]:
         """The waits for a time, the soonest first."""
         return tuple(sorted(self._breaks.values(), key=lambda each: each.until))
 
-    def last(self, run: str) -> Effort | None:
+    def last(self, run: str) -> StepActivity | None:
         """Return the current or last effort of one run."""
         return self._last.get(run)
 
@@ -100,7 +100,7 @@ class Activity:
         digest = self._plans.get(run)
         return 0 if digest is None else _fixes(self.plan(digest), address)
 
-    def see(self, happened: Happened) -> None:
+    def see(self, happened: RunEvent) -> None:
         """Process one event."""
         event, run = happened.event, happened.run
         if isinstance(event, ev.ClockNoted):
@@ -121,7 +121,7 @@ class Activity:
             case ev.ToolCalled():
                 self._record_progress(run, event)
             case ev.RetryScheduled():
-                self._breaks[run] = Break(f"{happened.via}{event.address}", event.due, event.reason == "quota")
+                self._breaks[run] = TimedWait(f"{happened.via}{event.address}", event.due, event.reason == "quota")
             case _:
                 pass
 
@@ -132,7 +132,7 @@ class Activity:
             # What the run of a call spent was counted there.
             self._called.discard((run, event.address))
         elif isinstance(event, ev.StepEnded | ev.StepRefused | ev.QuestionAsked):
-            self.spent = add_spending(self.spent, spending_in(event) or Spent())
+            self.spent = add_spending(self.spent, spending_in(event) or Spending())
 
     def _move(self, run: str, by: float) -> None:
         """Shift recorded times after the clock was changed; a usage limit ends at the time of day that was reported."""
@@ -142,16 +142,16 @@ class Activity:
             if run in kept:
                 kept[run] = replace(kept[run], began=kept[run].began + by)
 
-    def _record_run_start(self, happened: Happened, event: ev.RunStarted) -> None:
+    def _record_run_start(self, happened: RunEvent, event: ev.RunStarted) -> None:
         """Record that a run began, which may have to create a worktree first."""
         run = happened.run
         self._plans[run] = event.plan
         if event.source is not None:
             where = event.prefix.removesuffix("/") or TREE
             setup = " && ".join(event.source.setup)
-            self._efforts[run] = Effort(run, happened.seq, f"{happened.via}{where}", "", setup, 1, 0, event.at)
+            self._efforts[run] = StepActivity(run, happened.seq, f"{happened.via}{where}", "", setup, 1, 0, event.at)
 
-    def _queue(self, run: str, event: ev.Event, effort: Effort | None) -> None:
+    def _queue(self, run: str, event: ev.Event, effort: StepActivity | None) -> None:
         """Record that a run enters the queue, with what it was about to do, or leaves it."""
         if isinstance(event, ev.RunQueued):
             self._queued[run] = effort
@@ -168,10 +168,10 @@ class Activity:
         if event.tool == "report_progress" and event.success and run in self._efforts:
             self._efforts[run] = replace(self._efforts[run], reports=progress_words(event.arguments))
 
-    def _effort(self, happened: Happened, event: ev.StepBegan) -> Effort:
+    def _effort(self, happened: RunEvent, event: ev.StepBegan) -> StepActivity:
         call = call_of(event)
         agent = None if call is None else call.get("agent")
-        return Effort(
+        return StepActivity(
             happened.run,
             happened.seq,
             f"{happened.via}{event.address}",

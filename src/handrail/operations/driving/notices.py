@@ -15,7 +15,7 @@ from handrail.frozen import frozen
 from handrail.model.history.events import ApprovalRequested, QuestionAsked, RunBlocked
 from handrail.model.history.run_state import RunState
 from handrail.ports.log import Log
-from handrail.ports.notices import Notice, SendNotice, Target
+from handrail.ports.notices import Notice, NoticeTarget, SendNotice
 from handrail.runtime.event_records import decode_event
 from handrail.runtime.run_writer import RunWriter
 from handrail.sources.config.notify import NotifySetting
@@ -26,7 +26,7 @@ LOOK_BACK = 200
 
 
 @frozen
-class Notices:
+class Notifier:
     """Whom to notify, and how."""
 
     log: Log
@@ -53,7 +53,7 @@ class Notices:
             return None
         return self._tell(target, to, seq, notice_of(state, need))
 
-    async def _tell(self, target: Target | None, to: str, seq: int, notice: Notice) -> None:
+    async def _tell(self, target: NoticeTarget | None, to: str, seq: int, notice: Notice) -> None:
         if target is None or target.is_empty:
             problems: tuple[str, ...] = (f"your configuration does not say how to reach '{to}'",)
         else:

@@ -4,7 +4,7 @@ from handrail.model.history.run_lines import Filter, is_run
 from handrail.operations.driving.background_driver import ensure, find_background_driver
 from handrail.ports.log import Log
 from handrail.ports.programs import Programs
-from handrail.runtime.history import Roots
+from handrail.runtime.history import RootFinder
 from handrail.runtime.run_writer import attendant_of
 from handrail.sources.folders import Folders
 
@@ -17,7 +17,7 @@ def ensure_queue_driver(log: Log, folders: Folders, programs: Programs, run: str
 
 def _has_unattended_runs(log: Log, run: str) -> bool:
     """Return whether a run of another tree can move, and no process drives it or attends to it."""
-    roots = Roots(log)
+    roots = RootFinder(log)
     rows = log.summaries(Filter(statuses=("running", "queued")))
     movable = [row.key for row in rows if row.document.get("admission") and not row.document.get("held_by")]
     called = [each for each in log.pending_streams() if is_run(each)]

@@ -35,7 +35,7 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 @frozen
-class LeftOut:
+class OmittedCommand:
     """A check or a set-up command that was found and is not used, with the reason."""
 
     table: str
@@ -52,7 +52,7 @@ class Settings:
     checks: tuple[tuple[str, str], ...] = ()
     setup: tuple[str, ...] = ()
     copy: tuple[str, ...] = ()
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[OmittedCommand, ...] = ()
     project: Project = NO_PROJECT
 
     @property
@@ -173,7 +173,7 @@ def _verify(before: str, after: str, settings: Settings) -> None:
         raise UsageError(message, next_step=f"add by hand: {'; '.join(lines)}")
 
 
-def _comment(each: LeftOut) -> str:
+def _comment(each: OmittedCommand) -> str:
     return f"{MARK}, {each.why}: {assignment(each.name, each.value)}"
 
 

@@ -12,14 +12,14 @@ from handrail.model.workflow.settings import Project as Fixed
 from handrail.operations.init.config_text import Settings, is_put_aside
 from handrail.operations.runs.worktree_source import read_include_patterns
 from handrail.operations.workflows.repository_config import CONFIG
-from handrail.operations.workflows.trust import FileInQuestion, TrustQuestion, examine
+from handrail.operations.workflows.trust import FileToTrust, TrustQuestion, examine
 from handrail.ports.machine import Machine
 from handrail.ports.repositories import Head, Repositories
 from handrail.sources.config.config import RepositoryConfig, Worktrees, config_in
 from handrail.sources.config.toml_file import parse_toml
 from handrail.sources.foreign_files import NOT_THERE, Refusal, decode, is_inside, read_content, real
 from handrail.sources.projects.detect import Project, detect
-from handrail.sources.tiers import Place
+from handrail.sources.tiers import Location
 from handrail.sources.trust.store import TrustStore, can_hold_secrets
 
 SECRETS = (".env", ".env.*", ".envrc", ".dev.vars", "local.settings.json")
@@ -31,7 +31,7 @@ WORKFLOW = "fix-bug"
 
 
 @frozen
-class Survey:
+class ProjectSurvey:
     """Everything that was found; finding it changed nothing."""
 
     root: Path
@@ -61,7 +61,7 @@ class Survey:
     """Ignored folders of the checkout that a package manager filled."""
 
     @property
-    def files_to_trust(self) -> tuple[FileInQuestion, ...]:
+    def files_to_trust(self) -> tuple[FileToTrust, ...]:
         """The untrusted files that were already there, except those that may hold secrets.
 
         People have an `.env` in their own repository, and it is copied only if that is requested.
@@ -80,13 +80,13 @@ class Survey:
         return () if self.distrust else self.config.pass_env
 
 
-def survey(machine: Machine, place: Place) -> Survey:
+def survey(machine: Machine, place: Location) -> ProjectSurvey:
     """Examine the repository in which a command was called."""
     repositories = machine.repositories
     root = _root(repositories, place)
     head = _head(repositories, root)
     config, text, distrust = _present(replace(place, repository=root), root)
-    return Survey(
+    return ProjectSurvey(
         root=root,
         branch=repositories.default_branch(root),
         head=head,
@@ -105,12 +105,12 @@ def survey(machine: Machine, place: Place) -> Survey:
     )
 
 
-def _present_content(machine: Machine, place: Place) -> TrustQuestion | None:
+def _present_content(machine: Machine, place: Location) -> TrustQuestion | None:
     question = examine(machine.agents, place, str(place.repository)) if place.repository is not None else None
     return None if question is None or question.is_granted else question
 
 
-def find_new_settings(found: Survey) -> Settings:
+def find_new_settings(found: ProjectSurvey) -> Settings:
     """Return what was found and is not in the configuration yet, except what a person commented out."""
     text, config = found.text or "", found.config
     taken = {command for _, command in config.checks} | {name for name, _ in config.checks}
@@ -129,7 +129,7 @@ def find_new_settings(found: Survey) -> Settings:
     )
 
 
-def _find_new_project_settings(found: Survey) -> Fixed:
+def _find_new_project_settings(found: ProjectSurvey) -> Fixed:
     """Return what was found about the project and is not configured yet."""
     text, have, seen = found.text or "", found.config.project, found.project
     known = any(each.name == "test_one" for each in have.file_checks) or is_put_aside(text, "command")
@@ -142,7 +142,7 @@ def _find_new_project_settings(found: Survey) -> Fixed:
     )
 
 
-def merge_settings(found: Survey, fresh: Settings) -> Settings:
+def merge_settings(found: ProjectSurvey, fresh: Settings) -> Settings:
     """Return the settings that would hold after writing; of an untrusted configuration only what is new."""
     config = found.config if not found.distrust else RepositoryConfig(found.root)
     trees: Worktrees = config.worktrees
@@ -165,7 +165,7 @@ def _merge_project_settings(present: Fixed, fresh: Fixed) -> Fixed:
     )
 
 
-def _root(repositories: Repositories, place: Place) -> Path:
+def _root(repositories: Repositories, place: Location) -> Path:
     root = repositories.find_root(place.cwd or Path.cwd())
     if not repositories.is_repository(root):
         raise WorkspaceFault(f"{root} is not a git repository", next_step="run `git init` there, and commit")
@@ -192,7 +192,7 @@ def _head(repositories: Repositories, root: Path) -> Head:
         raise WorkspaceFault(error.message, next_step=step) from error
 
 
-def _present(place: Place, root: Path) -> tuple[RepositoryConfig, str | None, str]:
+def _present(place: Location, root: Path) -> tuple[RepositoryConfig, str | None, str]:
     """Read the present configuration, its text, and why it may not be used."""
     path = root / CONFIG
     if not path.exists() and not path.is_symlink():

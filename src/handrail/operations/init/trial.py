@@ -13,18 +13,23 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from handrail.frozen import frozen
-from handrail.operations.init.config_text import LeftOut, Settings
-from handrail.operations.init.find_out import Survey
+from handrail.operations.init.config_text import OmittedCommand, Settings
+from handrail.operations.init.find_out import ProjectSurvey
 from handrail.operations.init.sweep import PREFIX, remove_trial, sweep
 from handrail.ports.delivery import Delivery
 from handrail.ports.workspaces import Source
 from handrail.runtime.handlers.commands.outcomes import Result
-from handrail.runtime.handlers.commands.start_command import Effect, Lost, Order, Starts
+from handrail.runtime.handlers.commands.start_command import (
+    CommandContext,
+    CommandStarter,
+    LostCommand,
+    ResolvedCommand,
+)
 from handrail.runtime.handlers.trees import run_in_thread
 
 Outcome: TypeAlias = Literal["green", "red", "not installed", "took too long", "not tried"]
 NOT_FOUND = 127
-MOST_LINES = 12
+MAX_LINES = 12
 _MISSING = re.compile(r"^\S*python\S*: No module named ([\w.]+)$", re.MULTILINE)
 """What `python -m` prints; a module that a test misses is the test's own failure."""
 TICK = 1.0
@@ -33,7 +38,7 @@ _IDLE = re.compile(r"^make(\[\d+\])?: (Nothing to be done for|'.*' is up to date
 
 
 @frozen
-class Tried:
+class TrialResult:
     """One thing that was tried, how long it took and how it ended."""
 
     name: str
@@ -54,19 +59,19 @@ class Trial:
     folder: Path
     """The folder for the output of the commands of trials."""
     workspaces: Delivery
-    starts: Starts
+    starts: CommandStarter
     timeout: int
     """Timeout in seconds for each command."""
     progress: Callable[[str], None]
 
-    def run(self, found: Survey, settings: Settings) -> tuple[Tried, ...]:
+    def run(self, found: ProjectSurvey, settings: Settings) -> tuple[TrialResult, ...]:
         """Try everything; an interruption first ends what runs and removes the worktree."""
         try:
             return asyncio.run(self._run_with_cleanup(found, settings))
         except asyncio.CancelledError:
             raise KeyboardInterrupt from None
 
-    async def _run_with_cleanup(self, found: Survey, settings: Settings) -> tuple[Tried, ...]:
+    async def _run_with_cleanup(self, found: ProjectSurvey, settings: Settings) -> tuple[TrialResult, ...]:
         task = asyncio.current_task()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGHUP):
@@ -80,7 +85,9 @@ class Trial:
             await run_in_thread(self.workspaces.throw_away, found.root, folder.name)
             remove_trial(folder)
 
-    async def _run_in_worktree(self, found: Survey, settings: Settings, run: str, folder: Path) -> tuple[Tried, ...]:
+    async def _run_in_worktree(
+        self, found: ProjectSurvey, settings: Settings, run: str, folder: Path
+    ) -> tuple[TrialResult, ...]:
         self.progress("creating a worktree")
         began = time.monotonic()
         source = Source(
@@ -92,17 +99,19 @@ class Trial:
             copy=(*found.included, *settings.copy),
         )
         tree = await run_in_thread(self.workspaces.prepare, source)
-        tried = [Tried("worktree", "", time.monotonic() - began, "green")]
+        tried = [TrialResult("worktree", "", time.monotonic() - began, "green")]
         orders = [("setup", command) for command in settings.setup] + list(settings.checks)
         for number, (name, command) in enumerate(orders):
             before = _find_failed_setup(tried)
             if before is not None:
-                tried.append(Tried(name, command, 0.0, "not tried", f"{before.command} failed"))
+                tried.append(TrialResult(name, command, 0.0, "not tried", f"{before.command} failed"))
                 continue
             effect = replace(self._effect(run, number, tree.path, folder), pass_env=found.pass_env)
             clock = asyncio.ensure_future(self._show_time(command))
             try:
-                tried.append(await self._run_command(effect, Order(str(number), name, command, may_lack=True)))
+                tried.append(
+                    await self._run_command(effect, ResolvedCommand(str(number), name, command, may_lack=True))
+                )
             finally:
                 clock.cancel()
         return tuple(tried)
@@ -115,14 +124,14 @@ class Trial:
             await asyncio.sleep(TICK)
             self.progress(f"{command} · {time.monotonic() - began:.0f} s")
 
-    def _effect(self, run: str, number: int, workspace: str, folder: Path) -> Effect:
+    def _effect(self, run: str, number: int, workspace: str, folder: Path) -> CommandContext:
         until = asyncio.get_running_loop().time() + self.timeout
-        return Effect(run=run, seq=number, workspace=workspace, base=folder, timeout=self.timeout, until=until)
+        return CommandContext(run=run, seq=number, workspace=workspace, base=folder, timeout=self.timeout, until=until)
 
-    async def _run_command(self, effect: Effect, order: Order) -> Tried:
+    async def _run_command(self, effect: CommandContext, order: ResolvedCommand) -> TrialResult:
         tool = program_of(order.script)
         if tool and "/" not in tool and shutil.which(tool) is None:
-            return Tried(order.name, order.script, 0.0, "not installed", f"{tool} is not installed")
+            return TrialResult(order.name, order.script, 0.0, "not installed", f"{tool} is not installed")
         began = time.monotonic()
         try:
             result = await self.starts.run(effect, order)
@@ -130,22 +139,22 @@ class Trial:
             await self.starts.stop(effect, order.slot)
             raise
         seconds = time.monotonic() - began
-        if isinstance(result, Lost):
-            return Tried(order.name, order.script, seconds, "red", result.why)
+        if isinstance(result, LostCommand):
+            return TrialResult(order.name, order.script, seconds, "red", result.why)
         outcome, why = _judge_result(result, self.timeout)
-        return Tried(
+        return TrialResult(
             order.name, order.script, seconds, outcome, why, "" if outcome == "green" else _output_tail(result)
         )
 
 
-def keep_working_settings(settings: Settings, tried: tuple[Tried, ...], where: str) -> Settings:
+def keep_working_settings(settings: Settings, tried: tuple[TrialResult, ...], where: str) -> Settings:
     """Return the settings that passed; the others are listed as left out."""
     bad = {each.name: each for each in reversed(tried) if each.outcome != "green"}
     red = [each for each in settings.checks if each[0] in bad]
-    left = [LeftOut("checks", name, command, _reason(bad[name], where)) for name, command in red]
+    left = [OmittedCommand("checks", name, command, _reason(bad[name], where)) for name, command in red]
     no_setup = bool(settings.setup) and "setup" in bad
     if no_setup:
-        left.append(LeftOut("worktrees", "setup", settings.setup, _reason(bad["setup"], where)))
+        left.append(OmittedCommand("worktrees", "setup", settings.setup, _reason(bad["setup"], where)))
     checks = tuple(each for each in settings.checks if each[0] not in bad)
     setup = () if no_setup else settings.setup
     return replace(settings, checks=checks, setup=setup, left_out=tuple(left))
@@ -162,7 +171,7 @@ def program_of(command: str) -> str:
     return next((word for word in words if not re.match(r"\w+=", word)), "") if words else ""
 
 
-def _find_failed_setup(tried: list[Tried]) -> Tried | None:
+def _find_failed_setup(tried: list[TrialResult]) -> TrialResult | None:
     return next((each for each in tried if each.name == "setup" and each.outcome != "green"), None)
 
 
@@ -179,9 +188,9 @@ def _judge_result(result: Result, timeout: int) -> tuple[Outcome, str]:
 
 
 def _output_tail(result: Result) -> str:
-    said = result.stdout.rstrip().splitlines()[-MOST_LINES:] + result.stderr.rstrip().splitlines()[-MOST_LINES:]
+    said = result.stdout.rstrip().splitlines()[-MAX_LINES:] + result.stderr.rstrip().splitlines()[-MAX_LINES:]
     return "\n".join(line for line in said if line.strip())
 
 
-def _reason(tried: Tried, where: str) -> str:
+def _reason(tried: TrialResult, where: str) -> str:
     return f"red on {where}" if tried.outcome == "red" else tried.why

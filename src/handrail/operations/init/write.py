@@ -6,11 +6,11 @@ from pathlib import Path
 from handrail.errors import EnvironmentFault, UsageError
 from handrail.frozen import frozen
 from handrail.operations.atomic_files import replace_file
-from handrail.operations.init.find_out import WORKFLOW, Survey
+from handrail.operations.init.find_out import WORKFLOW, ProjectSurvey
 from handrail.operations.workflows.repository_config import CONFIG
 from handrail.sources.foreign_files import FileContent, is_inside, printable, read_content, real, reason
 from handrail.sources.library import library_root
-from handrail.sources.tiers import Place
+from handrail.sources.tiers import Location
 from handrail.sources.trust.store import TrustStore
 from handrail.sources.workflow_snapshot import take
 
@@ -18,7 +18,7 @@ MAIN = "workflow.yaml"
 
 
 @frozen
-class Wrote:
+class WriteResult:
     """A file or folder that was written, and whether it may run."""
 
     path: str
@@ -26,7 +26,7 @@ class Wrote:
     trusted: bool
 
 
-def write_config(place: Place, found: Survey, text: str) -> Wrote:
+def write_config(place: Location, found: ProjectSurvey, text: str) -> WriteResult:
     """Write the configuration; it is trusted if the previous content was, and nothing else changed it in between."""
     path = found.root / CONFIG
     before = read_content(path, found.root) if found.text is not None else None
@@ -38,10 +38,10 @@ def write_config(place: Place, found: Survey, text: str) -> Wrote:
     replace_file(path, text.encode())
     if not found.distrust:
         TrustStore(place.folders).trust([FileContent(real(path.parent) / path.name, text.encode())])
-    return Wrote(CONFIG, not found.distrust)
+    return WriteResult(CONFIG, not found.distrust)
 
 
-def write_workflow(place: Place, found: Survey) -> Wrote:
+def write_workflow(place: Location, found: ProjectSurvey) -> WriteResult:
     """Copy the library's first workflow into the repository."""
     source = library_root() / "workflows" / WORKFLOW
     files = {str(path.relative_to(source)): path.read_bytes() for path in source.rglob("*") if _is_content(path)}
@@ -55,7 +55,7 @@ def write_workflow(place: Place, found: Survey) -> Wrote:
     store, own = TrustStore(place.folders), real(folder / WORKFLOW)
     store.trust(FileContent(own / name, files[name]) for name in take(source / MAIN).files)
     trusted = store.status_of(take(folder / WORKFLOW / MAIN).contents).is_granted
-    return Wrote(f".handrail/workflows/{WORKFLOW}/", trusted)
+    return WriteResult(f".handrail/workflows/{WORKFLOW}/", trusted)
 
 
 def _is_content(path: Path) -> bool:

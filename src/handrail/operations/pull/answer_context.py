@@ -9,8 +9,8 @@ from handrail.model.history.run_state import RunState
 from handrail.model.workflow.guidance import Slot
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.pull.answers import Answer, Caution
+from handrail.operations.pull.call_context import CallContext
 from handrail.operations.pull.decision_trace import newest_trace
-from handrail.operations.pull.desk import Desk
 from handrail.operations.pull.recap import recovery_text
 from handrail.operations.pull.references import reference_cautions, references_item, references_of
 from handrail.operations.pull.supplements import supplements_for
@@ -18,15 +18,15 @@ from handrail.runtime.history import plan_of
 from handrail.sources.open_workflow import bindings_for
 
 
-def add_start_context(desk: Desk, answer: Answer) -> Answer:
+def add_start_context(ctx: CallContext, answer: Answer) -> Answer:
     """Complete the answer to a start with supplements, references and warnings."""
-    found = references_of(desk, answer.state)
+    found = references_of(ctx, answer.state)
     return replace(
         answer,
         before=supplements_for("start"),
         after=references_item(found, "start"),
         warnings=(*answer.warnings, *_caution_about_checkout(answer.state), *reference_cautions(found)),
-        trace=newest_trace(desk, answer.state),
+        trace=newest_trace(ctx, answer.state),
     )
 
 
@@ -43,26 +43,26 @@ def _caution_about_checkout(state: RunState) -> tuple[Caution, ...]:
     return (Caution(code="WORKS_IN_PLACE", message=message, data={"workspacePath": folder}),)
 
 
-def add_return_context(desk: Desk, answer: Answer) -> Answer:
+def add_return_context(ctx: CallContext, answer: Answer) -> Answer:
     """Complete the answer to a returning agent with supplements, references, warnings and a recap."""
     state = answer.state
     return replace(
         answer,
         before=supplements_for("rehydrate"),
-        after=references_item(references_of(desk, state), "rehydrate"),
-        warnings=(*answer.warnings, *binding_drift(desk, state)),
-        trace=newest_trace(desk, state),
-        recovery=recovery_text(plan_of(desk.log, state.plan), state),
+        after=references_item(references_of(ctx, state), "rehydrate"),
+        warnings=(*answer.warnings, *binding_drift(ctx, state)),
+        trace=newest_trace(ctx, state),
+        recovery=recovery_text(plan_of(ctx.log, state.plan), state),
     )
 
 
-def binding_drift(desk: Desk, state: RunState) -> tuple[Caution, ...]:
+def binding_drift(ctx: CallContext, state: RunState) -> tuple[Caution, ...]:
     """Warn if a project now binds a workflow's slots differently than at the start of the run, which keeps its own."""
-    plan = plan_of(desk.log, state.plan)
+    plan = plan_of(ctx.log, state.plan)
     workspace = state.workspace or (state.tree.path if state.tree is not None else "")
     if plan.guided is None or not plan.guided.slots or not workspace:
         return ()
-    bindings = bindings_for(desk.place(Path(workspace)))
+    bindings = bindings_for(ctx.place(Path(workspace)))
     now = overrides_in(bindings, state.workflow) if bindings is not None else {}
     return tuple(_find_drifts(plan.guided.slots, now))
 

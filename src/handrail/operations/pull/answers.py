@@ -6,15 +6,15 @@ from typing import Literal, TypeAlias
 
 from handrail.engine.guided.texts import PERSON, opening_rules
 from handrail.engine.state.scope import render_value
-from handrail.engine.text.byte_limits import MOST_FIX, MOST_MESSAGE, MOST_SHORTFALLS, cut, cut_value
+from handrail.engine.text.byte_limits import MAX_FIX, MAX_MESSAGE, MAX_SHORTFALLS, cut, cut_value
 from handrail.frozen import frozen
 from handrail.model.codec import decode
 from handrail.model.history.events import Event, Shortfall, ShortfallCode, StepEnded, StepRefused
 from handrail.model.history.run_state import Pending, RunState
 from handrail.model.tokens import NO_BRANCH
 from handrail.model.workflow.values import JsonValue
+from handrail.operations.pull.call_context import CallContext, holder_in
 from handrail.operations.pull.decision_trace import TraceEntry, trace_of
-from handrail.operations.pull.desk import Desk, holder_in
 from handrail.operations.pull.pending_step import PulledStep, find_due_step, is_repairable, step_at
 from handrail.operations.views.run_document import approval_of
 from handrail.runtime.event_records import decode_event
@@ -131,7 +131,7 @@ class Answer:
 
 
 def answer_at(
-    desk: Desk, state: RunState, lifecycle: Lifecycle, happened: Sequence[Event] = (), branch: str = NO_BRANCH
+    ctx: CallContext, state: RunState, lifecycle: Lifecycle, happened: Sequence[Event] = (), branch: str = NO_BRANCH
 ) -> Answer:
     """Build the answer at a point of a run's history, after the events that led there from the call."""
     answer = Answer(
@@ -140,17 +140,17 @@ def answer_at(
     pending = state.pending
     holder = holder_in(state.held_by)
     seq = state.seq if pending is None else pending.seq
-    point = desk.mint("continue", state.run, seq, holder or "00000000", branch)
+    point = ctx.mint("continue", state.run, seq, holder or "00000000", branch)
     if not answer.is_complete:
         answer = replace(answer, continue_token=point)
-    due = find_due_step(desk, state)
+    due = find_due_step(ctx, state)
     if due is not None:
-        answer = replace(answer, step=step_at(desk, state, due, rules_at(desk, state, lifecycle)))
+        answer = replace(answer, step=step_at(ctx, state, due, rules_at(ctx, state, lifecycle)))
         if state.status == "blocked":
-            lacks = shortfalls_at(desk, state)
-            told = tuple(blocker_of(each) for each in lacks[:MOST_SHORTFALLS]) or (_make_retry_blocker(desk, state),)
+            lacks = shortfalls_at(ctx, state)
+            told = tuple(blocker_of(each) for each in lacks[:MAX_SHORTFALLS]) or (_make_retry_blocker(ctx, state),)
             return replace(answer, shortfalls=lacks, blockers=told, retryable=True)
-        checkpoint = desk.mint("checkpoint", state.run, seq, holder, branch)
+        checkpoint = ctx.mint("checkpoint", state.run, seq, holder, branch)
         return _add_refusal(replace(answer, checkpoint_token=checkpoint), due, happened)
     if state.status == "running" or (state.status == "queued" and not state.message):
         # One that was just queued may begin at once: whoever drives it finds out.
@@ -158,12 +158,12 @@ def answer_at(
     if answer.is_complete:
         return answer
     goes_on = is_repairable(state) or state.status == "queued" or state.reason in ("timer", "quota")
-    return replace(answer, blockers=(_make_standstill_blocker(desk, state),), retryable=goes_on)
+    return replace(answer, blockers=(_make_standstill_blocker(ctx, state),), retryable=goes_on)
 
 
-def rules_at(desk: Desk, state: RunState, lifecycle: Lifecycle) -> tuple[str, ...]:
+def rules_at(ctx: CallContext, state: RunState, lifecycle: Lifecycle) -> tuple[str, ...]:
     """Return the rules of the whole workflow, for an agent that starts or returns; one that continues has them."""
-    guided = plan_of(desk.log, state.plan).guided if lifecycle != "advance" else None
+    guided = plan_of(ctx.log, state.plan).guided if lifecycle != "advance" else None
     if guided is None:
         return ()
     return opening_rules(guided) if lifecycle == "start" else guided.meta_guidance
@@ -186,13 +186,13 @@ def _add_refusal(answer: Answer, pending: Pending, happened: Sequence[Event]) ->
             return replace(
                 answer,
                 shortfalls=event.shortfalls,
-                blockers=tuple(blocker_of(each) for each in event.shortfalls[:MOST_SHORTFALLS]),
+                blockers=tuple(blocker_of(each) for each in event.shortfalls[:MAX_SHORTFALLS]),
                 retryable=True,
             )
         if isinstance(event, StepEnded) and event.status == "failed" and event.address == pending.address:
             lacks = _shortfalls(event)
             if lacks:
-                told = tuple(blocker_of(each) for each in lacks[:MOST_SHORTFALLS])
+                told = tuple(blocker_of(each) for each in lacks[:MAX_SHORTFALLS])
                 return replace(answer, shortfalls=lacks, blockers=told, retryable=True)
             fix = str(event.details.get("feedback") or "fix the cause, then complete the step again")
             blocker = _cut_blocker("NOT_PROVEN", event.error, event.address, fix)
@@ -206,12 +206,12 @@ def _shortfalls(ended: StepEnded) -> tuple[Shortfall, ...]:
     return tuple(decode(Shortfall, each) for each in found) if isinstance(found, list) else ()
 
 
-def shortfalls_at(desk: Desk, state: RunState) -> tuple[Shortfall, ...]:
+def shortfalls_at(ctx: CallContext, state: RunState) -> tuple[Shortfall, ...]:
     """Return what the step at which a run is blocked lacks, as reported after its last try."""
     if state.failure is None:
         return ()
     began = state.steps[state.failure.address].began
-    for stored in desk.log.read(state.run, after=began):
+    for stored in ctx.log.read(state.run, after=began):
         event = decode_event(stored)
         if isinstance(event, StepEnded) and event.began == began:
             return _shortfalls(event)
@@ -222,9 +222,9 @@ def blocker_of(shortfall: Shortfall) -> Blocker:
     """Convert a shortfall to the form that agents know, within its size limits."""
     return Blocker(
         code=CODES[shortfall.code],
-        message=cut(shortfall.message, MOST_MESSAGE),
-        about=cut(shortfall.about, MOST_MESSAGE),
-        fix=cut(shortfall.fix, MOST_FIX),
+        message=cut(shortfall.message, MAX_MESSAGE),
+        about=cut(shortfall.about, MAX_MESSAGE),
+        fix=cut(shortfall.fix, MAX_FIX),
         schema=shortfall.schema,
         example=shortfall.example,
         sent=cut_value(shortfall.sent),
@@ -232,18 +232,18 @@ def blocker_of(shortfall: Shortfall) -> Blocker:
 
 
 def _cut_blocker(code: str, message: str, about: str, fix: str) -> Blocker:
-    return Blocker(code=code, message=cut(message, MOST_MESSAGE), about=about, fix=cut(fix, MOST_FIX))
+    return Blocker(code=code, message=cut(message, MAX_MESSAGE), about=about, fix=cut(fix, MAX_FIX))
 
 
-def _make_retry_blocker(desk: Desk, state: RunState) -> Blocker:
+def _make_retry_blocker(ctx: CallContext, state: RunState) -> Blocker:
     """Describe what keeps a step of the agent from being done, which it may hand in again."""
     if state.failure is None:
-        return _make_standstill_blocker(desk, state)
+        return _make_standstill_blocker(ctx, state)
     fix = state.failure.feedback or "fix the cause, then hand in the step again"
     return _cut_blocker("NOT_PROVEN", state.failure.error, state.failure.address, fix)
 
 
-def _make_standstill_blocker(desk: Desk, state: RunState) -> Blocker:
+def _make_standstill_blocker(ctx: CallContext, state: RunState) -> Blocker:
     """Describe what the run waits for if that is not the agent."""
     if is_repairable(state) and state.failure is not None:
         fix = f"{_FIX_CHECK} (a person does the same with: handrail resume {state.run})"
@@ -256,7 +256,7 @@ def _make_standstill_blocker(desk: Desk, state: RunState) -> Blocker:
         return _cut_blocker("RUN_WAITS", state.message, "", fix)
     if state.status == "waiting" and state.reason == "approval":
         fix = f"ask your user for: handrail approve {state.run} (or revise, reject); then rehydrate"
-        asked = approval_of(desk.log, state)
+        asked = approval_of(ctx.log, state)
         shown = {} if asked is None else asked.show
         values = "".join(f"\n{name}: {render_value(value)}" for name, value in shown.items())
         return _cut_blocker("USER_ONLY_DEPENDENCY", (state.message or "a person must approve") + values, "", fix)

@@ -2,13 +2,13 @@
 
 from handrail.engine.decide.advance import advance
 from handrail.engine.fold.apply import apply
-from handrail.engine.state.preferences import Wish, decide_preferences
+from handrail.engine.state.preferences import PreferenceChange, decide_preferences
 from handrail.errors import VersionConflict
 from handrail.frozen import frozen
 from handrail.model.history.events import Event, RunForked, RunTaken
 from handrail.model.history.run_state import RunState
 from handrail.model.tokens import Token
-from handrail.operations.pull.desk import Desk, PullRefused, holder_name
+from handrail.operations.pull.call_context import CallContext, PullError, holder_name
 from handrail.operations.pull.history_points import follow_to_standstill
 from handrail.operations.runs.lifecycle import copy_at
 from handrail.runtime.event_records import decode_event
@@ -25,43 +25,43 @@ class Branch:
     holder: str
 
 
-def branch_of(desk: Desk, token: Token) -> Branch:
+def branch_of(ctx: CallContext, token: Token) -> Branch:
     """Return the branch of a token; the first call creates it, even if several processes call at once."""
     run = f"{token.run}-b{token.branch}"
-    if not desk.log.last(run).seq:
+    if not ctx.log.last(run).seq:
         try:
-            desk.writer.begin(run, *_first_events(desk, token, run))
+            ctx.writer.begin(run, *_first_events(ctx, token, run))
         except VersionConflict:
             # Another process was first, with the same events.
-            return branch_of(desk, token)
-    return Branch(run, _first_step(desk, run), token.branch)
+            return branch_of(ctx, token)
+    return Branch(run, _first_step(ctx, run), token.branch)
 
 
-def _first_events(desk: Desk, token: Token, run: str) -> tuple[Event, ...]:
-    source = state_of(desk.log, token.run)
-    at = state_before(desk.log, token.run, token.seq + 1)
+def _first_events(ctx: CallContext, token: Token, run: str) -> tuple[Event, ...]:
+    source = state_of(ctx.log, token.run)
+    at = state_before(ctx.log, token.run, token.seq + 1)
     if at.pending is None or at.pending.seq != token.seq:
         message = f"the point of this token is not in the history of {token.run}"
-        raise PullRefused("TOKEN_STALE", message, next_step="call resume_session to find the run again")
+        raise PullError("TOKEN_STALE", message, next_step="call resume_session to find the run again")
     began = at.steps[at.pending.address].began
-    forked = copy_at(desk.log, source, began, run, holder_name(token.branch))
-    return (forked, *_decide_after_fork(desk, forked, source, token.branch))
+    forked = copy_at(ctx.log, source, began, run, holder_name(token.branch))
+    return (forked, *_decide_after_fork(ctx, forked, source, token.branch))
 
 
-def _decide_after_fork(desk: Desk, forked: RunForked, source: RunState, holder: str) -> tuple[Event, ...]:
+def _decide_after_fork(ctx: CallContext, forked: RunForked, source: RunState, holder: str) -> tuple[Event, ...]:
     """Return the first events of a branch; a person's preferences hold there too, so going back does not evade them."""
-    blobs, plan = desk.log.get_blob, plan_of(desk.log, source.plan)
+    blobs, plan = ctx.log.get_blob, plan_of(ctx.log, source.plan)
     state = apply(None, forked, 1, blobs)
     taken = RunTaken(by=holder_name(holder), hands="agents", at=forked.at)
-    wish = Wish(by="", autonomy=source.autonomy, risk=source.risk)
-    first = (taken, *decide_preferences(plan, state, wish, forked.at))
+    change = PreferenceChange(by="", autonomy=source.autonomy, risk=source.risk)
+    first = (taken, *decide_preferences(plan, state, change, forked.at))
     for event in first:
         state = apply(state, event, state.seq + 1, blobs)
-    return (*first, *advance(plan, state, forked.at, blobs, desk.agents.catalog.names).events)
+    return (*first, *advance(plan, state, forked.at, blobs, ctx.agents.catalog.names).events)
 
 
-def _first_step(desk: Desk, run: str) -> int:
-    first, *later = (decode_event(stored) for stored in desk.log.read(run))
-    reached = follow_to_standstill(desk, apply(None, first, 1, desk.log.get_blob), later)
+def _first_step(ctx: CallContext, run: str) -> int:
+    first, *later = (decode_event(stored) for stored in ctx.log.read(run))
+    reached = follow_to_standstill(ctx, apply(None, first, 1, ctx.log.get_blob), later)
     pending = reached.state.pending
     return pending.seq if reached.settled and pending is not None else 0

@@ -12,18 +12,18 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from handrail.model.diagnostics import Diagnostic, Severity
-from handrail.operations.pull.workflow_offer import Offered, OfferedInput, OfferedReference
-from handrail.operations.workflows.list import Listed
+from handrail.operations.pull.workflow_offer import InputOffer, ReferenceOffer, WorkflowOffer
+from handrail.operations.workflows.list import WorkflowEntry
 from handrail.sources.change_stamps import Stamp, code_stamp
-from handrail.sources.tiers import Place, Tier
+from handrail.sources.tiers import Location, Tier
 
 Fields: TypeAlias = dict[str, Any]
 
-MOST = 32
+MAX_ENTRIES = 32
 """The number of lists that are stored."""
 
 
-def read_list(place: Place, stamp: Stamp | None) -> tuple[Offered, ...] | None:
+def read_list(place: Location, stamp: Stamp | None) -> tuple[WorkflowOffer, ...] | None:
     """Return the stored list of a place; None if there is none that is still valid."""
     if stamp is None:
         return None
@@ -36,7 +36,7 @@ def read_list(place: Place, stamp: Stamp | None) -> tuple[Offered, ...] | None:
         return None
 
 
-def keep_list(place: Place, stamp: Stamp | None, offered: tuple[Offered, ...]) -> None:
+def keep_list(place: Location, stamp: Stamp | None, offered: tuple[WorkflowOffer, ...]) -> None:
     """Store the list of a place; if that fails, it is built again the next time."""
     # The result of a Python workflow may depend on anything, so no list with one is stored.
     if stamp is None or any(each.about.form == "python" for each in offered):
@@ -58,7 +58,7 @@ def _replace(path: Path, draft: Path, content: str) -> None:
         raise
 
 
-def _path(place: Place) -> Path:
+def _path(place: Location) -> Path:
     seen_from = f"{place.folders.config}\0{place.repository}\0{place.cwd}\0{place.developing}"
     name = sha256(seen_from.encode("utf-8", "surrogateescape"))
     return place.folders.data / "lists" / f"{name.hexdigest()[:32]}.json"
@@ -70,24 +70,24 @@ def _digest_stamp(stamp: Stamp) -> str:
 
 def _forget_oldest(folder: Path) -> None:
     every = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime_ns, reverse=True)
-    for path in every[MOST:]:
+    for path in every[MAX_ENTRIES:]:
         path.unlink(missing_ok=True)
 
 
-def _decode_offered(read: Fields) -> Offered:
+def _decode_offered(read: Fields) -> WorkflowOffer:
     about: Fields = dict(read["about"])
     about["tier"] = Tier(about["tier"])
     about["shadows"] = tuple(about["shadows"])
     about["diagnostics"] = tuple(_diagnostic(each) for each in about["diagnostics"])
-    fields: Fields = {**read, "about": Listed(**about), "tags": tuple(read["tags"])}
+    fields: Fields = {**read, "about": WorkflowEntry(**about), "tags": tuple(read["tags"])}
     fields["inputs"] = tuple(_input(each) for each in read["inputs"])
-    fields["references"] = tuple(OfferedReference(**each) for each in read["references"])
-    return Offered(**fields)
+    fields["references"] = tuple(ReferenceOffer(**each) for each in read["references"])
+    return WorkflowOffer(**fields)
 
 
-def _input(read: Fields) -> OfferedInput:
+def _input(read: Fields) -> InputOffer:
     fields: Fields = {**read, "choices": tuple(read["choices"])}
-    return OfferedInput(**fields)
+    return InputOffer(**fields)
 
 
 def _diagnostic(read: Fields) -> Diagnostic:

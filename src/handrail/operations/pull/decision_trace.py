@@ -19,12 +19,12 @@ from handrail.model.history.events import (
 )
 from handrail.model.history.run_state import RunState
 from handrail.model.workflow.values import JsonValue
-from handrail.operations.pull.desk import Desk
+from handrail.operations.pull.call_context import CallContext
 from handrail.runtime.event_records import decode_event
 
-MOST_ENTRIES = 25
-MOST_BYTES_EACH = 512
-MOST_BYTES = 8192
+MAX_ENTRIES = 25
+MAX_BYTES_EACH = 512
+MAX_BYTES = 8192
 _LOOK_BACK = 100
 """The number of events before a point that are searched for its newest decisions."""
 
@@ -57,20 +57,20 @@ class TraceEntry:
 def trace_of(events: Iterable[Event]) -> tuple[TraceEntry, ...]:
     """Collect the decisions in a sequence of events; if there are too many, the newest stay."""
     kept: list[TraceEntry] = []
-    room = MOST_BYTES
+    room = MAX_BYTES
     for entry in reversed([entry for event in events for entry in _entries(event)]):
-        summary = cut(entry.summary, MOST_BYTES_EACH)
+        summary = cut(entry.summary, MAX_BYTES_EACH)
         room -= len(summary.encode())
-        if room < 0 or len(kept) == MOST_ENTRIES:
+        if room < 0 or len(kept) == MAX_ENTRIES:
             break
         kept.append(TraceEntry(entry.kind, summary, entry.refs))
     return tuple(reversed(kept))
 
 
-def newest_trace(desk: Desk, state: RunState) -> tuple[TraceEntry, ...]:
+def newest_trace(ctx: CallContext, state: RunState) -> tuple[TraceEntry, ...]:
     """Collect the newest decisions that led to a state, without reading its whole history."""
     after = max(state.seq - _LOOK_BACK, 0)
-    return trace_of(decode_event(each) for each in desk.log.read(state.run, after=after, limit=state.seq - after))
+    return trace_of(decode_event(each) for each in ctx.log.read(state.run, after=after, limit=state.seq - after))
 
 
 def make_non_tip_entry(source: str, branch: str) -> TraceEntry:

@@ -8,27 +8,27 @@ from handrail.engine.text.byte_limits import DOTS, cut
 from handrail.frozen import frozen
 from handrail.model.history.run_lines import Filter, Row
 from handrail.model.workflow.values import JsonValue
-from handrail.operations.pull.desk import Desk, holder_in
+from handrail.operations.pull.call_context import CallContext, holder_in
 from handrail.operations.pull.rank_sessions import (
     Confidence,
-    Kept,
     Match,
-    Remembered,
+    SessionHints,
+    SessionRecord,
     query_words,
     rank_runs,
     words_in,
 )
 
-MOST_SEARCHED = 500
+MAX_SEARCHED = 500
 """The number of newest runs of the engine that are searched."""
-MOST = 5
-MOST_SNIPPET = 2_048
+MAX_CANDIDATES = 5
+MAX_SNIPPET = 2_048
 """The number of bytes that a candidate shows of itself."""
 _OVER = ("succeeded", "failed", "cancelled")
 
 
 @frozen(kw_only=True)
-class Sought:
+class SessionQuery:
     """What an agent remembers."""
 
     workspace: str = ""
@@ -57,7 +57,7 @@ class Candidate:
 
 
 @frozen
-class Finding:
+class SessionMatches:
     """The best candidates, the total number, and runs that only a person can hand over."""
 
     candidates: tuple[Candidate, ...]
@@ -66,44 +66,44 @@ class Finding:
     """Matching runs that the engine drives: a connected agent gets them with `handrail take`."""
 
 
-def find_runs(desk: Desk, sought: Sought) -> Finding:
+def find_runs(ctx: CallContext, search: SessionQuery) -> SessionMatches:
     """Search the runs that a connected agent holds or has finished; the best match comes first."""
-    here = _observe_workspace(desk, sought.workspace) if sought.workspace else {}
-    holding = desk.log.summaries(Filter(top=True, holding=("held_by",)))
+    here = _observe_workspace(ctx, search.workspace) if search.workspace else {}
+    holding = ctx.log.summaries(Filter(top=True, holding=("held_by",)))
     held = {row.key: row for row in holding if holder_in(_text(row.document, "held_by"))}
-    newest = desk.log.summaries(Filter(top=True, order="started", limit=MOST_SEARCHED))
-    eligible = {key: row for key, row in held.items() if _is_here(row, sought, here)}
-    remembered = _complete_query(sought, here)
-    best = rank_runs(remembered, map(_read_session, eligible.values()))[:MOST]
-    candidates = tuple(_candidate(desk, match, eligible[match.kept.run]) for match in best)
+    newest = ctx.log.summaries(Filter(top=True, order="started", limit=MAX_SEARCHED))
+    eligible = {key: row for key, row in held.items() if _is_here(row, search, here)}
+    remembered = _complete_query(search, here)
+    best = rank_runs(remembered, map(_read_session, eligible.values()))[:MAX_CANDIDATES]
+    candidates = tuple(_candidate(ctx, match, eligible[match.kept.run]) for match in best)
     others = [row for row in newest if row.key not in held]
-    return Finding(candidates, len(eligible), _find_engine_runs(remembered, others))
+    return SessionMatches(candidates, len(eligible), _find_engine_runs(remembered, others))
 
 
-def _complete_query(sought: Sought, here: Mapping[str, str]) -> Remembered:
+def _complete_query(search: SessionQuery, here: Mapping[str, str]) -> SessionHints:
     """Fill in what the agent does not say from the folder in which it is."""
-    return Remembered(
-        run=sought.run,
-        words=query_words(sought.query),
-        query=sought.query.strip(),
-        branch=sought.branch or here.get("branch", ""),
-        head=sought.head or here.get("head", ""),
+    return SessionHints(
+        run=search.run,
+        words=query_words(search.query),
+        query=search.query.strip(),
+        branch=search.branch or here.get("branch", ""),
+        head=search.head or here.get("head", ""),
         repository=here.get("repository", ""),
     )
 
 
-def _is_here(row: Row, sought: Sought, here: Mapping[str, str]) -> bool:
-    if not sought.same_workspace:
+def _is_here(row: Row, search: SessionQuery, here: Mapping[str, str]) -> bool:
+    if not search.same_workspace:
         return True
     seen = _row_observation(row)
     if here.get("root") and seen.get("root"):
         return here["root"] == seen["root"]
-    return bool(sought.workspace) and _text(row.document, "workspace").rstrip("/") == sought.workspace.rstrip("/")
+    return bool(search.workspace) and _text(row.document, "workspace").rstrip("/") == search.workspace.rstrip("/")
 
 
-def _read_session(row: Row) -> Kept:
+def _read_session(row: Row) -> SessionRecord:
     document, seen = row.document, _row_observation(row)
-    return Kept(
+    return SessionRecord(
         run=row.key,
         workflow=_text(document, "workflow"),
         words=frozenset(words_in(f"{_text(document, 'goal')} {_text(document, 'recap')}")),
@@ -116,16 +116,16 @@ def _read_session(row: Row) -> Kept:
     )
 
 
-def _candidate(desk: Desk, match: Match, row: Row) -> Candidate:
+def _candidate(ctx: CallContext, match: Match, row: Row) -> Candidate:
     document = row.document
     goal, recap = _text(document, "goal"), _text(document, "recap")
     pending = document.get("current_step")
     return Candidate(
         run=row.key,
-        resume_token=desk.mint("resume", row.key, 0, holder_in(_text(document, "held_by"))),
+        resume_token=ctx.mint("resume", row.key, 0, holder_in(_text(document, "held_by"))),
         workflow=_text(document, "workflow"),
         title=goal.partition("\n")[0] or _text(document, "workflow"),
-        snippet=cut("\n\n".join(part for part in (goal, recap) if part), MOST_SNIPPET, DOTS),
+        snippet=cut("\n\n".join(part for part in (goal, recap) if part), MAX_SNIPPET, DOTS),
         confidence=match.confidence,
         why=match.why,
         pending=None if match.kept.complete or pending is None else str(pending),
@@ -135,7 +135,7 @@ def _candidate(desk: Desk, match: Match, row: Row) -> Candidate:
     )
 
 
-def _find_engine_runs(remembered: Remembered, rows: list[Row]) -> tuple[str, ...]:
+def _find_engine_runs(remembered: SessionHints, rows: list[Row]) -> tuple[str, ...]:
     """List runs of the engine that were surely meant: by their id, or by all words of the query."""
     found = [
         row.key
@@ -143,7 +143,7 @@ def _find_engine_runs(remembered: Remembered, rows: list[Row]) -> tuple[str, ...
         if row.key in (remembered.run, remembered.query)
         or (remembered.words and _searchable_words(row.document).issuperset(remembered.words))
     ]
-    return tuple(found[:MOST])
+    return tuple(found[:MAX_CANDIDATES])
 
 
 def _searchable_words(document: Mapping[str, JsonValue]) -> frozenset[str]:
@@ -163,5 +163,5 @@ def _text(document: Mapping[str, JsonValue], name: str) -> str:
     return str(document.get(name) or "")
 
 
-def _observe_workspace(desk: Desk, workspace: str) -> dict[str, str]:
-    return desk.machine.repositories.observe(desk.place_of(workspace).cwd or Path(workspace))
+def _observe_workspace(ctx: CallContext, workspace: str) -> dict[str, str]:
+    return ctx.machine.repositories.observe(ctx.place_of(workspace).cwd or Path(workspace))

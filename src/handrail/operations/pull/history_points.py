@@ -31,7 +31,7 @@ from handrail.model.history.events import (
     WorkReported,
 )
 from handrail.model.history.run_state import RunState
-from handrail.operations.pull.desk import Desk
+from handrail.operations.pull.call_context import CallContext
 from handrail.operations.pull.pending_step import waits_for_holder
 from handrail.runtime.event_records import decode_event
 from handrail.runtime.history import state_before
@@ -40,7 +40,7 @@ _OUTCOMES = (StepEnded, StepRefused, DelegationReported, WorkReported)
 
 
 @frozen
-class Reached:
+class CallOutcome:
     """Where a call led: the state there, and the events since the call; settled once nothing more follows from it."""
 
     state: RunState
@@ -48,27 +48,29 @@ class Reached:
     settled: bool
 
 
-def follow_outcome(desk: Desk, run: str, seq: int, *, through: bool = False) -> Reached | None:
+def follow_outcome(ctx: CallContext, run: str, seq: int, *, through: bool = False) -> CallOutcome | None:
     """Find where the call led that completed a pending event; None if no call did.
 
     `through` follows it past a block after which the run was resumed.
     """
-    first = outcome_of(desk, run, seq)
+    first = outcome_of(ctx, run, seq)
     if first is None:
         return None
-    later = (decode_event(stored) for stored in desk.log.read(run, after=first - 1))
-    return follow_to_standstill(desk, state_before(desk.log, run, first), later, through=through)
+    later = (decode_event(stored) for stored in ctx.log.read(run, after=first - 1))
+    return follow_to_standstill(ctx, state_before(ctx.log, run, first), later, through=through)
 
 
-def follow_to_standstill(desk: Desk, state: RunState, events: Iterable[Event], *, through: bool = False) -> Reached:
+def follow_to_standstill(
+    ctx: CallContext, state: RunState, events: Iterable[Event], *, through: bool = False
+) -> CallOutcome:
     """Follow events to the first point from which only the outside can continue."""
     happened: list[Event] = []
-    stood: Reached | None = None
+    stood: CallOutcome | None = None
     answered = None if state.pending is None else state.pending.seq
     for event, following in pairwise((*events, None)):
         if event is None:
             break
-        state = apply(state, event, state.seq + 1, desk.log.get_blob)
+        state = apply(state, event, state.seq + 1, ctx.log.get_blob)
         happened.append(event)
         stood = None if isinstance(event, RunResumed) else stood
         # One refusal too many is followed by the run being blocked: both belong to one answer.
@@ -76,15 +78,15 @@ def follow_to_standstill(desk: Desk, state: RunState, events: Iterable[Event], *
         # What precedes the outcome, such as a context, leaves the step pending as it was.
         still = state.pending is not None and state.pending.seq == answered
         if is_at_standstill(state) and not one_too_many and not still and stood is None:
-            stood = Reached(state, tuple(happened), settled=True)
+            stood = CallOutcome(state, tuple(happened), settled=True)
             if not through or state.status != "blocked":
                 return stood
-    return stood or Reached(state, tuple(happened), settled=False)
+    return stood or CallOutcome(state, tuple(happened), settled=False)
 
 
-def outcome_of(desk: Desk, run: str, seq: int) -> int | None:
+def outcome_of(ctx: CallContext, run: str, seq: int) -> int | None:
     """Find the event that is the outcome of a pending one."""
-    for stored in desk.log.read(run, after=seq):
+    for stored in ctx.log.read(run, after=seq):
         event = decode_event(stored)
         if isinstance(event, _OUTCOMES) and event.began == seq:
             return stored.seq

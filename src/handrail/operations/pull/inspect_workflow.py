@@ -29,9 +29,9 @@ from handrail.model.workflow.guidance import (
 )
 from handrail.model.workflow.plan import Plan, Step
 from handrail.model.workflow.values import JsonValue
-from handrail.operations.pull.desk import Desk
+from handrail.operations.pull.call_context import CallContext
 from handrail.operations.pull.list_workflows import describe_workflow
-from handrail.operations.pull.workflow_offer import Offered
+from handrail.operations.pull.workflow_offer import WorkflowOffer
 from handrail.operations.runs.references import look_for
 from handrail.operations.workflows.condition_text import condition_words, value_words
 
@@ -55,10 +55,10 @@ class PreviewStep:
 
 
 @frozen(kw_only=True)
-class Inspected:
+class WorkflowInspection:
     """A workflow; a broken one only shows what is wrong with it."""
 
-    about: Offered
+    about: WorkflowOffer
     plan: Plan | None
     references: dict[str, JsonValue]
     """For each reference, by its id, where it was found or why not."""
@@ -66,14 +66,14 @@ class Inspected:
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def inspect(desk: Desk, workspace: str, name: str, *, expand: bool = False) -> Inspected:
+def inspect(ctx: CallContext, workspace: str, name: str, *, expand: bool = False) -> WorkflowInspection:
     """Find, compile and describe a workflow; with `expand`, also what templates and routines inserted."""
-    place = desk.place_of(workspace)
-    seen = desk.catalogue.view_from(place)
+    place = ctx.place_of(workspace)
+    seen = ctx.catalogue.view_from(place)
     found = seen.find(name)
     checked = seen.check_workflow(found)
     plan = checked.plan
-    return Inspected(
+    return WorkflowInspection(
         about=describe_workflow(seen, found),
         plan=plan,
         references=look_for(plan, place) if plan is not None else {},

@@ -7,15 +7,15 @@ from handrail.frozen import frozen
 from handrail.model.diagnostics import Diagnostic
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.types import ChoiceType
-from handrail.operations.pull.catalogue import Seen
+from handrail.operations.pull.call_context import CallContext
+from handrail.operations.pull.catalogue import PlaceSnapshot
 from handrail.operations.pull.catalogue_cache import keep_list, read_list
-from handrail.operations.pull.desk import Desk
-from handrail.operations.pull.workflow_offer import Offered, OfferedInput, OfferedReference
-from handrail.operations.workflows.check import Checked, reach
+from handrail.operations.pull.workflow_offer import InputOffer, ReferenceOffer, WorkflowOffer
+from handrail.operations.workflows.check import CheckedWorkflow, reach
 from handrail.operations.workflows.condition_text import input_type
 from handrail.operations.workflows.inputs import task_input
-from handrail.operations.workflows.list import Listed, describe, is_routine
-from handrail.sources.tiers import Found, Place, Tier, folders_of
+from handrail.operations.workflows.list import WorkflowEntry, describe, is_routine
+from handrail.sources.tiers import Location, Tier, WorkflowFile, folders_of
 from handrail.sources.trust.store import TrustStore
 
 ROUTINES = "routines"
@@ -39,11 +39,11 @@ class TagCount:
 
 
 @frozen
-class Offers:
+class WorkflowOffers:
     """The requested workflows of a place, and everything else to know about the place."""
 
-    workflows: tuple[Offered, ...]
-    broken: tuple[Listed, ...]
+    workflows: tuple[WorkflowOffer, ...]
+    broken: tuple[WorkflowEntry, ...]
     """Files that cannot be used, each with its diagnostics."""
     tags: tuple[TagCount, ...]
     diagnostics: tuple[Diagnostic, ...]
@@ -51,9 +51,9 @@ class Offers:
     sources: tuple[str, ...]
 
 
-def list_offers(desk: Desk, place: Place, tags: tuple[str, ...] = ()) -> Offers:
+def list_offers(ctx: CallContext, place: Location, tags: tuple[str, ...] = ()) -> WorkflowOffers:
     """List the workflows that can be started; with tags, only those that have one, and routines only by their tag."""
-    seen = desk.catalogue.view_from(place)
+    seen = ctx.catalogue.view_from(place)
     wanted = {tag.casefold() for tag in tags} or None
     every = (
         *_list_offered(seen, shipped_routines=False),
@@ -63,14 +63,14 @@ def list_offers(desk: Desk, place: Place, tags: tuple[str, ...] = ()) -> Offers:
     chosen = tuple(each for each in usable if _is_wanted(each, wanted))
     broken = tuple(each.about for each in every if not each.about.valid and not each.distrust)
     sources = tuple(place.display_path(folder) for folder in folders_of(place))
-    return Offers(chosen, broken, _count_tags(seen, usable), seen.diagnostics, sources)
+    return WorkflowOffers(chosen, broken, _count_tags(seen, usable), seen.diagnostics, sources)
 
 
-def _is_wanted(each: Offered, wanted: set[str] | None) -> bool:
+def _is_wanted(each: WorkflowOffer, wanted: set[str] | None) -> bool:
     return not each.about.is_routine if wanted is None else any(tag.casefold() in wanted for tag in each.tags)
 
 
-def _list_offered(seen: Seen, *, shipped_routines: bool) -> tuple[Offered, ...]:
+def _list_offered(seen: PlaceSnapshot, *, shipped_routines: bool) -> tuple[WorkflowOffer, ...]:
     """Describe every workflow that wins its name, and broken ones whether or not they do."""
     kept = seen.offered.get(shipped_routines)
     if kept is None and not shipped_routines:
@@ -83,7 +83,7 @@ def _list_offered(seen: Seen, *, shipped_routines: bool) -> tuple[Offered, ...]:
     return kept
 
 
-def _describe_workflows(seen: Seen, *, shipped_routines: bool) -> Iterator[Offered]:
+def _describe_workflows(seen: PlaceSnapshot, *, shipped_routines: bool) -> Iterator[WorkflowOffer]:
     for found in seen.every:
         # A hidden built-in workflow is of no use to anybody, and as sound as it was shipped.
         hidden = not found.wins and found.tier is Tier.BUILT_IN
@@ -92,22 +92,22 @@ def _describe_workflows(seen: Seen, *, shipped_routines: bool) -> Iterator[Offer
             yield from (told,) if found.wins or not told.about.valid else ()
 
 
-def _list_shipped_routines(seen: Seen) -> tuple[Offered, ...]:
+def _list_shipped_routines(seen: PlaceSnapshot) -> tuple[WorkflowOffer, ...]:
     """List the built-in routines: many, and rarely requested."""
     return _list_offered(seen, shipped_routines=True)
 
 
-def _is_shipped_routine(found: Found) -> bool:
+def _is_shipped_routine(found: WorkflowFile) -> bool:
     return found.tier is Tier.BUILT_IN and is_routine(found.name)
 
 
-def describe_workflow(seen: Seen, found: Found) -> Offered:
+def describe_workflow(seen: PlaceSnapshot, found: WorkflowFile) -> WorkflowOffer:
     """Describe one workflow."""
     checked = seen.check_workflow(found)
     plan = checked.plan
     about = describe(seen.place, checked)
     guided = plan.guided if plan is not None else None
-    return Offered(
+    return WorkflowOffer(
         about=about,
         title=guided.title if guided is not None and guided.title else about.name,
         version=guided.version if guided is not None else None,
@@ -118,13 +118,13 @@ def describe_workflow(seen: Seen, found: Found) -> Offered:
     )
 
 
-def _inputs(plan: Plan | None) -> tuple[OfferedInput, ...]:
+def _inputs(plan: Plan | None) -> tuple[InputOffer, ...]:
     """List the inputs of a workflow; a guided one takes only the goal."""
     if plan is None or plan.selection == "rescan":
         return ()
     goal = task_input(plan.inputs, {})
     return tuple(
-        OfferedInput(
+        InputOffer(
             name=each.name,
             type=input_type(each),
             required=each.required,
@@ -136,12 +136,12 @@ def _inputs(plan: Plan | None) -> tuple[OfferedInput, ...]:
     )
 
 
-def _references(plan: Plan | None) -> tuple[OfferedReference, ...]:
+def _references(plan: Plan | None) -> tuple[ReferenceOffer, ...]:
     declared = plan.guided.references if plan is not None and plan.guided is not None else ()
-    return tuple(OfferedReference(id=each.id, title=each.title, purpose=each.purpose) for each in declared)
+    return tuple(ReferenceOffer(id=each.id, title=each.title, purpose=each.purpose) for each in declared)
 
 
-def tags_of(about: Listed, plan: Plan | None) -> tuple[str, ...]:
+def tags_of(about: WorkflowEntry, plan: Plan | None) -> tuple[str, ...]:
     """Return the tags by which a workflow is found: its own, or else its purpose; and the namespace of its id."""
     own = () if plan is None else plan.labels if plan.guided is None or not plan.guided.tags else plan.guided.tags
     if not own and plan is not None and plan.guided is not None and plan.guided.metrics_profile in _OF_PROFILE:
@@ -151,7 +151,7 @@ def tags_of(about: Listed, plan: Plan | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*own, *namespace, *((ROUTINES,) if about.is_routine else ()))))
 
 
-def _distrust(seen: Seen, checked: Checked) -> str:
+def _distrust(seen: PlaceSnapshot, checked: CheckedWorkflow) -> str:
     """Explain why a workflow may not be started yet: something of a repository that it is made from is not trusted."""
     if any(each.code == Untrusted.code for each in checked.diagnostics):
         return "it is a Python workflow that has not been trusted"
@@ -162,7 +162,7 @@ def _distrust(seen: Seen, checked: Checked) -> str:
     return "" if trust.is_granted else trust.reason
 
 
-def _count_tags(seen: Seen, workflows: list[Offered]) -> tuple[TagCount, ...]:
+def _count_tags(seen: PlaceSnapshot, workflows: list[WorkflowOffer]) -> tuple[TagCount, ...]:
     named: dict[str, dict[str, None]] = {}
     for each in workflows:
         for tag in each.tags:

@@ -11,7 +11,7 @@ from handrail.frozen import frozen
 from handrail.model.history.events import StepBegan
 from handrail.model.history.run_state import Pending, RunState
 from handrail.model.workflow.values import JsonValue
-from handrail.operations.pull.desk import Desk, holder_in
+from handrail.operations.pull.call_context import CallContext, holder_in
 from handrail.runtime.event_records import decode_event
 
 
@@ -64,22 +64,22 @@ def _is_rejected(state: RunState, address: str) -> bool:
     return isinstance(said, dict) and said.get("decision") == "reject"
 
 
-def find_due_step(desk: Desk, state: RunState) -> Pending | None:
+def find_due_step(ctx: CallContext, state: RunState) -> Pending | None:
     """Return the step that the holder may hand in now: the pending one, or the one at which the run is blocked."""
     if waits_for_holder(state) or (is_repairable(state) and state.pending is not None):
         return state.pending
     failure = state.failure
     if failure is None or not is_repairable(state) or state.stack[-1].work is not None:
         return None
-    began = _read_step_start(desk, state, failure.address)
+    began = _read_step_start(ctx, state, failure.address)
     if began is None or began.action not in OF_AGENTS:
         return None
     return Pending(state.seq, failure.address, "step", began.action, began.attempt)
 
 
-def step_at(desk: Desk, state: RunState, pending: Pending, rules: Sequence[str] = ()) -> PulledStep:
+def step_at(ctx: CallContext, state: RunState, pending: Pending, rules: Sequence[str] = ()) -> PulledStep:
     """Build the pending step, with the rules of the whole workflow if they are passed."""
-    began = _read_step_start(desk, state, pending.address)
+    began = _read_step_start(ctx, state, pending.address)
     if began is None:
         raise TypeError(f"the event that began '{pending.address}' of {state.run} is not in its history")
     spec = _add_delegations(began.spec, state, pending)
@@ -106,8 +106,8 @@ def _add_delegations(spec: dict[str, JsonValue], state: RunState, pending: Pendi
     return {**spec, "reported": output.get("delegations")} if isinstance(output, dict) else spec
 
 
-def _read_step_start(desk: Desk, state: RunState, address: str) -> StepBegan | None:
+def _read_step_start(ctx: CallContext, state: RunState, address: str) -> StepBegan | None:
     """Read the event by which a step began; None if that is in the history of another run."""
-    found = desk.log.read(state.run, after=state.steps[address].began - 1, limit=1)
+    found = ctx.log.read(state.run, after=state.steps[address].began - 1, limit=1)
     began = decode_event(found[0]) if found else None
     return began if isinstance(began, StepBegan) and began.address == address else None

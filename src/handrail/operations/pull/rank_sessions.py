@@ -12,19 +12,19 @@ Confidence: TypeAlias = Literal["strong", "medium", "weak"]
 
 EXACT_ID, ALL_WORDS, SOME_WORDS, WORKFLOW, COMMIT, BRANCH, RECENT = range(7)
 """The ways to be found, the most certain first."""
-ENOUGH = 0.4
+MIN_WORD_SHARE = 0.4
 """The share of the words that must match for a run to be found by some of them."""
-MOST_WORDS = 32
+MAX_WORDS = 32
 _WORD = re.compile(r"\w+")
 _WEIGHT_BEGINS, _WEIGHT_CLOSE = 0.8, 0.6
 _CLOSE = 0.8
-_SHORTEST_COMMIT = 4
-_SHORTEST = 3
+_MIN_COMMIT_LENGTH = 4
+_MIN_LENGTH = 3
 """The number of characters that a word needs to be found by its beginning or despite a typo."""
 
 
 @frozen(kw_only=True)
-class Remembered:
+class SessionHints:
     """What an agent knows about the run that it looks for, and where the agent is."""
 
     run: str = ""
@@ -36,7 +36,7 @@ class Remembered:
 
 
 @frozen(kw_only=True)
-class Kept:
+class SessionRecord:
     """What is stored about a run to find it by."""
 
     run: str
@@ -55,7 +55,7 @@ class Kept:
 class Match:
     """A run, how it was found, and how well it matches."""
 
-    kept: Kept
+    kept: SessionRecord
     tier: int
     score: float
     why: tuple[str, ...]
@@ -82,10 +82,10 @@ def words_in(text: str) -> tuple[str, ...]:
 
 def query_words(query: str) -> tuple[str, ...]:
     """Split a query into words, each once."""
-    return tuple(dict.fromkeys(words_in(query)))[:MOST_WORDS]
+    return tuple(dict.fromkeys(words_in(query)))[:MAX_WORDS]
 
 
-def rank_runs(remembered: Remembered, runs: Iterable[Kept]) -> list[Match]:
+def rank_runs(remembered: SessionHints, runs: Iterable[SessionRecord]) -> list[Match]:
     """Sort runs, the best match first."""
     every = list(runs)
     vocabulary = frozenset[str]().union(*(each.words for each in every))
@@ -96,10 +96,10 @@ def rank_runs(remembered: Remembered, runs: Iterable[Kept]) -> list[Match]:
 def _similar_words(word: str, vocabulary: frozenset[str]) -> Mapping[str, float]:
     """Find the words that count as a match for a word, with the weight of each."""
     found = {word: 1.0}
-    if len(word) < _SHORTEST:
+    if len(word) < _MIN_LENGTH:
         return found
     for other in vocabulary:
-        if other == word or len(other) < _SHORTEST or other[0] != word[0]:
+        if other == word or len(other) < _MIN_LENGTH or other[0] != word[0]:
             continue
         if other.startswith(word) or word.startswith(other):
             found[other] = _WEIGHT_BEGINS
@@ -109,7 +109,7 @@ def _similar_words(word: str, vocabulary: frozenset[str]) -> Mapping[str, float]
 
 
 @dataclass(slots=True)
-class _Ways:
+class _MatchReasons:
     """The ways in which one run was found."""
 
     tier: int = RECENT
@@ -123,8 +123,8 @@ class _Ways:
         self.why.append(why)
 
 
-def _match(remembered: Remembered, kept: Kept, alike: Mapping[str, Mapping[str, float]]) -> Match:
-    ways = _Ways()
+def _match(remembered: SessionHints, kept: SessionRecord, alike: Mapping[str, Mapping[str, float]]) -> Match:
+    ways = _MatchReasons()
     if kept.run in (remembered.run, remembered.query):
         ways.add(EXACT_ID, 1.0, "run id")
     _match_words(remembered, kept, alike, ways)
@@ -135,7 +135,9 @@ def _match(remembered: Remembered, kept: Kept, alike: Mapping[str, Mapping[str, 
     return Match(kept, ways.tier, ways.score, tuple(ways.why), same)
 
 
-def _match_words(remembered: Remembered, kept: Kept, alike: Mapping[str, Mapping[str, float]], ways: _Ways) -> None:
+def _match_words(
+    remembered: SessionHints, kept: SessionRecord, alike: Mapping[str, Mapping[str, float]], ways: _MatchReasons
+) -> None:
     words = remembered.words
     if not words:
         return
@@ -144,7 +146,7 @@ def _match_words(remembered: Remembered, kept: Kept, alike: Mapping[str, Mapping
     else:
         counted = sum(_weight(alike[word], kept.words) * _importance(word) for word in words)
         score = counted / sum(map(_importance, words))
-        if score >= ENOUGH:
+        if score >= MIN_WORD_SHARE:
             ways.add(SOME_WORDS, score, f"{round(score * 100)} % of the query's words in goal and notes")
     if set(words) <= set(words_in(kept.workflow)) or remembered.query.casefold() in kept.workflow.casefold():
         ways.add(WORKFLOW, 1.0, "workflow id")
@@ -159,9 +161,9 @@ def _importance(word: str) -> int:
     return min(len(word), 8)
 
 
-def _match_place(remembered: Remembered, kept: Kept, ways: _Ways) -> None:
+def _match_place(remembered: SessionHints, kept: SessionRecord, ways: _MatchReasons) -> None:
     head, branch = remembered.head.casefold(), remembered.branch
-    if len(head) >= _SHORTEST_COMMIT and kept.head.startswith(head):
+    if len(head) >= _MIN_COMMIT_LENGTH and kept.head.startswith(head):
         ways.add(COMMIT, 1.0, "commit")
     if branch and kept.branch == branch:
         ways.add(BRANCH, 1.0, "branch")

@@ -11,15 +11,15 @@ from handrail.model.workflow.guidance import Reference
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.pull.answers import Caution, Item, Lifecycle
-from handrail.operations.pull.desk import Desk
-from handrail.operations.runs.references import Resolved, bases_of, plan_references
+from handrail.operations.pull.call_context import CallContext
+from handrail.operations.runs.references import ResolvedReference, bases_of, plan_references
 from handrail.runtime.event_records import decode_event
 from handrail.runtime.history import plan_of
 from handrail.sources.foreign_files import NOT_THERE, Refusal, decode, printable, read_bytes
-from handrail.sources.tiers import Place
+from handrail.sources.tiers import Location
 
 
-def read_reference(plan: Plan, place: Place, wanted: str) -> str:
+def read_reference(plan: Plan, place: Location, wanted: str) -> str:
     """Read the document behind a reference, as it is now; one outside its folder is refused."""
     reference = next((each for each in plan_references(plan) if each.id == wanted), None)
     if reference is None:
@@ -39,31 +39,31 @@ def _read_text(path: Path, base: Path) -> str | Refusal:
     return data if isinstance(data, Refusal) else decode(data)
 
 
-def references_of(desk: Desk, state: RunState) -> tuple[Resolved, ...]:
+def references_of(ctx: CallContext, state: RunState) -> tuple[ResolvedReference, ...]:
     """Return the references of a run as they were found when it started."""
-    declared = plan_references(plan_of(desk.log, state.plan))
+    declared = plan_references(plan_of(ctx.log, state.plan))
     if not declared:
         return ()
     # Where the documents of an imported run were says nothing about this machine.
-    pinned: Mapping[str, JsonValue] = {} if state.imported else _read_pinned(desk, state.run)
+    pinned: Mapping[str, JsonValue] = {} if state.imported else _read_pinned(ctx, state.run)
     return tuple(_resolve_pinned(each, pinned.get(each.id)) for each in declared)
 
 
-def _resolve_pinned(reference: Reference, pinned: JsonValue) -> Resolved:
+def _resolve_pinned(reference: Reference, pinned: JsonValue) -> ResolvedReference:
     """Resolve a reference as pinned; a run that no agent started has nothing pinned, so its declaration is used."""
     if not isinstance(pinned, dict):
-        return Resolved(reference, reference.source)
-    return Resolved(reference, str(pinned.get("path")), str(pinned.get("problem") or ""))
+        return ResolvedReference(reference, reference.source)
+    return ResolvedReference(reference, str(pinned.get("path")), str(pinned.get("problem") or ""))
 
 
-def _read_pinned(desk: Desk, run: str) -> Mapping[str, JsonValue]:
-    first = decode_event(desk.log.read(run, limit=1)[0])
+def _read_pinned(ctx: CallContext, run: str) -> Mapping[str, JsonValue]:
+    first = decode_event(ctx.log.read(run, limit=1)[0])
     while isinstance(first, RunForked):
-        first = decode_event(desk.log.read(first.source, limit=1)[0])
+        first = decode_event(ctx.log.read(first.source, limit=1)[0])
     return cast("RunStarted", first).references
 
 
-def references_item(found: tuple[Resolved, ...], lifecycle: Lifecycle) -> tuple[Item, ...]:
+def references_item(found: tuple[ResolvedReference, ...], lifecycle: Lifecycle) -> tuple[Item, ...]:
     """Build the item that follows an answer: full at the start, short for a returning agent, none in between."""
     if not found or lifecycle == "advance":
         return ()
@@ -75,7 +75,7 @@ def references_item(found: tuple[Resolved, ...], lifecycle: Lifecycle) -> tuple[
     return (Item(kind="references", text=text, data=[each.document() for each in found]),)
 
 
-def _full_entry(each: Resolved) -> str:
+def _full_entry(each: ResolvedReference) -> str:
     declared = each.reference
     marks = (
         *((" (authoritative)",) if declared.authoritative else ()),
@@ -85,16 +85,16 @@ def _full_entry(each: Resolved) -> str:
     return f"- {declared.title}{''.join(marks)}\n  Path: {each.path}\n  Purpose: {declared.purpose}"
 
 
-def _compact_entry(each: Resolved) -> str:
+def _compact_entry(each: ResolvedReference) -> str:
     return f"- {each.reference.title}{' [unresolved]' if each.problem else ''}: {each.path}"
 
 
-def reference_cautions(found: Iterable[Resolved]) -> tuple[Caution, ...]:
+def reference_cautions(found: Iterable[ResolvedReference]) -> tuple[Caution, ...]:
     """Warn about references that could not be resolved."""
     return tuple(_caution(each) for each in found if each.problem)
 
 
-def _caution(each: Resolved) -> Caution:
+def _caution(each: ResolvedReference) -> Caution:
     message = f"the reference '{each.reference.title}' could not be resolved ({each.path}): {each.problem}"
     data: dict[str, JsonValue] = {"referenceId": each.reference.id}
     return Caution(code="REFERENCE_UNRESOLVED", message=f"{message}; continue without it, and say so", data=data)

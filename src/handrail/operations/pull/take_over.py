@@ -1,7 +1,7 @@
 """Hands a run that the engine drives to a connected agent, whatever the engine is doing."""
 
 from handrail.frozen import frozen
-from handrail.operations.pull.desk import Desk, holder_name, new_name
+from handrail.operations.pull.call_context import CallContext, holder_name, new_name
 from handrail.operations.pull.pending_step import waits_for_holder
 from handrail.operations.runs.lifecycle import take
 from handrail.runtime.history import state_of
@@ -27,10 +27,10 @@ def hand_to_agent(writer: RunWriter, run: str, asked_by: str = "") -> str:
     return holder
 
 
-def handover(desk: Desk, run: str, holder: str) -> Handover:
+def handover(ctx: CallContext, run: str, holder: str) -> Handover:
     """Build the token with which an agent continues a run that was requested."""
-    state = state_of(desk.log, run)
+    state = state_of(ctx.log, run)
     waits = waits_for_holder(state) and state.held_by == holder_name(holder)
     pending = state.pending if waits else None
     seq, step = (0, "") if pending is None else (pending.seq, pending.address)
-    return Handover(run, desk.mint("continue", run, seq, holder), step, over=state.held_by == holder_name(holder))
+    return Handover(run, ctx.mint("continue", run, seq, holder), step, over=state.held_by == holder_name(holder))

@@ -4,11 +4,11 @@ import shlex
 from typing import Literal
 
 from handrail.frozen import frozen
-from handrail.operations.workflows.list import Listed
+from handrail.operations.workflows.list import WorkflowEntry
 
 
 @frozen(kw_only=True)
-class OfferedInput:
+class InputOffer:
     """What a workflow takes besides the goal."""
 
     name: str
@@ -21,7 +21,7 @@ class OfferedInput:
 
 
 @frozen(kw_only=True)
-class OfferedReference:
+class ReferenceOffer:
     """A document that a workflow builds on."""
 
     id: str
@@ -30,17 +30,17 @@ class OfferedReference:
 
 
 @frozen(kw_only=True)
-class Offered:
+class WorkflowOffer:
     """One workflow, as an agent that chooses one sees it."""
 
-    about: Listed
+    about: WorkflowEntry
     title: str
     version: str | None
     tags: tuple[str, ...]
     distrust: str = ""
     """Why it may not be started yet; empty if it may."""
-    inputs: tuple[OfferedInput, ...] = ()
-    references: tuple[OfferedReference, ...] = ()
+    inputs: tuple[InputOffer, ...] = ()
+    references: tuple[ReferenceOffer, ...] = ()
 
     @property
     def kind(self) -> Literal["workflow", "routine"]:

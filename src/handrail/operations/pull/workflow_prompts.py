@@ -13,13 +13,13 @@ from handrail.engine.text.untrusted_text import clean, code, fence_code, first_l
 from handrail.errors import NotFound, Untrusted
 from handrail.frozen import frozen
 from handrail.model.suggest import did_you_mean
-from handrail.operations.pull.desk import Desk
+from handrail.operations.pull.call_context import CallContext
 from handrail.operations.pull.list_workflows import describe_workflow, list_offers
-from handrail.operations.pull.workflow_offer import Offered, OfferedInput
-from handrail.sources.tiers import Place
+from handrail.operations.pull.workflow_offer import InputOffer, WorkflowOffer
+from handrail.sources.tiers import Location
 
 GOAL = "goal"
-MOST_DESCRIPTION = 300
+MAX_DESCRIPTION = 300
 """The number of characters of a description in a list of commands."""
 _TYPED = """\
 - Some programs split what a person types after a command at its spaces. Where you can see the whole text, use it in
@@ -64,31 +64,31 @@ class WorkflowPrompt:
     arguments: tuple[PromptArgument, ...]
 
 
-def workflow_prompts(desk: Desk, workspace: Path | None) -> tuple[WorkflowPrompt, ...]:
+def workflow_prompts(ctx: CallContext, workspace: Path | None) -> tuple[WorkflowPrompt, ...]:
     """List a command for each workflow that can be started, as seen from a folder."""
-    return tuple(_prompt(each) for each in list_startable(desk, workspace))
+    return tuple(_prompt(each) for each in list_startable(ctx, workspace))
 
 
-def list_startable(desk: Desk, workspace: Path | None) -> tuple[Offered, ...]:
+def list_startable(ctx: CallContext, workspace: Path | None) -> tuple[WorkflowOffer, ...]:
     """List the workflows that can be started now; without a folder, only the user's own and the built-in ones."""
-    found = list_offers(desk, place_seen_from(desk, workspace)).workflows
+    found = list_offers(ctx, place_seen_from(ctx, workspace)).workflows
     return tuple(each for each in found if not each.distrust and each.about.valid)
 
 
-def place_seen_from(desk: Desk, workspace: Path | None) -> Place:
+def place_seen_from(ctx: CallContext, workspace: Path | None) -> Location:
     """Return the place of a folder; without one, a place that belongs to no repository."""
     if workspace is not None:
-        return desk.place(workspace)
-    return replace(desk.place(Path.home()), repository=None, cwd=None)
+        return ctx.place(workspace)
+    return replace(ctx.place(Path.home()), repository=None, cwd=None)
 
 
-def find_startable(desk: Desk, workspace: Path | None, name: str) -> Offered:
+def find_startable(ctx: CallContext, workspace: Path | None, name: str) -> WorkflowOffer:
     """Find a workflow by its name; if it cannot be started, raise what a person can do about it."""
-    seen = desk.catalogue.view_from(place_seen_from(desk, workspace))
+    seen = ctx.catalogue.view_from(place_seen_from(ctx, workspace))
     found = seen.winner(name)
     about = None if found is None else describe_workflow(seen, found)
     if about is None or not (about.about.valid or about.distrust):
-        known = [each.about.name for each in list_startable(desk, workspace)]
+        known = [each.about.name for each in list_startable(ctx, workspace)]
         message = (
             f"there is no workflow '{first_line(clean(name), 80)}' that can be started here{did_you_mean(name, known)}"
         )
@@ -102,12 +102,12 @@ def find_startable(desk: Desk, workspace: Path | None, name: str) -> Offered:
     return about
 
 
-def _prompt(each: Offered) -> WorkflowPrompt:
-    description = first_line(each.about.description, MOST_DESCRIPTION) or f"Start the workflow {each.about.name}."
+def _prompt(each: WorkflowOffer) -> WorkflowPrompt:
+    description = first_line(each.about.description, MAX_DESCRIPTION) or f"Start the workflow {each.about.name}."
     return WorkflowPrompt(each.about.name, clean(each.title), clean(description), _arguments(each))
 
 
-def _arguments(each: Offered) -> tuple[PromptArgument, ...]:
+def _arguments(each: WorkflowOffer) -> tuple[PromptArgument, ...]:
     """List the arguments, the goal first: clients that take words in their order then need nothing else."""
     by_name = {one.name: one for one in each.inputs}
     takes = next((one for one in each.inputs if one.takes_goal), by_name.get(GOAL))
@@ -117,15 +117,15 @@ def _arguments(each: Offered) -> tuple[PromptArgument, ...]:
     return (goal, *(_argument(one) for one in sorted(others, key=lambda one: not one.required)))
 
 
-def _argument(each: OfferedInput) -> PromptArgument:
+def _argument(each: InputOffer) -> PromptArgument:
     words = f"{each.type}, {'required' if each.required else 'optional'}"
     about = f"{words}: {each.description}" if each.description else words
     return PromptArgument(each.name, clean(about), each.required, each.choices)
 
 
-def prompt_text(desk: Desk, workspace: Path | None, name: str, given: Mapping[str, str]) -> str:
+def prompt_text(ctx: CallContext, workspace: Path | None, name: str, given: Mapping[str, str]) -> str:
     """Write the prompt that makes a connected agent start a workflow with what a person passed, and complete it."""
-    about = find_startable(desk, workspace, name)
+    about = find_startable(ctx, workspace, name)
     arguments = _arguments(about)
     known = {each.name for each in arguments}
     unknown = sorted(set(given) - known)
@@ -145,13 +145,13 @@ def prompt_text(desk: Desk, workspace: Path | None, name: str, given: Mapping[st
     return clean("\n\n".join(parts))
 
 
-def _heading(about: Offered) -> str:
-    described = first_line(about.about.description, MOST_DESCRIPTION)
+def _heading(about: WorkflowOffer) -> str:
+    described = first_line(about.about.description, MAX_DESCRIPTION)
     words = f": {described}" if described else ""
     return f"Your user wants you to carry out the Handrail workflow {code(about.about.name)}{words}"
 
 
-def _call(about: Offered, workspace: Path | None, said: Mapping[str, str]) -> str:
+def _call(about: WorkflowOffer, workspace: Path | None, said: Mapping[str, str]) -> str:
     goes = {one.name for one in about.inputs if one.name == GOAL and not one.takes_goal}
     context = {key: text for key, text in said.items() if key != GOAL or GOAL in goes}
     arguments: dict[str, object] = {

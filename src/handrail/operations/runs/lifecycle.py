@@ -24,7 +24,7 @@ from handrail.operations.views.step_addresses import BEGINS
 from handrail.ports.log import Log
 from handrail.runtime.event_records import decode_event
 from handrail.runtime.history import encode_plan, events_of, plan_of, put_calls, require_plan, state_before, state_of
-from handrail.runtime.ports import Pinned
+from handrail.runtime.ports import PinnedWorkflow
 from handrail.runtime.run_writer import RunClaim, RunWriter, require_recordable
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ else:
     imports = late_import("handrail.engine.fold.imports")
 
 
-MOST_NEAR = 1_000
+MAX_NEAR = 1_000
 """The number of newest runs among which one with a similar id is looked for."""
 
 
@@ -49,7 +49,7 @@ MOST_NEAR = 1_000
 class Request:
     """Everything that a new run is given."""
 
-    pinned: Pinned
+    pinned: PinnedWorkflow
     workspace: str
     inputs: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     checks: dict[str, str] = field(default_factory=dict[str, str])
@@ -190,7 +190,7 @@ def find(log: Log, words: str) -> str:
         next_step = f"type more of the id, such as {min(found)}"
         message = f"'{words}' matches {len(found)} runs: {', '.join(sorted(found)[:5])}"
         raise UsageError(message, next_step=next_step)
-    near = did_you_mean(words, log.keys(Filter(top=True, order="started", limit=MOST_NEAR)))
+    near = did_you_mean(words, log.keys(Filter(top=True, order="started", limit=MAX_NEAR)))
     raise NotFound(f"there is no run '{words}'{near}", next_step="handrail status")
 
 

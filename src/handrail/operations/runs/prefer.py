@@ -3,7 +3,7 @@
 import uuid
 from typing import TypeAlias
 
-from handrail.engine.state.preferences import Wish, decide_preferences
+from handrail.engine.state.preferences import PreferenceChange, decide_preferences
 from handrail.errors import UsageError
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
@@ -13,21 +13,21 @@ from handrail.operations.workflows.repository_config import read_configured
 from handrail.runtime.history import plan_of, state_of
 from handrail.runtime.run_writer import RunWriter, require_recordable
 from handrail.sources.config.config import read_user_config
-from handrail.sources.tiers import Place
+from handrail.sources.tiers import Location
 
-Preference: TypeAlias = Wish
+Preference: TypeAlias = PreferenceChange
 
 
 @frozen
-class Configured:
+class PreferenceSettings:
     """The preferences of the configuration, and why a part of them does not count."""
 
-    wish: Wish
+    change: PreferenceChange
     unused: str = ""
 
 
 @frozen
-class Preferred:
+class RunPreferences:
     """The preferences of a run from now on."""
 
     run: str
@@ -35,31 +35,33 @@ class Preferred:
     risk: str
 
 
-def read_preferences(place: Place) -> Configured:
+def read_preferences(place: Location) -> PreferenceSettings:
     """Return the preferences for new runs of connected agents: the user's first, then a trusted repository's."""
     own = read_user_config(place.folders, Report()).pull
     found = read_configured(place)
     theirs = NO_PULL if found is None else found.config.pull
-    wish = Wish(by="", autonomy=own.autonomy, risk=own.risk)
+    change = PreferenceChange(by="", autonomy=own.autonomy, risk=own.risk)
     if found is None or theirs == NO_PULL:
-        return Configured(wish)
+        return PreferenceSettings(change)
     if found.distrust:
-        return Configured(wish, f"[pull] in {found.shown} is not used until your user trusts it: {found.distrust}")
-    merged = Wish(by=wish.by, autonomy=own.autonomy or theirs.autonomy, risk=own.risk or theirs.risk)
-    return Configured(merged)
+        return PreferenceSettings(
+            change, f"[pull] in {found.shown} is not used until your user trusts it: {found.distrust}"
+        )
+    merged = PreferenceChange(by=change.by, autonomy=own.autonomy or theirs.autonomy, risk=own.risk or theirs.risk)
+    return PreferenceSettings(merged)
 
 
-def prefer(writer: RunWriter, run: str, wish: Wish) -> Preferred:
+def prefer(writer: RunWriter, run: str, change: PreferenceChange) -> RunPreferences:
     """Set how far a run continues alone from now on, and what it may risk."""
     state = state_of(writer.log, run)
-    for given in (wish.autonomy, wish.risk, wish.by):
+    for given in (change.autonomy, change.risk, change.by):
         require_recordable("the preference", given)
-    if not wish.autonomy and not wish.risk:
+    if not change.autonomy and not change.risk:
         hint = f"handrail prefer {run} --autonomy full_auto_stop_on_user_deps"
         raise UsageError("no preference was given", next_step=hint)
     if state.is_over:
         raise UsageError(f"{run} has already ended ({state.status})", next_step=suggest_way_back(state))
-    if decide_preferences(plan_of(writer.log, state.plan), state, wish, 0.0):
+    if decide_preferences(plan_of(writer.log, state.plan), state, change, 0.0):
         key = f"prefer:{uuid.uuid4().hex}"
-        writer.send(run, key, "prefer", autonomy=wish.autonomy, risk=wish.risk, by=wish.by)
-    return Preferred(run, wish.autonomy or state.autonomy, wish.risk or state.risk)
+        writer.send(run, key, "prefer", autonomy=change.autonomy, risk=change.risk, by=change.by)
+    return RunPreferences(run, change.autonomy or state.autonomy, change.risk or state.risk)

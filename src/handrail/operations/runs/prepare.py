@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from handrail.compiler.bounds import Bound, count_agent_calls
 from handrail.compiler.catalog import Catalog
-from handrail.engine.prompts.choose_agent import Given
+from handrail.engine.prompts.choose_agent import AgentContext
 from handrail.errors import NotConfigured, NotFound, Untrusted, UsageError
 from handrail.frozen import frozen
 from handrail.late_import import late_import
@@ -23,18 +23,18 @@ from handrail.model.workflow.values import Expression, Prompt
 from handrail.operations.agents.configured_agents import ConfiguredAgents, override_of, policy_of
 from handrail.operations.agents.require_agents import require_agents, require_wrappings
 from handrail.operations.runs.lifecycle import Request
-from handrail.operations.runs.secrets import Secrecy
+from handrail.operations.runs.secrets import SecretChecker
 from handrail.operations.runs.worktree_source import find_checkout, ground_of
-from handrail.operations.workflows.check import Checked, Reached, check, reach, require_valid
+from handrail.operations.workflows.check import CheckedWorkflow, WorkflowClosure, check, reach, require_valid
 from handrail.operations.workflows.find_targets import find_one_workflow
 from handrail.operations.workflows.inputs import bind
-from handrail.operations.workflows.repository_config import CONFIG, Configured, read_configured
+from handrail.operations.workflows.repository_config import CONFIG, RepositorySettings, read_configured
 from handrail.ports.agents import CASSETTE, SCRIPTED, AgentCatalog
 from handrail.ports.machine import Machine
-from handrail.runtime.ports import Pinned, Workflows
+from handrail.runtime.ports import PinnedWorkflow, Workflows
 from handrail.sources.config.config import read_user_config
 from handrail.sources.open_workflow import catalog_for
-from handrail.sources.tiers import Place, here
+from handrail.sources.tiers import Location, here
 from handrail.sources.trust.store import TrustStore
 
 if TYPE_CHECKING:
@@ -52,12 +52,12 @@ else:
 _NO_WORKTREE = "a run in a repository gets its own worktree; here it would change your files in place"
 _NAME_THE_FOLDER = "start in a repository (git init, and a first commit), or work on this folder in place: --in ."
 
-LookUp: TypeAlias = Callable[[Place, str], tuple[Checked, Catalog]]
+LookUp: TypeAlias = Callable[[Location, str], tuple[CheckedWorkflow, Catalog]]
 """Returns a workflow by name or path with the result of compiling it, and the catalog that it may use."""
 
 
 @frozen
-class Wanted:
+class RunOptions:
     """What a person asked to be run."""
 
     workflow: str
@@ -79,7 +79,7 @@ class Wanted:
 
 
 @frozen
-class Prepared:
+class PreparedRun:
     """A run that can be started, and what to say about it."""
 
     request: Request
@@ -91,16 +91,16 @@ class Prepared:
     """What of the repository is not used, and why."""
 
 
-def look_up_workflow(place: Place, words: str) -> tuple[Checked, Catalog]:
+def look_up_workflow(place: Location, words: str) -> tuple[CheckedWorkflow, Catalog]:
     """Find and compile a workflow; return it with the catalog that it may use."""
     catalog = catalog_for(place)
     return check(place, find_one_workflow(place, words), catalog), catalog
 
 
-def prepare(machine: Machine, place: Place, wanted: Wanted, look_up: LookUp = look_up_workflow) -> Prepared:
+def prepare(machine: Machine, place: Location, wanted: RunOptions, look_up: LookUp = look_up_workflow) -> PreparedRun:
     """Prepare a run; raises errors that a person can act on, and starts nothing."""
     pinned, bound, diagnostics = _pin_with_bound(place, wanted.workflow, look_up)
-    secrecy = Secrecy(machine.redactor())
+    secrecy = SecretChecker(machine.redactor())
     inputs = secrecy.inputs(bind(pinned.plan.inputs, wanted.inputs, wanted.task))
     called = tuple(each.plan for each in pinned.calls.values())
     for plan in (pinned.plan, *called):
@@ -112,8 +112,8 @@ def prepare(machine: Machine, place: Place, wanted: Wanted, look_up: LookUp = lo
     project = _project(machine, place, configured, (pinned.plan, *called))
     folder = _folder(place, wanted.folder)
     repositories, catalog = machine.repositories, machine.agents
-    ground = ground_of(repositories, place, configured, wanted.base) if wanted.folder is None else None
-    if ground is None and wanted.folder is None and not wanted.connected:
+    origin = ground_of(repositories, place, configured, wanted.base) if wanted.folder is None else None
+    if origin is None and wanted.folder is None and not wanted.connected:
         raise UsageError(f"{folder} is not in a git repository: {_NO_WORKTREE}", next_step=_NAME_THE_FOLDER)
     known = ConfiguredAgents(catalog, place.folders, place.repository)
     said = wanted.agent or ("" if wanted.script is None else SCRIPTED)
@@ -121,7 +121,7 @@ def prepare(machine: Machine, place: Place, wanted: Wanted, look_up: LookUp = lo
     script, policy = _script(place, wanted, catalog), policy_of(configured, () if said else known.list_installed())
     agent = override_of(said, wanted.model, catalog.names)
     pulled = pinned.plan if wanted.connected else None
-    agents = require_agents((pinned.plan, *called), Given(agent, policy, inputs, wanted.task), known, pulled)
+    agents = require_agents((pinned.plan, *called), AgentContext(agent, policy, inputs, wanted.task), known, pulled)
     require_wrappings(machine, (pinned.plan, *called), policy, tmux=wanted.tmux)
     if wanted.script is None and (agent == SCRIPTED or SCRIPTED in agents):
         raise UsageError("the scripted agent plays a script", next_step="--agent scripted --script FILE")
@@ -132,17 +132,17 @@ def prepare(machine: Machine, place: Place, wanted: Wanted, look_up: LookUp = lo
         checks,
         secrecy.task(wanted.task),
         wanted.by,
-        None if ground is None else ground.source,
+        None if origin is None else origin.source,
         agent,
         secrecy.script(script),
         None if wanted.folder is None else find_checkout(repositories, folder),
-        () if ground is None else ground.pass_env,
+        () if origin is None else origin.pass_env,
         policy,
         project=project,
         admission=limits_here(machine, place, configured, (pinned.plan, *called)),
     )
     request = _add_start_values(machine, place, configured, request, called)
-    if wanted.with_changes and ground is None:
+    if wanted.with_changes and origin is None:
         where = f"--in {wanted.folder} works on the folder in place"
         raise UsageError(f"--with-changes has no effect: {where}", next_step="omit it")
     refused = ("[notify] in .handrail/config.toml is not used: it has an effect only in your own config.toml",)
@@ -152,13 +152,13 @@ def prepare(machine: Machine, place: Place, wanted: Wanted, look_up: LookUp = lo
         found = references.look_for(pinned.plan, place)
         request = replace(request, references=found)
         prepares = (*prepares, *references.warn_of_missing(pinned.plan, found))
-    if ground is None:
-        return Prepared(request, bound, diagnostics, notices=prepares)
-    return Prepared(request, bound, diagnostics, ground.uncommitted, (*ground.notices, *prepares))
+    if origin is None:
+        return PreparedRun(request, bound, diagnostics, notices=prepares)
+    return PreparedRun(request, bound, diagnostics, origin.uncommitted, (*origin.notices, *prepares))
 
 
 def limits_here(
-    machine: Machine, place: Place, configured: Configured | None, plans: tuple[Plan, ...]
+    machine: Machine, place: Location, configured: RepositorySettings | None, plans: tuple[Plan, ...]
 ) -> Admission | None:
     """Return how many runs may run at once, and in which repository keys count; None if nothing limits the run."""
     own = read_user_config(place.folders, Report()).max_instances
@@ -174,7 +174,7 @@ def limits_here(
 
 
 def _add_start_values(
-    machine: Machine, place: Place, configured: Configured | None, request: Request, called: tuple[Plan, ...]
+    machine: Machine, place: Location, configured: RepositorySettings | None, request: Request, called: tuple[Plan, ...]
 ) -> Request:
     """Return a request with the environment variables that its workflows read, and the configured spending limits."""
     if any(map(_needs_environment, plans := (request.pinned.plan, *called))):
@@ -205,7 +205,7 @@ def _preparations(plans: Iterable[Plan]) -> Iterator[str]:
                 yield f"step '{address}' {said}"
 
 
-def _script(place: Place, wanted: Wanted, catalog: AgentCatalog) -> bytes:
+def _script(place: Location, wanted: RunOptions, catalog: AgentCatalog) -> bytes:
     """Read and check what the scripted agent or a cassette plays."""
     recorded = wanted.agent == CASSETTE
     if wanted.script is None:
@@ -216,15 +216,15 @@ def _script(place: Place, wanted: Wanted, catalog: AgentCatalog) -> bytes:
     return catalog.read_played(CASSETTE if recorded else SCRIPTED, str(path), strict=wanted.strict)
 
 
-def pin(place: Place, words: str, look_up: LookUp = look_up_workflow) -> Pinned:
+def pin(place: Location, words: str, look_up: LookUp = look_up_workflow) -> PinnedWorkflow:
     """Find and compile a workflow, and check that it is trusted."""
     return _pin_with_bound(place, words, look_up)[0]
 
 
-def workflows_seen_from(environ: Mapping[str, str], fallback: Place) -> Workflows:
+def workflows_seen_from(environ: Mapping[str, str], fallback: Location) -> Workflows:
     """Return a function that finds the workflows that steps call: from the run's workspace, or else from `fallback`."""
 
-    def find(name: str, workspace: str) -> Pinned:
+    def find(name: str, workspace: str) -> PinnedWorkflow:
         try:
             return pin(here(Path(workspace), environ), name)
         except NotFound:
@@ -233,7 +233,7 @@ def workflows_seen_from(environ: Mapping[str, str], fallback: Place) -> Workflow
     return find
 
 
-def project_checks(configured: Configured | None, *, needed: bool) -> dict[str, str]:
+def project_checks(configured: RepositorySettings | None, *, needed: bool) -> dict[str, str]:
     """Return the checks of the repository's configuration; if they are needed, they must exist and be trusted."""
     if configured is None or not configured.config.checks:
         if needed:
@@ -246,7 +246,9 @@ def project_checks(configured: Configured | None, *, needed: bool) -> dict[str, 
     return {} if configured.distrust else dict(configured.config.checks)
 
 
-def _project(machine: Machine, place: Place, configured: Configured | None, plans: tuple[Plan, ...]) -> Project:
+def _project(
+    machine: Machine, place: Location, configured: RepositorySettings | None, plans: tuple[Plan, ...]
+) -> Project:
     """Return the project settings of the repository's configuration; what some plan needs must be there."""
     if any(map(_needs_project, plans)):
         root = place.repository or place.cwd or Path.cwd()
@@ -268,7 +270,7 @@ def _needs_project(plan: Plan) -> bool:
     return named or proofs or told or any("project" in text for text in texts)
 
 
-def make_unknown_workflow_error(place: Place, words: str) -> UsageError:
+def make_unknown_workflow_error(place: Location, words: str) -> UsageError:
     """Build the error for a task without a workflow, with what can be run."""
     names = [name for name in workflow_list.workflow_names(place) if "routine-" not in name]
     known = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
@@ -278,17 +280,21 @@ def make_unknown_workflow_error(place: Place, words: str) -> UsageError:
     return UsageError(f"{message} Known here: {known or 'none'}", next_step=f"for example: {line}")
 
 
-def _pin_with_bound(place: Place, words: str, look_up: LookUp) -> tuple[Pinned, Bound, tuple[Diagnostic, ...]]:
+def _pin_with_bound(
+    place: Location, words: str, look_up: LookUp
+) -> tuple[PinnedWorkflow, Bound, tuple[Diagnostic, ...]]:
     if not words or (len(words.split()) > 1 and not ((place.cwd or Path.cwd()) / words).exists()):
         raise make_unknown_workflow_error(place, words)
     checked, catalog = look_up(place, words)
     made, reached = require_valid(place, checked), reach(place, checked, catalog)
     _require_trust(place, reached)
-    calls = {name: Pinned(each.plan, each.hash) for name, each in reached.calls.items() if each.plan and each.hash}
-    return Pinned(made.plan, made.hash, calls=calls), count_agent_calls(made.plan, catalog), checked.diagnostics
+    calls = {
+        name: PinnedWorkflow(each.plan, each.hash) for name, each in reached.calls.items() if each.plan and each.hash
+    }
+    return PinnedWorkflow(made.plan, made.hash, calls=calls), count_agent_calls(made.plan, catalog), checked.diagnostics
 
 
-def _require_trust(place: Place, reached: Reached) -> None:
+def _require_trust(place: Location, reached: WorkflowClosure) -> None:
     """Refuse a workflow as long as one of the files from which it is made is not trusted as it was read."""
     trust = TrustStore(place.folders).status_of(reached.contents)
     if trust.is_granted and reached.checked.opened.snapshot is not None:
@@ -307,7 +313,7 @@ def _needs_checks(plan: Plan) -> bool:
     return any(isinstance(checks, Checks) and checks.project for checks in asked)
 
 
-def _folder(place: Place, given: str | None) -> Path:
+def _folder(place: Location, given: str | None) -> Path:
     base = place.cwd or Path.cwd()
     if given is None:
         return base
@@ -317,7 +323,7 @@ def _folder(place: Place, given: str | None) -> Path:
     return folder.resolve()
 
 
-def find_missing_trust(machine: Machine, place: Place, words: str) -> "trust.TrustQuestion | None":
+def find_missing_trust(machine: Machine, place: Location, words: str) -> "trust.TrustQuestion | None":
     """Return what a run of this workflow reads from the repository, if any of it is not trusted."""
     asked = trust.examine(machine.agents, place, words)
     return None if asked.is_granted else asked

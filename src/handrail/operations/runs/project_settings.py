@@ -16,7 +16,7 @@ from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.proofs import CheckProof
 from handrail.model.workflow.settings import FileCheck, Project
 from handrail.model.workflow.values import Expression, Prompt
-from handrail.operations.workflows.repository_config import CONFIG, Configured
+from handrail.operations.workflows.repository_config import CONFIG, RepositorySettings
 
 _IN_PROMPT = re.compile(r"\{[{%][^{}]*\bproject\.(sources|default_branch)\b")
 EXAMPLES = {
@@ -32,14 +32,14 @@ FILE_CHECK = (
 
 
 @frozen
-class Needs:
+class ProjectNeeds:
     """What workflows read about a project: names after `project.`, and checks of single files."""
 
     names: frozenset[str] = frozenset()
     file_checks: frozenset[str] = frozenset()
 
 
-def needs_of(plans: Iterable[Plan]) -> Needs:
+def needs_of(plans: Iterable[Plan]) -> ProjectNeeds:
     """Find out which of the project's settings some workflows read."""
     names: set[str] = set()
     checks: set[str] = set()
@@ -55,7 +55,7 @@ def needs_of(plans: Iterable[Plan]) -> Needs:
         }
         if "project" not in own:
             names.update(found for step in steps for found in _settings_read_by(step))
-    return Needs(frozenset(names), frozenset(checks))
+    return ProjectNeeds(frozenset(names), frozenset(checks))
 
 
 def _settings_read_by(step: object) -> Iterable[str]:
@@ -67,7 +67,7 @@ def _settings_read_by(step: object) -> Iterable[str]:
         yield from _IN_PROMPT.findall(prompt.text)
 
 
-def project_for(needs: Needs, configured: Configured | None, branch: Callable[[], str]) -> Project:
+def project_for(needs: ProjectNeeds, configured: RepositorySettings | None, branch: Callable[[], str]) -> Project:
     """Return the configured project; if something needed is missing, refuse with the lines to add."""
     if configured is not None and _has_needed_setting(needs, configured.config.project):
         configured.require("the [project] table", "needs")
@@ -79,7 +79,7 @@ def project_for(needs: Needs, configured: Configured | None, branch: Callable[[]
     return project
 
 
-def require_project(needs: Needs, project: Project) -> None:
+def require_project(needs: ProjectNeeds, project: Project) -> None:
     """Refuse a start that lacks some setting of the project, with the lines to add."""
     missing = [name for name in EXAMPLES if name in needs.names and not getattr(project, name)]
     for each in project.file_checks:
@@ -107,5 +107,5 @@ def _require_pattern(check: FileCheck) -> None:
         raise UsageError(message, next_step="write a pattern without lookarounds and backreferences") from error
 
 
-def _has_needed_setting(needs: Needs, project: Project) -> bool:
+def _has_needed_setting(needs: ProjectNeeds, project: Project) -> bool:
     return bool(needs.file_checks and project.file_checks) or any(getattr(project, name, "") for name in needs.names)

@@ -9,13 +9,13 @@ from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import JsonValue
 from handrail.sources.foreign_files import NOT_A_FILE, NOT_THERE, real
 from handrail.sources.library import library_root
-from handrail.sources.tiers import Place
+from handrail.sources.tiers import Location
 
 OUTSIDE = "it leads outside its folder"
 
 
 @frozen
-class Resolved:
+class ResolvedReference:
     """A reference with where it was found, or why not."""
 
     reference: Reference
@@ -37,7 +37,7 @@ class Resolved:
         }
 
 
-def look_for(plan: Plan, place: Place) -> dict[str, JsonValue]:
+def look_for(plan: Plan, place: Location) -> dict[str, JsonValue]:
     """Look for what a workflow refers to; the result is recorded when the run starts, and blocks nothing."""
     found: dict[str, JsonValue] = {}
     for reference in plan_references(plan):
@@ -46,15 +46,15 @@ def look_for(plan: Plan, place: Place) -> dict[str, JsonValue]:
     return found
 
 
-def resolve(reference: Reference, bases: Iterable[Path]) -> Resolved:
+def resolve(reference: Reference, bases: Iterable[Path]) -> ResolvedReference:
     """Look for a reference below folders; it must be a file in one of them after following symbolic links."""
     problems: list[str] = []
     for base in bases:
         problem = _problem(base / reference.source, base)
         if not problem:
-            return Resolved(reference, str(base / reference.source))
+            return ResolvedReference(reference, str(base / reference.source))
         problems.append(problem)
-    return Resolved(reference, reference.source, problems[0] if problems else NOT_THERE)
+    return ResolvedReference(reference, reference.source, problems[0] if problems else NOT_THERE)
 
 
 def warn_of_missing(plan: Plan, found: dict[str, JsonValue]) -> tuple[str, ...]:
@@ -70,7 +70,7 @@ def warn_of_missing(plan: Plan, found: dict[str, JsonValue]) -> tuple[str, ...]:
     return tuple(told)
 
 
-def bases_of(reference: Reference, place: Place) -> tuple[Path, ...]:
+def bases_of(reference: Reference, place: Location) -> tuple[Path, ...]:
     """Return the folders below which a reference may be."""
     if reference.resolve_from == "package":
         return (library_root(),)

@@ -4,7 +4,7 @@ import time
 from contextlib import suppress
 
 from handrail.engine.fold.apply import apply
-from handrail.engine.fold.runs import MOST_TRIED
+from handrail.engine.fold.runs import MAX_TRIED
 from handrail.errors import UsageError
 from handrail.frozen import frozen
 from handrail.model.actors import Actor
@@ -17,12 +17,12 @@ from handrail.runtime.history import state_of
 from handrail.runtime.run_summary import summary_of
 from handrail.runtime.run_writer import RunWriter
 
-MOST_ABOUT = 200
+MAX_ABOUT = 200
 """The number of characters of an agent's argument that are stored."""
 
 
 @frozen
-class Attempt:
+class RefusedCommand:
     """A command that was refused."""
 
     actor: Actor
@@ -33,10 +33,10 @@ class Attempt:
     @property
     def words(self) -> str:
         """The command as it is stored."""
-        return " ".join(part for part in (self.command, self.about[:MOST_ABOUT]) if part)
+        return " ".join(part for part in (self.command, self.about[:MAX_ABOUT]) if part)
 
 
-def record_attempt(writer: RunWriter, attempt: Attempt) -> str:
+def record_attempt(writer: RunWriter, attempt: RefusedCommand) -> str:
     """Record an attempt in the run of the agent, or else in the run that it named; return that run, or nothing.
 
     The same attempt is recorded once, and a run records only a limited number.
@@ -45,21 +45,21 @@ def record_attempt(writer: RunWriter, attempt: Attempt) -> str:
     if state is None:
         return ""
     known = any((by, words) == (str(attempt.actor), attempt.words) for _, _, by, words in state.tried)
-    if not known and len(state.tried) < MOST_TRIED:
+    if not known and len(state.tried) < MAX_TRIED:
         _note(writer, state, attempt)
     return state.run
 
 
-def _run_for(log: Log, attempt: Attempt) -> RunState | None:
+def _run_for(log: Log, attempt: RefusedCommand) -> RunState | None:
     for words in filter(None, (attempt.actor.run, attempt.about)):
         with suppress(UsageError):
             return state_of(log, find(log, words))
     return None
 
 
-def _note(writer: RunWriter, state: RunState, attempt: Attempt) -> None:
+def _note(writer: RunWriter, state: RunState, attempt: RefusedCommand) -> None:
     log, run, address = writer.log, state.run, attempt.actor.name.partition("/")[2]
-    about, by = attempt.about[:MOST_ABOUT], str(attempt.actor)
+    about, by = attempt.about[:MAX_ABOUT], str(attempt.actor)
     lease = log.acquire(run, "handrail")
     if isinstance(lease, Holder):
         key = f"tried:{by}:{attempt.words}"

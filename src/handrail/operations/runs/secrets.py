@@ -20,7 +20,7 @@ _INSTEAD = "keep it in the variable only; commands and agents see it once pass_e
 
 
 @frozen
-class Secrecy:
+class SecretChecker:
     """Looks for secrets in what a person passes to a run."""
 
     redactor: Redactor

@@ -16,14 +16,18 @@ from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.settings import Budget
 from handrail.model.workflow.values import Expression, Prompt
 from handrail.operations.runs.lifecycle import Request
-from handrail.operations.workflows.repository_config import CONFIG, Configured
+from handrail.operations.workflows.repository_config import CONFIG, RepositorySettings
 
 Environment = Callable[[Iterable[str]], dict[str, str]]
 """Returns the variables that runs may see, plus those that are named."""
 
 
 def add_environment(
-    request: Request, plans: tuple[Plan, ...], configured: Configured | None, environment: Environment, secret: Redactor
+    request: Request,
+    plans: tuple[Plan, ...],
+    configured: RepositorySettings | None,
+    environment: Environment,
+    secret: Redactor,
 ) -> Request:
     """Return a request with the variables that its workflows read; one that may not be stored or seen is refused."""
     named = () if configured is None or configured.distrust else configured.config.pass_env

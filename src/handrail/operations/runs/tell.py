@@ -16,12 +16,12 @@ from handrail.runtime.event_records import decode_event
 from handrail.runtime.handlers.agents.live_messages import can_listen
 from handrail.runtime.run_writer import RunWriter
 
-LONGEST = 20_000
+MAX_LENGTH = 20_000
 """The maximum number of characters of one message."""
 
 
 @frozen
-class Said:
+class MessageReceipt:
     """Who gets a message, and when."""
 
     run: str
@@ -30,7 +30,7 @@ class Said:
     words: str
 
 
-def tell(writer: RunWriter, run: str, text: str, by: str, catalog: AgentCatalog) -> Said:
+def tell(writer: RunWriter, run: str, text: str, by: str, catalog: AgentCatalog) -> MessageReceipt:
     """Leave a message for the agent at work in a run or one of its child runs, or else for the next one."""
     said = find_recipient(writer.log, run, text, catalog)
     # An agent takes a message for that of a person, unless the message says otherwise.
@@ -39,13 +39,13 @@ def tell(writer: RunWriter, run: str, text: str, by: str, catalog: AgentCatalog)
     return said
 
 
-def find_recipient(log: Log, run: str, text: str, catalog: AgentCatalog) -> Said:
+def find_recipient(log: Log, run: str, text: str, catalog: AgentCatalog) -> MessageReceipt:
     """Find out who would get a message; refuse one that nobody can get."""
     if not text.strip():
         raise UsageError("the message is empty", next_step=f'handrail tell {run} "what you want to say"')
-    if len(text) > LONGEST:
+    if len(text) > MAX_LENGTH:
         hint = "put it into a file in the worktree, and tell the agent where it is"
-        raise UsageError(f"the message has {len(text)} characters, more than {LONGEST}", next_step=hint)
+        raise UsageError(f"the message has {len(text)} characters, more than {MAX_LENGTH}", next_step=hint)
     acting = find_acting_run(log, run).acting
     if acting.status in ("succeeded", "cancelled"):
         raise UsageError(f"{run} has already ended ({acting.status})", next_step=suggest_way_back(acting))
@@ -54,16 +54,16 @@ def find_recipient(log: Log, run: str, text: str, catalog: AgentCatalog) -> Said
     return _describe_delivery(log, acting, catalog)
 
 
-def _describe_delivery(log: Log, state: RunState, catalog: AgentCatalog) -> Said:
+def _describe_delivery(log: Log, state: RunState, catalog: AgentCatalog) -> MessageReceipt:
     pending = state.pending
     at_work = state.status == "running" and pending is not None and pending.action == "agent" and pending.kind == "step"
     if pending is not None and at_work and hears(state, pending.address):
         listening = _is_listening(log, state, pending, catalog)
         when = "while it works" if listening else "when it has finished its answer"
-        return Said(state.run, pending.address, f"the agent of '{pending.address}' gets the message {when}")
+        return MessageReceipt(state.run, pending.address, f"the agent of '{pending.address}' gets the message {when}")
     if state.status in ("running", "queued"):
-        return Said(state.run, "", "the next agent gets the message")
-    return Said(state.run, "", "the next agent gets the message once the run continues")
+        return MessageReceipt(state.run, "", "the next agent gets the message")
+    return MessageReceipt(state.run, "", "the next agent gets the message once the run continues")
 
 
 def _is_listening(log: Log, state: RunState, pending: Pending, catalog: AgentCatalog) -> bool:

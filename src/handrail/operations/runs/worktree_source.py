@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from handrail.errors import NotFound, WorkspaceFault
 from handrail.frozen import frozen
 from handrail.model.history.trees import Tree, TreeSource
-from handrail.operations.workflows.repository_config import Configured
+from handrail.operations.workflows.repository_config import RepositorySettings
 from handrail.ports.repositories import WORKTREE_INCLUDE, Repositories
 from handrail.ports.workspaces import Workspaces
 from handrail.sources.config.config import RepositoryConfig, Worktrees
 from handrail.sources.foreign_files import Refusal, decode, read_content
-from handrail.sources.tiers import Place
+from handrail.sources.tiers import Location
 from handrail.sources.trust.store import TrustStore
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ BRANCH = "work/{run}"
 
 
 @frozen
-class Ground:
+class WorktreeOrigin:
     """What a worktree is created from, and what of the checkout it leaves out."""
 
     source: TreeSource
@@ -35,8 +35,8 @@ class Ground:
 
 
 def ground_of(
-    repositories: Repositories, place: Place, configured: Configured | None, base: str | None
-) -> Ground | None:
+    repositories: Repositories, place: Location, configured: RepositorySettings | None, base: str | None
+) -> WorktreeOrigin | None:
     """Return the ground of a new run, or None if there is no repository."""
     root = _root(repositories, place)
     if root is None:
@@ -60,10 +60,10 @@ def ground_of(
         teardown_timeout=settings.teardown_timeout,
     )
     left_out = repositories.list_uncommitted(root)
-    return Ground(source, left_out, () if config is None else config.pass_env, notices)
+    return WorktreeOrigin(source, left_out, () if config is None else config.pass_env, notices)
 
 
-def read_include_patterns(place: Place, root: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def read_include_patterns(place: Location, root: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Read the patterns of `.worktreeinclude`, pinned when the run starts; if it is not trusted, only say so."""
     content = read_content(root / WORKTREE_INCLUDE, root) if not (root / WORKTREE_INCLUDE).is_symlink() else None
     text = decode(content.data) if content is not None and isinstance(content.data, bytes) else None
@@ -103,7 +103,7 @@ def future_tree(workspaces: "Delivery", source: TreeSource | None, run: str) -> 
     return str(workspaces.worktree_path(Path(source.repository), run))
 
 
-def _root(repositories: Repositories, place: Place) -> Path | None:
+def _root(repositories: Repositories, place: Location) -> Path | None:
     try:
         root = repositories.find_root(place.cwd or Path.cwd())
     except (NotFound, WorkspaceFault):
@@ -112,7 +112,7 @@ def _root(repositories: Repositories, place: Place) -> Path | None:
     return root if repositories.is_repository(root) else None
 
 
-def _usable(configured: Configured | None) -> RepositoryConfig | None:
+def _usable(configured: RepositorySettings | None) -> RepositoryConfig | None:
     """Return the configuration if it is trusted; one that says nothing about worktrees and agents needs no trust."""
     if configured is None or not configured.distrust:
         return None if configured is None else configured.config

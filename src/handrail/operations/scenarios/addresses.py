@@ -17,7 +17,7 @@ from handrail.operations.scenarios.shapes import GAP
 
 _ROUND = re.compile(r"@[0-9]+(?=/|\Z)")
 _ITEM = re.compile(r"\[(?:(?!\](?:[/@]|\Z)).)+\]", re.DOTALL)
-MOST_NAMED = 12
+MAX_NAMED = 12
 
 
 def is_same_step(key: str, address: str) -> bool:
@@ -60,7 +60,7 @@ class KnownSteps:
         elif not self._is_known(strip_rounds_and_items(address)):
             own = [name for name, _ in walk_steps(self.plan.steps)]
             guess = did_you_mean(strip_rounds_and_items(address), self._steps)
-            named = ", ".join(own[:MOST_NAMED]) + (", ..." if len(own) > MOST_NAMED else "")
+            named = ", ".join(own[:MAX_NAMED]) + (", ..." if len(own) > MAX_NAMED else "")
             report.error("unknown-step", f"{self.plan.name} has no step '{address}'{guess}", at, f"its steps: {named}")
 
     def _is_known(self, address: str) -> bool:

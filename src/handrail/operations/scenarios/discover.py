@@ -14,10 +14,10 @@ from handrail.operations.runs.prepare import pin
 from handrail.operations.scenarios.addresses import KnownSteps
 from handrail.operations.scenarios.read import Scenario, read_scenarios
 from handrail.operations.workflows.find_targets import find_workflows
-from handrail.runtime.ports import Pinned
+from handrail.runtime.ports import PinnedWorkflow
 from handrail.sources.folders import Folders
 from handrail.sources.open_workflow import bindings_content, bindings_for
-from handrail.sources.tiers import Found, Place, Tier, discover
+from handrail.sources.tiers import Location, Tier, WorkflowFile, discover
 from handrail.sources.trust.store import TrustStore
 from handrail.sources.workflow_snapshot import TESTS, take
 
@@ -30,19 +30,19 @@ class Suite:
 
     name: str
     path: str
-    pinned: Pinned
+    pinned: PinnedWorkflow
     scenarios: tuple[Scenario, ...]
 
 
 @frozen
-class _Chosen:
+class _SelectedWorkflow:
     """A workflow, and its test files that are to be run."""
 
-    found: Found
+    found: WorkflowFile
     files: tuple[Path, ...]
 
 
-def find_suites(place: Place, targets: Sequence[str], *, library: bool = False) -> tuple[Suite, ...]:
+def find_suites(place: Location, targets: Sequence[str], *, library: bool = False) -> tuple[Suite, ...]:
     """Find, read and check the tests of what is named, of the library, or of all workflows of the repository."""
     chosen = _choose_workflows(place, targets, library=library)
     tested = [each for each in chosen if each.files]
@@ -64,7 +64,7 @@ def tests_of(main: Path, *, folder: bool) -> Path:
 
 
 @contextmanager
-def trust_temporarily(place: Place) -> Generator[Place]:
+def trust_temporarily(place: Location) -> Generator[Location]:
     """Yield a place in which the repository's workflows may run as they are now; the user's own trust is unchanged."""
     with TemporaryDirectory(prefix="handrail-test-trust-") as folder:
         own = replace(place, folders=Folders(place.folders.config, Path(folder)))
@@ -78,7 +78,7 @@ def trust_temporarily(place: Place) -> Generator[Place]:
         yield own
 
 
-def _suite(place: Place, chosen: _Chosen, report: Report) -> Suite:
+def _suite(place: Location, chosen: _SelectedWorkflow, report: Report) -> Suite:
     pinned = pin(place, str(chosen.found.main))
     known = KnownSteps(pinned.plan, tuple(each.plan for each in pinned.calls.values()))
     scenarios: list[Scenario] = []
@@ -90,26 +90,26 @@ def _suite(place: Place, chosen: _Chosen, report: Report) -> Suite:
     return Suite(pinned.plan.name, place.display_path(chosen.found.main), pinned, tuple(scenarios))
 
 
-def _choose_workflows(place: Place, targets: Sequence[str], *, library: bool) -> list[_Chosen]:
+def _choose_workflows(place: Location, targets: Sequence[str], *, library: bool) -> list[_SelectedWorkflow]:
     chosen = [each for target in targets for each in _resolve_target(place, target)]
     tier = Tier.BUILT_IN if library else None if targets else Tier.REPOSITORY
     if tier is not None:
         found = [each for each in discover(place, Report()) if each.tier is tier and each.problem is None]
-        chosen += [_Chosen(each, _files(each)) for each in found]
+        chosen += [_SelectedWorkflow(each, _files(each)) for each in found]
     return list({each.found.main: each for each in chosen}.values())
 
 
-def _resolve_target(place: Place, target: str) -> list[_Chosen]:
+def _resolve_target(place: Location, target: str) -> list[_SelectedWorkflow]:
     """Resolve a workflow, a folder of workflows, or a test file with the workflow to which it belongs."""
     file = (place.cwd or Path.cwd()) / target
     if file.suffix in ENDINGS and file.is_file():
         owner = _owner(place, file)
         if owner is not None:
-            return [_Chosen(owner, (file,))]
-    return [_Chosen(each, _files(each)) for each in find_workflows(place, target, Report())]
+            return [_SelectedWorkflow(owner, (file,))]
+    return [_SelectedWorkflow(each, _files(each)) for each in find_workflows(place, target, Report())]
 
 
-def _owner(place: Place, file: Path) -> Found | None:
+def _owner(place: Location, file: Path) -> WorkflowFile | None:
     """Find the workflow to which a test file belongs."""
     folder = file.absolute().parent
     if folder.name == TESTS:
@@ -123,7 +123,7 @@ def _owner(place: Place, file: Path) -> Found | None:
     return None
 
 
-def _files(found: Found) -> tuple[Path, ...]:
+def _files(found: WorkflowFile) -> tuple[Path, ...]:
     folder = tests_of(found.main, folder=found.folder)
     try:
         return tuple(sorted(each for each in folder.iterdir() if each.suffix in ENDINGS and each.is_file()))
@@ -131,7 +131,7 @@ def _files(found: Found) -> tuple[Path, ...]:
         return ()
 
 
-def _make_no_tests_error(place: Place, looked: list[Found]) -> UsageError:
+def _make_no_tests_error(place: Location, looked: list[WorkflowFile]) -> UsageError:
     """Build the error that there are no tests, with the first one to write."""
     if not looked:
         hint = "name a workflow: handrail test NAME|PATH, or --library for the built-in ones"

@@ -15,13 +15,13 @@ from handrail.operations.workflows.check import check, require_valid
 from handrail.operations.workflows.find_targets import find_one_workflow
 from handrail.operations.workflows.outline import walk_steps
 from handrail.sources.open_workflow import catalog_for
-from handrail.sources.tiers import Place
+from handrail.sources.tiers import Location
 
 EXAMPLES: dict[str, JsonValue] = {"int": 1, "number": 1.5, "bool": True, "path": "README.md", "list": [], "json": {}}
 FILE = "first.yaml"
 
 
-def write_first(place: Place, words: str) -> str:
+def write_first(place: Location, words: str) -> str:
     """Write a first test beside a workflow and return its path; an existing one is never overwritten."""
     found = find_one_workflow(place, words)
     plan = require_valid(place, check(place, found, catalog_for(place))).plan

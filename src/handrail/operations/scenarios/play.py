@@ -13,24 +13,24 @@ from handrail.model.history.run_state import RunState
 from handrail.model.source import Mapping, Node, Scalar
 from handrail.operations.runs import lifecycle as runs
 from handrail.operations.scenarios.read import Scenario
-from handrail.operations.scenarios.replacements import Prepared
-from handrail.operations.scenarios.room import Engine, Room
+from handrail.operations.scenarios.replacements import StepReplacements
+from handrail.operations.scenarios.scenario_environment import ScenarioEngine, ScenarioEnvironment
 from handrail.operations.views.run_tree import family, find_acting_run, root_of
 from handrail.operations.views.step_addresses import members
 from handrail.runtime.history import state_of
 from handrail.runtime.local.supervisor import Supervisor
-from handrail.runtime.ports import Pinned
+from handrail.runtime.ports import PinnedWorkflow
 
-BY = "test"
-LOOK_EVERY = 0.05
-PATIENCE = 20.0
+ACTOR = "test"
+POLL_INTERVAL = 0.05
+TIMEOUT = 20.0
 """Timeout in seconds for ending what a scenario started."""
 DECISIONS: dict[str, Decision] = {"approve": "approve", "reject": "reject"}
 Trouble: TypeAlias = Literal["", "unanswered", "wrong answer", "timeout", "interrupted"]
 
 
 @frozen
-class Ended:
+class PlayResult:
     """How far a scenario got."""
 
     run: str
@@ -43,7 +43,7 @@ class Ended:
     words: str = ""
 
 
-class _OutOfTime(Exception):
+class _ScenarioTimeout(Exception):
     """The scenario has to end now."""
 
     def __init__(self, trouble: Trouble) -> None:
@@ -52,43 +52,43 @@ class _OutOfTime(Exception):
 
 
 @dataclass(slots=True)
-class Player:
-    """One scenario in its room."""
+class ScenarioPlayer:
+    """One scenario in its environment."""
 
     scenario: Scenario
-    pinned: Pinned
-    room: Room
-    engine: Engine
-    answers: Prepared
+    pinned: PinnedWorkflow
+    environment: ScenarioEnvironment
+    engine: ScenarioEngine
+    answers: StepReplacements
     stopping: threading.Event
     _ends: float = 0.0
 
-    def play(self) -> Ended:
+    def play(self) -> PlayResult:
         """Play the scenario until its run ends or needs something that the test does not provide."""
         return asyncio.run(self._play())
 
-    async def _play(self) -> Ended:
+    async def _play(self) -> PlayResult:
         self._ends = asyncio.get_running_loop().time() + self.scenario.timeout
         run = runs.start(self.engine.writer, self._request())
-        supervisor = self.engine.supervisor(BY)
+        supervisor = self.engine.supervisor(ACTOR)
         try:
             trouble, address, words = await self._drive(run, supervisor)
-        except _OutOfTime as out:
+        except _ScenarioTimeout as out:
             address = self._display_address(find_acting_run(self.engine.log, run).acting)
             await self._stop(run)
             trouble, words = out.trouble, ""
         found = find_acting_run(self.engine.log, run)
-        return Ended(run, found.state, found.acting, trouble, address, words)
+        return PlayResult(run, found.state, found.acting, trouble, address, words)
 
     def _request(self) -> runs.Request:
-        source = self.room.furnish(self.scenario, self.engine.machine.repositories)
+        source = self.environment.set_up(self.scenario, self.engine.machine.repositories)
         return runs.Request(
             self.pinned,
-            str(self.room.repository),
+            str(self.environment.repository),
             self.scenario.inputs,
             self.scenario.checks,
             self.scenario.task,
-            BY,
+            ACTOR,
             source,
             "scripted",
             self.scenario.turns,
@@ -107,7 +107,7 @@ class Player:
             until = self._waits_until(run)
             if until is None:
                 return "", "", ""
-            self.room.clock.jump(until)
+            self.environment.clock.jump(until)
 
     def _answer(self, acting: RunState) -> tuple[Trouble, str]:
         """Answer for the person with what the test says, if it says something."""
@@ -125,11 +125,11 @@ class Player:
     def _say(self, acting: RunState, answer: Node) -> None:
         writer, word = self.engine.writer, _text(answer)
         if acting.reason == "question":
-            runs.answer_in_words(writer, acting.run, word, BY)
+            runs.answer_in_words(writer, acting.run, word, ACTOR)
         elif isinstance(answer, Mapping):
-            runs.answer(writer, acting.run, "revise", BY, _text(answer.get("revise")))
+            runs.answer(writer, acting.run, "revise", ACTOR, _text(answer.get("revise")))
         elif word in DECISIONS:
-            runs.answer(writer, acting.run, DECISIONS[word], BY)
+            runs.answer(writer, acting.run, DECISIONS[word], ACTOR)
         else:
             raise UsageError(f"'{word}' is not a valid answer to an approval")
 
@@ -147,11 +147,11 @@ class Player:
         """Do something until it is done, the time is up, or everything has to end."""
         task = asyncio.ensure_future(work)
         try:
-            while not (await asyncio.wait({task}, timeout=LOOK_EVERY))[0]:
+            while not (await asyncio.wait({task}, timeout=POLL_INTERVAL))[0]:
                 if self.stopping.is_set():
-                    raise _OutOfTime("interrupted")
+                    raise _ScenarioTimeout("interrupted")
                 if asyncio.get_running_loop().time() > self._ends:
-                    raise _OutOfTime("timeout")
+                    raise _ScenarioTimeout("timeout")
             task.result()
         finally:
             task.cancel()
@@ -161,8 +161,8 @@ class Player:
         """End the run with everything that it started."""
         state = state_of(self.engine.log, run)
         if not state.is_over:
-            runs.stop(self.engine.writer, run, BY)
-            await asyncio.wait_for(self.engine.supervisor(BY).run_until_idle(), PATIENCE)
+            runs.stop(self.engine.writer, run, ACTOR)
+            await asyncio.wait_for(self.engine.supervisor(ACTOR).run_until_idle(), TIMEOUT)
 
 
 def _text(node: Node | None) -> str:

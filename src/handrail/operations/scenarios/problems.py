@@ -7,9 +7,9 @@ from handrail.frozen import frozen
 from handrail.model.history.run_state import RunState
 from handrail.model.source import Span
 from handrail.model.workflow.values import JsonValue
-from handrail.operations.scenarios.play import Ended
+from handrail.operations.scenarios.play import PlayResult
 from handrail.operations.scenarios.read import Scenario, line_of
-from handrail.operations.scenarios.replacements import Prepared
+from handrail.operations.scenarios.replacements import StepReplacements
 from handrail.operations.scenarios.trace import Trace
 from handrail.operations.views.run_document import outputs_of
 
@@ -53,10 +53,10 @@ class Evidence:
     """Everything that a test may check after its run."""
 
     scenario: Scenario
-    ended: Ended
+    ended: PlayResult
     trace: Trace
-    answers: Prepared
-    results: Prepared
+    answers: StepReplacements
+    results: StepReplacements
 
     @property
     def state(self) -> RunState:
@@ -110,11 +110,11 @@ def find_mismatches(expected: JsonValue, found: JsonValue, at: str = "") -> list
     return [] if same else [(at, expected, found)]
 
 
-class _NotThere:
+class _MissingValue:
     """Stands for a value that is missing."""
 
     def __repr__(self) -> str:
         return "nothing"
 
 
-NOT_THERE = _NotThere()
+NOT_THERE = _MissingValue()

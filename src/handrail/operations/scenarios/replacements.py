@@ -12,7 +12,7 @@ from handrail.operations.scenarios.read import list_items
 
 
 @dataclass(slots=True)
-class Prepared:
+class StepReplacements:
     """What a test provides for steps, by address: one value for every time, or a list used one by one."""
 
     given: Mapping | None
@@ -44,10 +44,10 @@ class Prepared:
 
 
 @dataclass(slots=True)
-class Replacing:
+class CommandReplacement:
     """Replaces the commands of a step with the results that a test provides."""
 
-    results: Prepared
+    results: StepReplacements
     replaced: dict[str, None] = field(default_factory=dict[str, None])
     """The addresses of steps whose commands did not run."""
 

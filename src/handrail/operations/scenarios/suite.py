@@ -12,11 +12,16 @@ from handrail.frozen import frozen
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.scenarios.discover import Suite
 from handrail.operations.scenarios.judge import judge
-from handrail.operations.scenarios.play import Player
+from handrail.operations.scenarios.play import ScenarioPlayer
 from handrail.operations.scenarios.problems import Evidence, Problem
 from handrail.operations.scenarios.read import Scenario
-from handrail.operations.scenarios.replacements import Prepared, Replacing
-from handrail.operations.scenarios.room import Engine, Opens, Room, new_room
+from handrail.operations.scenarios.replacements import CommandReplacement, StepReplacements
+from handrail.operations.scenarios.scenario_environment import (
+    OpenEngine,
+    ScenarioEngine,
+    ScenarioEnvironment,
+    make_environment,
+)
 from handrail.operations.scenarios.trace import Visit, trace_of
 from handrail.runtime.ports import Workflows
 
@@ -59,10 +64,10 @@ class Outcome:
 
 
 @dataclass(slots=True)
-class Bench:
+class ScenarioRunner:
     """Plays scenarios, as many at a time as there are cores."""
 
-    opens: Opens
+    opens: OpenEngine
     workflows: Workflows
     keep: bool = False
     fail_fast: bool = False
@@ -87,13 +92,13 @@ class Bench:
     def _play_scenario(self, suite: Suite, scenario: Scenario) -> Outcome:
         if scenario.skip:
             return Outcome(suite=suite, scenario=scenario)
-        replacing = Replacing(Prepared(scenario.part("commands")))
-        room = new_room(self.workflows, replacing)
+        replacing = CommandReplacement(StepReplacements(scenario.part("commands")))
+        environment = make_environment(self.workflows, replacing)
         began = time.monotonic()
         try:
-            engine = self.opens(room)
+            engine = self.opens(environment)
             try:
-                evidence = self._gather_evidence(suite, scenario, room, engine, replacing)
+                evidence = self._gather_evidence(suite, scenario, environment, engine, replacing)
                 problems = judge(evidence)
             finally:
                 engine.log.close()
@@ -103,7 +108,7 @@ class Bench:
             return Outcome(suite=suite, scenario=scenario, seconds=time.monotonic() - began, problems=problems)
         finally:
             if not self.keep:
-                room.clear()
+                environment.clear()
         return Outcome(
             suite=suite,
             scenario=scenario,
@@ -112,15 +117,20 @@ class Bench:
             visits=evidence.trace.visits,
             run=evidence.ended.run,
             replaced=(*replacing.replaced, *scenario.tools),
-            kept=str(room.folder) if self.keep else "",
+            kept=str(environment.folder) if self.keep else "",
         )
 
     def _gather_evidence(
-        self, suite: Suite, scenario: Scenario, room: Room, engine: Engine, replacing: Replacing
+        self,
+        suite: Suite,
+        scenario: Scenario,
+        environment: ScenarioEnvironment,
+        engine: ScenarioEngine,
+        replacing: CommandReplacement,
     ) -> Evidence:
-        answers = Prepared(scenario.part("answers"))
+        answers = StepReplacements(scenario.part("answers"))
         stopping = self.stopping or threading.Event()
-        ended = Player(scenario, suite.pinned, room, engine, answers, stopping).play()
+        ended = ScenarioPlayer(scenario, suite.pinned, environment, engine, answers, stopping).play()
         return Evidence(scenario, ended, trace_of(engine.log, ended.run), answers, replacing.results)
 
 

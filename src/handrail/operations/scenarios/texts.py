@@ -8,11 +8,11 @@ from handrail.model.source import Entry, Mapping, Node, Scalar
 from handrail.operations.scenarios.problems import Evidence, Problem, problem
 from handrail.operations.scenarios.read import list_items
 
-MOST_LINES = 20
+MAX_LINES = 20
 """The number of lines of a difference that are shown."""
-LEAST_ALIKE = 0.5
+MIN_SIMILARITY = 0.5
 """The share of a part that a line must have to be shown for it."""
-MOST_LOOKED_AT = 500
+MAX_COMPARED = 500
 SHORT = 6
 
 
@@ -57,8 +57,8 @@ def diff_lines(expected: str, found: str) -> tuple[tuple[str, str], ...]:
     """Return the lines of two texts with their marks, limited to what is readable."""
     lines = ndiff(expected.split("\n"), found.split("\n"))
     marked = [(line[0], line[2:]) for line in lines if line[0] != "?"]
-    more = len(marked) - MOST_LINES
-    return (*marked[:MOST_LINES], *([(" ", f"... and {more} more lines")] if more > 0 else []))
+    more = len(marked) - MAX_LINES
+    return (*marked[:MAX_LINES], *([(" ", f"... and {more} more lines")] if more > 0 else []))
 
 
 def _parts(node: Node) -> tuple[list[tuple[Node, str]], list[tuple[Node, str]]]:
@@ -76,11 +76,11 @@ def _find_nearest_line(part: str, text: str) -> str:
     """Find the line of a text that has most of a part, if one has much of it."""
     first = part.strip().split("\n")[0]
     rated: list[tuple[int, str]] = []
-    for line in text.split("\n")[:MOST_LOOKED_AT]:
+    for line in text.split("\n")[:MAX_COMPARED]:
         matcher = SequenceMatcher(None, first, line, autojunk=False)
         rated.append((matcher.find_longest_match(0, len(first), 0, len(line)).size, line.strip()))
     size, line = max(rated, key=lambda each: each[0], default=(0, ""))
-    return line if size >= LEAST_ALIKE * len(first) else ""
+    return line if size >= MIN_SIMILARITY * len(first) else ""
 
 
 def _shorten(text: str) -> str:

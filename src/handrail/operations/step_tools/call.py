@@ -14,12 +14,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
 
-from handrail.engine.fold.step_tools import PUT, Call, ChildWanted, tools_of
+from handrail.engine.fold.step_tools import QUESTION_ASKED, Call, ChildRequest, tools_of
 from handrail.errors import HandrailError, UsageError
 from handrail.frozen import frozen
 from handrail.model.history.events import StepBegan, StepRefused, ToolCalled
 from handrail.model.history.run_state import RunState
-from handrail.model.tokens import Misread, read_token
+from handrail.model.tokens import TokenProblem, read_token
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.runs.tell import find_recipient
 from handrail.operations.step_tools.child_runs import child_words, children_of, needs_nobody, prepare_child
@@ -28,16 +28,16 @@ from handrail.ports.machine import Machine
 from handrail.runtime.event_records import decode_event
 from handrail.runtime.history import state_of
 from handrail.runtime.run_writer import RunWriter
-from handrail.runtime.watcher import SELDOM, Lookout, Watcher
-from handrail.sources.tiers import Place
+from handrail.runtime.watcher import MAX_WAIT, ChangeWaiter, Watcher
+from handrail.sources.tiers import Location
 
-PATIENCE = 30.0
+TIMEOUT = 30.0
 """Timeout in seconds for the driver of the run to answer a call."""
-CHILD_PATIENCE = 45.0
+CHILD_TIMEOUT = 45.0
 """Timeout in seconds of a call that waits for a run it started; clients give up on longer ones."""
-MOST_ARGUMENTS = 100_000
+MAX_ARGUMENTS = 100_000
 """The maximum number of characters of the arguments of a call, as JSON."""
-_LOOK_EVERY = 0.02
+_POLL_INTERVAL = 0.02
 Arguments = dict[str, Any]
 
 
@@ -54,12 +54,12 @@ class Caller:
 
 
 @frozen(kw_only=True)
-class Made:
+class PreparedCall:
     """What was found out about a call before the driver decides."""
 
     result: JsonValue = None
     error: str = ""
-    child: ChildWanted | None = None
+    child: ChildRequest | None = None
     letter: dict[str, str] | None = None
     """A message for another run: `{run, text}`."""
 
@@ -74,17 +74,17 @@ class ToolAnswer:
 
 
 @dataclass(slots=True)
-class AgentDesk:
+class AgentCallHandler:
     """Answers the calls of one agent."""
 
     writer: RunWriter
     keys: Callable[[], tuple[bytes, ...]]
     token: str
-    place: Callable[[Path], Place]
+    place: Callable[[Path], Location]
     """Returns the place in which workflows are looked up, seen from a folder."""
     machine: Machine
-    patience: float = PATIENCE
-    child_patience: float = CHILD_PATIENCE
+    patience: float = TIMEOUT
+    child_patience: float = CHILD_TIMEOUT
     _times: dict[str, int] = field(default_factory=dict[str, int])
     """How often each identical call was made."""
 
@@ -123,8 +123,8 @@ class AgentDesk:
 
     def _caller(self) -> Caller:
         token = read_token(self.token.strip(), self.keys())
-        if isinstance(token, Misread) or token.kind != "agent":
-            why = token.message if isinstance(token, Misread) else f"this is a {token.kind} token"
+        if isinstance(token, TokenProblem) or token.kind != "agent":
+            why = token.message if isinstance(token, TokenProblem) else f"this is a {token.kind} token"
             raise UsageError(f"HANDRAIL_AGENT_TOKEN is not the token of a step: {why}")
         state = state_of(self.log, token.run)
         began = _read_step_start(self.log, state, token.seq)
@@ -132,17 +132,19 @@ class AgentDesk:
         holds = pending is not None and pending.seq == token.seq and state.status == "running"
         return Caller(state, token.seq, began.address, tools_of(began), holds)
 
-    def _perform_call(self, caller: Caller, tool: str, arguments: Arguments, problem: str) -> Made:
+    def _perform_call(self, caller: Caller, tool: str, arguments: Arguments, problem: str) -> PreparedCall:
         if not caller.pending:
-            return Made(error=f"step '{caller.address}' has ended: its tools can no longer be used")
+            return PreparedCall(error=f"step '{caller.address}' has ended: its tools can no longer be used")
         if tool not in caller.tools:
-            return Made(error=f"step '{caller.address}' does not offer {tool}: it offers {', '.join(caller.tools)}")
-        if problem or len(json.dumps(arguments)) > MOST_ARGUMENTS:
-            return Made(error=problem or f"the arguments are longer than {MOST_ARGUMENTS} characters")
+            return PreparedCall(
+                error=f"step '{caller.address}' does not offer {tool}: it offers {', '.join(caller.tools)}"
+            )
+        if problem or len(json.dumps(arguments)) > MAX_ARGUMENTS:
+            return PreparedCall(error=problem or f"the arguments are longer than {MAX_ARGUMENTS} characters")
         try:
             return _TOOLS[tool](self, caller, arguments)
         except HandrailError as error:
-            return Made(error=_sentence(error))
+            return PreparedCall(error=_sentence(error))
 
     def _key(self, caller: Caller, tool: str, arguments: Arguments) -> str:
         """Name a call so that only its repetition after a crash is the same call."""
@@ -154,13 +156,13 @@ class AgentDesk:
         """Wait for the event of a call."""
         until = asyncio.get_running_loop().time() + self.patience
         watcher = Watcher(self.log)
-        lookout = watcher.lookout(_LOOK_EVERY)
+        lookout = watcher.lookout(_POLL_INTERVAL)
         try:
             return await self._look_for(caller, key, lookout, until)
         finally:
             watcher.close()
 
-    async def _look_for(self, caller: Caller, key: str, lookout: Lookout, until: float) -> ToolCalled | None:
+    async def _look_for(self, caller: Caller, key: str, lookout: ChangeWaiter, until: float) -> ToolCalled | None:
         seen = -1
         while True:
             now = self.log.change_token()
@@ -172,7 +174,7 @@ class AgentDesk:
                     return event
             if asyncio.get_running_loop().time() > until:
                 return None
-            await lookout.wait(max(_LOOK_EVERY, min(SELDOM, until - asyncio.get_running_loop().time())))
+            await lookout.wait(max(_POLL_INTERVAL, min(MAX_WAIT, until - asyncio.get_running_loop().time())))
 
     async def _answer(self, event: ToolCalled) -> ToolAnswer:
         if not event.success:
@@ -187,45 +189,45 @@ class AgentDesk:
         run = str(data["run"])
         until = asyncio.get_running_loop().time() + (self.child_patience if wait else 0.0)
         while wait and needs_nobody(self.log, run) and asyncio.get_running_loop().time() < until:
-            await asyncio.sleep(5 * _LOOK_EVERY)
+            await asyncio.sleep(5 * _POLL_INTERVAL)
         caller = state_of(self.log, run).parent
         known = children_of(self.log, caller.run) if caller is not None else []
         row = next((each for each in known if each["run"] == run), data)
         return ToolAnswer(f"started {child_words(row)}; list_runs shows its status", row)
 
 
-def _progress(_: AgentDesk, __: Caller, ___: Arguments) -> Made:
-    return Made(result={"text": "noted"})
+def _progress(_: AgentCallHandler, __: Caller, ___: Arguments) -> PreparedCall:
+    return PreparedCall(result={"text": "noted"})
 
 
-def _ask(_: AgentDesk, __: Caller, ___: Arguments) -> Made:
-    return Made(result={"text": PUT})
+def _ask(_: AgentCallHandler, __: Caller, ___: Arguments) -> PreparedCall:
+    return PreparedCall(result={"text": QUESTION_ASKED})
 
 
-def _create(desk: AgentDesk, caller: Caller, given: Arguments) -> Made:
-    return Made(child=prepare_child(desk.log, desk.machine, caller.state, given, desk.place))
+def _create(ctx: AgentCallHandler, caller: Caller, given: Arguments) -> PreparedCall:
+    return PreparedCall(child=prepare_child(ctx.log, ctx.machine, caller.state, given, ctx.place))
 
 
-def _feedback(desk: AgentDesk, caller: Caller, given: Arguments) -> Made:
+def _feedback(ctx: AgentCallHandler, caller: Caller, given: Arguments) -> PreparedCall:
     """Send a message to a child of this run; the agent may not reach any other run."""
     run = str(given["run"])
-    known = [str(each["run"]) for each in children_of(desk.log, caller.state.run)]
+    known = [str(each["run"]) for each in children_of(ctx.log, caller.state.run)]
     if run not in known:
         raise UsageError(
             f"{caller.state.run} has not started a run '{run}'", next_step=f"it has {_describe_started_runs(known)}"
         )
-    said = find_recipient(desk.log, run, str(given["message"]), desk.machine.agents)
+    said = find_recipient(ctx.log, run, str(given["message"]), ctx.machine.agents)
     text = f"{run}: {said.words}"
-    return Made(result={"text": text, "run": run}, letter={"run": said.run, "text": str(given["message"])})
+    return PreparedCall(result={"text": text, "run": run}, letter={"run": said.run, "text": str(given["message"])})
 
 
-def _list(desk: AgentDesk, caller: Caller, _: Arguments) -> Made:
-    rows = children_of(desk.log, caller.state.run)
+def _list(ctx: AgentCallHandler, caller: Caller, _: Arguments) -> PreparedCall:
+    rows = children_of(ctx.log, caller.state.run)
     text = "\n".join(map(child_words, rows)) or "no runs were started"
-    return Made(result={"text": text, "runs": cast("JsonValue", rows)})
+    return PreparedCall(result={"text": text, "runs": cast("JsonValue", rows)})
 
 
-_TOOLS: dict[str, Callable[[AgentDesk, Caller, Arguments], Made]] = {
+_TOOLS: dict[str, Callable[[AgentCallHandler, Caller, Arguments], PreparedCall]] = {
     "report_progress": _progress,
     "ask_person": _ask,
     "create_child_run": _create,
@@ -248,7 +250,7 @@ def _read_step_start(log: Log, state: RunState, seq: int) -> StepBegan:
 
 def _limit_arguments(arguments: Arguments) -> Arguments:
     text = json.dumps(arguments)
-    return arguments if len(text) <= MOST_ARGUMENTS else {"cut": text[:1000]}
+    return arguments if len(text) <= MAX_ARGUMENTS else {"cut": text[:1000]}
 
 
 def _describe_started_runs(names: list[str]) -> str:

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
-from handrail.engine.fold.step_tools import ChildWanted, refusal
-from handrail.engine.prompts.choose_agent import Given
+from handrail.engine.fold.step_tools import ChildRequest, refusal
+from handrail.engine.prompts.choose_agent import AgentContext
 from handrail.engine.state.run_outputs import results_of
 from handrail.engine.text.byte_limits import DOTS, cut
 from handrail.errors import UsageError
@@ -19,24 +19,24 @@ from handrail.operations.agents.configured_agents import ConfiguredAgents
 from handrail.operations.agents.require_agents import require_agents, require_wrappings
 from handrail.operations.runs.prepare import pin
 from handrail.operations.runs.project_settings import needs_of, require_project
-from handrail.operations.runs.secrets import Secrecy
+from handrail.operations.runs.secrets import SecretChecker
 from handrail.operations.views.run_tree import find_acting_run
 from handrail.operations.workflows.inputs import bind
 from handrail.ports.log import Log
 from handrail.ports.machine import Machine
 from handrail.runtime.history import encode_plan, plan_of, put_calls, state_of
-from handrail.runtime.ports import Pinned
-from handrail.sources.tiers import Place
+from handrail.runtime.ports import PinnedWorkflow
+from handrail.sources.tiers import Location
 
-MOST_RESULT = 4_000
+MAX_RESULT = 4_000
 """The number of bytes of a run's results that an agent gets."""
-MOST_ROWS = 20
+MAX_ROWS = 20
 _FILES = (".yaml", ".yml", ".json", ".py")
 
 
 def prepare_child(
-    log: Log, machine: Machine, state: RunState, given: dict[str, Any], seen_from: Callable[[Path], Place]
-) -> ChildWanted:
+    log: Log, machine: Machine, state: RunState, given: dict[str, Any], seen_from: Callable[[Path], Location]
+) -> ChildRequest:
     """Find, compile and check a workflow that an agent wants to run; raise what is wrong with it."""
     refused = refusal(state)
     if refused or state.tree is None:
@@ -47,7 +47,7 @@ def prepare_child(
         raise UsageError(f"'{name}' is a file", next_step="pass the name of a workflow that is known here")
     place = seen_from(Path(state.tree.repository))
     pinned = pin(place, name)
-    secrecy = Secrecy(machine.redactor())
+    secrecy = SecretChecker(machine.redactor())
     inputs = secrecy.inputs(
         _inputs(pinned, cast("dict[str, JsonValue]", given.get("inputs") or {}), goal, state.project)
     )
@@ -56,9 +56,9 @@ def prepare_child(
         secrecy.require_none_in(plan)
     require_project(needs_of(plans), state.project)
     known = ConfiguredAgents(machine.agents, place.folders, place.repository)
-    require_agents(plans, Given(state.agent, state.agents, inputs, goal), known)
+    require_agents(plans, AgentContext(state.agent, state.agents, inputs, goal), known)
     require_wrappings(machine, plans, state.agents, tmux=False)
-    return ChildWanted(
+    return ChildRequest(
         workflow=pinned.plan.name,
         definition=pinned.definition,
         plan=log.put_blob(pinned.written or encode_plan(pinned.plan)),
@@ -69,7 +69,7 @@ def prepare_child(
     )
 
 
-def _inputs(pinned: Pinned, given: dict[str, JsonValue], goal: str, project: Project) -> dict[str, JsonValue]:
+def _inputs(pinned: PinnedWorkflow, given: dict[str, JsonValue], goal: str, project: Project) -> dict[str, JsonValue]:
     if pinned.plan.selection == "rescan":
         return given
     texts = (f"{name}={value if isinstance(value, str) else json.dumps(value)}" for name, value in given.items())
@@ -78,7 +78,7 @@ def _inputs(pinned: Pinned, given: dict[str, JsonValue], goal: str, project: Pro
 
 def children_of(log: Log, run: str) -> list[dict[str, JsonValue]]:
     """List the state of the runs that a run started, the newest last."""
-    return [_row(log, key) for key in log.keys(Filter(parent=run, order="made"))[-MOST_ROWS:]]
+    return [_row(log, key) for key in log.keys(Filter(parent=run, order="made"))[-MAX_ROWS:]]
 
 
 def _row(log: Log, run: str) -> dict[str, JsonValue]:
@@ -93,9 +93,9 @@ def _row(log: Log, run: str) -> dict[str, JsonValue]:
         "status": acting.status if state.status == "running" else state.status,
         "reason": acting.reason,
         "step": at or None,
-        "message": cut(acting.message, MOST_RESULT, DOTS),
+        "message": cut(acting.message, MAX_RESULT, DOTS),
         "branch": state.tree.branch if state.tree is not None else None,
-        "result": cast("JsonValue", result) if len(text) <= MOST_RESULT else cut(text, MOST_RESULT, DOTS),
+        "result": cast("JsonValue", result) if len(text) <= MAX_RESULT else cut(text, MAX_RESULT, DOTS),
     }
 
 

@@ -12,13 +12,13 @@ from handrail.ports.processes import Ended, Gone, Processes, Running
 
 SETTLED = 1.0
 """Seconds after which a line is shown: by then the keeper of the agent has removed the secrets from it."""
-LOOK_EVERY = 0.2
-MOST = 8 << 20
+POLL_INTERVAL = 0.2
+MAX_BYTES = 8 << 20
 """The number of bytes that are read at once."""
 
 
 @dataclass(slots=True)
-class View:
+class CallFollower:
     """Follows one call as it proceeds; it reads the files of the call and changes nothing."""
 
     place: Path
@@ -39,15 +39,15 @@ class View:
             if not isinstance(found, Running):
                 yield _ending(found)
                 return
-            time.sleep(LOOK_EVERY)
+            time.sleep(POLL_INTERVAL)
 
     def _read_settled_lines(self, found: Running | Ended | Gone | None) -> Iterator[bytes]:
         until = self._visible_end(found)
         while self._shown < until:
             with (self.place / "stdout").open("rb") as file:
                 file.seek(self._shown)
-                data = file.read(min(MOST, until - self._shown))
-            end = data.rfind(b"\n") + 1 or (len(data) if len(data) == MOST or isinstance(found, Ended) else 0)
+                data = file.read(min(MAX_BYTES, until - self._shown))
+            end = data.rfind(b"\n") + 1 or (len(data) if len(data) == MAX_BYTES or isinstance(found, Ended) else 0)
             if not end:
                 return
             self._shown += end

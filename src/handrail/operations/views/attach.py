@@ -14,14 +14,14 @@ from handrail.ports.log import Log
 from handrail.ports.machine import Machine
 from handrail.ports.processes import Processes, Running
 from handrail.ports.windows import OpenWindows, WindowSystem
+from handrail.runtime.call_activity import newest_start
 from handrail.runtime.event_records import decode_event
-from handrail.runtime.glimpses import newest_start
 from handrail.runtime.handlers.agents.host import request_windows, show
 from handrail.runtime.history import state_of
 
 
 @frozen
-class AtWork:
+class ActiveCall:
     """A call of an agent that is in progress."""
 
     state: RunState
@@ -33,12 +33,12 @@ class AtWork:
 
 
 @frozen
-class Attached:
+class AgentWindow:
     """A window that a person is shown."""
 
     windows: OpenWindows
     session: str
-    call: AtWork
+    call: ActiveCall
 
     @property
     def window(self) -> str | None:
@@ -65,7 +65,7 @@ def open_sessions(machine: Machine, folder: Path) -> frozenset[str]:
     )
 
 
-def attach(log: Log, machine: Machine, folder: Path, run: str, step: str | None) -> Attached:
+def attach(log: Log, machine: Machine, folder: Path, run: str, step: str | None) -> AgentWindow:
     """Open windows on all agents of a run that are at work, and return the requested one."""
     require_tmux(machine.windows)
     calls = find_active_calls(log, machine.processes, folder, run)
@@ -75,20 +75,20 @@ def attach(log: Log, machine: Machine, folder: Path, run: str, step: str | None)
     windows = machine.windows.windows_of(folder.parent)
     for each in calls:
         show(windows, each.state, each.pending, each.agent, each.place)
-    found = Attached(windows, root_of(log, run), meant[0])
+    found = AgentWindow(windows, root_of(log, run), meant[0])
     if found.window is None:
         message = f"tmux did not open a window on {meant[0].shown}"
         raise EnvironmentFault(message, next_step=f"handrail status {run}; tmux -L {found.windows.server} ls")
     return found
 
 
-def find_active_calls(log: Log, processes: Processes, folder: Path, run: str) -> tuple[AtWork, ...]:
+def find_active_calls(log: Log, processes: Processes, folder: Path, run: str) -> tuple[ActiveCall, ...]:
     """List the calls of a run and of its child runs whose agents are at work."""
     found = (_call(log, processes, folder, member) for member in members(log, run))
     return tuple(each for each in found if each is not None)
 
 
-def _call(log: Log, processes: Processes, folder: Path, member: Member) -> AtWork | None:
+def _call(log: Log, processes: Processes, folder: Path, member: Member) -> ActiveCall | None:
     state = state_of(log, member.run)
     pending = state.pending
     if pending is None or pending.kind != "step":
@@ -102,10 +102,10 @@ def _call(log: Log, processes: Processes, folder: Path, member: Member) -> AtWor
         return None
     if not isinstance(processes.look(str(place)), Running):
         return None
-    return AtWork(state, pending, str(call.get("agent") or ""), place, f"{member.via}{pending.address}")
+    return ActiveCall(state, pending, str(call.get("agent") or ""), place, f"{member.via}{pending.address}")
 
 
-def _make_no_agent_error(run: str, step: str | None, calls: tuple[AtWork, ...]) -> UsageError:
+def _make_no_agent_error(run: str, step: str | None, calls: tuple[ActiveCall, ...]) -> UsageError:
     if calls and step is not None:
         names = ", ".join(each.shown for each in calls)
         return UsageError(f"no agent is working on '{step}' of {run}", next_step=f"working: {names}")

@@ -15,7 +15,7 @@ from handrail.ports.workspaces import FileChange
 
 
 @frozen
-class Side:
+class ComparedRun:
     """One run of a comparison."""
 
     state: RunState
@@ -27,7 +27,7 @@ class Side:
     """What it changed; None if unknown."""
 
 
-def compare(log: Log, workspaces: Delivery, runs: tuple[str, ...]) -> tuple[Side, ...]:
+def compare(log: Log, workspaces: Delivery, runs: tuple[str, ...]) -> tuple[ComparedRun, ...]:
     """Collect the same facts about several runs."""
     return tuple(_side(log, workspaces, run) for run in runs)
 
@@ -37,12 +37,14 @@ def count_changed_lines(files: tuple[FileChange, ...]) -> tuple[int, int]:
     return sum(each.added or 0 for each in files), sum(each.deleted or 0 for each in files)
 
 
-def _side(log: Log, workspaces: Delivery, run: str) -> Side:
+def _side(log: Log, workspaces: Delivery, run: str) -> ComparedRun:
     where = find_acting_run(log, run)
     steps: Counter[str] = Counter()
     for _, state in list_own_states(log, members(log, run)):
         steps.update(step_status(state, step) for step in state.steps.values())
-    return Side(where.state, _outcome(where.acting), dict(steps), cost_of(log, run), _files(workspaces, where.state))
+    return ComparedRun(
+        where.state, _outcome(where.acting), dict(steps), cost_of(log, run), _files(workspaces, where.state)
+    )
 
 
 def _outcome(state: RunState) -> str:

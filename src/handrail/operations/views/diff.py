@@ -16,13 +16,13 @@ from handrail.ports.log import Log
 from handrail.ports.workspaces import FileChange
 from handrail.runtime.history import state_before, state_of
 
-LEAST_BYTES = 1024 * 1024
+MIN_BYTES = 1024 * 1024
 """The free bytes below which git may not be able to write an index."""
 NOT_WRITABLE = frozenset({errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT})
 
 
 @frozen
-class Span:
+class TreeRange:
     """Two states of a worktree; `until` is None for the current files."""
 
     tree: Tree
@@ -36,7 +36,7 @@ class Difference:
 
     run: str
     step: str
-    span: Span
+    span: TreeRange
     files: tuple[FileChange, ...]
     text: str
     items: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ class Differences:
         else:
             found = _require_single_run(find_steps(log, run, step))
             spans = [span_of_step(log, workspaces, each) for each in found]
-        span = Span(spans[0].tree, spans[0].since, spans[-1].until)
+        span = TreeRange(spans[0].tree, spans[0].since, spans[-1].until)
         remark = ""
         try:
             files, text = self._compare_span(span, stat=stat)
@@ -70,14 +70,14 @@ class Differences:
             if span.until is not None or not _is_disk_full(error, span.tree):
                 raise
             # Comparing the files needs an index beside them; the newest snapshot already exists.
-            span = Span(span.tree, span.since, workspaces.snapshot_ref(inner or run))
+            span = TreeRange(span.tree, span.since, workspaces.snapshot_ref(inner or run))
             files, text = self._compare_span(span, stat=stat)
             remark = "this disk cannot be written to: shown as of the end of the last step"
         names = () if step is None else (each.whole for each in members(log, run))
         items = tuple(name for name in names if name.startswith(f"{step}["))
         return Difference(inner or run, step or "", span, files, text, items, remark)
 
-    def _compare_span(self, span: Span, *, stat: bool) -> tuple[tuple[FileChange, ...], str]:
+    def _compare_span(self, span: TreeRange, *, stat: bool) -> tuple[tuple[FileChange, ...], str]:
         files = self.workspaces.changes(span.tree, span.since, span.until)
         patch = self.workspaces.diff(span.tree, span.since, span.until, stat=stat)
         return files, self.redactor.text("".join(map(_describe_unseen_files, files)) + patch)
@@ -90,10 +90,10 @@ def _describe_unseen_files(change: FileChange) -> str:
     return f"# {change.path} is a separate repository: files in it changed and are not shown here\n"
 
 
-def span_of_run(workspaces: Delivery, state: RunState) -> Span:
+def span_of_run(workspaces: Delivery, state: RunState) -> TreeRange:
     """Return the span from a run's base to its current files."""
     tree = tree_of(state)
-    return Span(tree, diff_base(state), _find_end_snapshot(workspaces, tree, state.run))
+    return TreeRange(tree, diff_base(state), _find_end_snapshot(workspaces, tree, state.run))
 
 
 def diff_base(state: RunState) -> str:
@@ -102,7 +102,7 @@ def diff_base(state: RunState) -> str:
     return run_diff_base(state)
 
 
-def span_of_step(log: Log, workspaces: Delivery, step: FoundStep) -> Span:
+def span_of_step(log: Log, workspaces: Delivery, step: FoundStep) -> TreeRange:
     """Return the span from the snapshot on which a step began to the one after it."""
     found = find_try(log, step)
     state = state_of(log, step.run)
@@ -111,8 +111,8 @@ def span_of_step(log: Log, workspaces: Delivery, step: FoundStep) -> Span:
         raise UsageError(f"'{step.shown}' never started", next_step=f"handrail why {step.run}")
     since = state_before(log, step.run, found.began).snapshot or _caller_snapshot(log, state) or tree.commit
     if found.end is None:
-        return Span(tree, since, _find_end_snapshot(workspaces, tree, step.run))
-    return Span(tree, since, state_before(log, step.run, found.ended + 1).snapshot or since)
+        return TreeRange(tree, since, _find_end_snapshot(workspaces, tree, step.run))
+    return TreeRange(tree, since, state_before(log, step.run, found.ended + 1).snapshot or since)
 
 
 def tree_of(state: RunState) -> Tree:
@@ -141,7 +141,7 @@ def _is_disk_full(error: OSError | WorkspaceFault, tree: Tree) -> bool:
     if isinstance(error, OSError):
         return error.errno in NOT_WRITABLE
     found = os.statvfs(tree.path)
-    return bool(found.f_flag & os.ST_RDONLY) or found.f_bavail * found.f_frsize < LEAST_BYTES
+    return bool(found.f_flag & os.ST_RDONLY) or found.f_bavail * found.f_frsize < MIN_BYTES
 
 
 def _require_single_run(found: tuple[FoundStep, ...]) -> tuple[FoundStep, ...]:

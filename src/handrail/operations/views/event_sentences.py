@@ -10,7 +10,7 @@ from handrail.engine.state.agent_calls import call_of
 from handrail.model.actors import actor_words
 from handrail.model.history import events as ev
 from handrail.model.history.run_state import git_changes_words
-from handrail.model.history.spending import Spent
+from handrail.model.history.spending import Spending
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.views.money import duration, price_words
 
@@ -26,7 +26,7 @@ REASONS = {
     "no_answer": "the reviewer or arbiter gave no answer in the requested form",
 }
 """Why a review loop ended."""
-MOST_LEFT_OUT = 3
+MAX_LEFT_OUT = 3
 """The number of files that are named of those without which an agent was started."""
 Data = dict[str, JsonValue]
 
@@ -50,12 +50,12 @@ def event_sentence(event: ev.Event) -> str | None:
     return None if say is None else say(event)
 
 
-def spending_in(event: ev.Event) -> Spent | None:
+def spending_in(event: ev.Event) -> Spending | None:
     """Return the cost of an agent's call, if the event is the end of one."""
     if isinstance(event, ev.QuestionAsked | ev.ItemEnded):
-        return Spent().plus(event.spent)
+        return Spending().plus(event.spent)
     found = event.details.get("spent") if isinstance(event, ev.StepEnded | ev.StepRefused) else None
-    return Spent().plus(cast("dict[str, float]", found)) if isinstance(found, dict) else None
+    return Spending().plus(cast("dict[str, float]", found)) if isinstance(found, dict) else None
 
 
 def agent_call_in(event: ev.StepBegan) -> Data | None:
@@ -86,8 +86,8 @@ def files_left_out_in(event: ev.StepEnded) -> str:
     if not isinstance(found, dict) or found.get("used") or not isinstance(files := found.get("files"), list):
         return ""
     count = found.get("count")
-    more = count - MOST_LEFT_OUT if isinstance(count, int) else 0
-    return ", ".join(map(str, files[:MOST_LEFT_OUT])) + (f" and {more} more" if more > 0 else "")
+    more = count - MAX_LEFT_OUT if isinstance(count, int) else 0
+    return ", ".join(map(str, files[:MAX_LEFT_OUT])) + (f" and {more} more" if more > 0 else "")
 
 
 def prompt_words(event: ev.Event, root: str = "") -> str:
@@ -159,7 +159,7 @@ def _describe_work_left(event: ev.WorkLeft) -> str:
 
 
 def _describe_item_ended(event: ev.ItemEnded) -> str:
-    result, price = event.result, price_words(Spent().plus(event.spent))
+    result, price = event.result, price_words(Spending().plus(event.spent))
     if result.get("status") != "succeeded":
         return f"failed: {result.get('error') or 'no reason was given'}"
     branch = f", on branch {result['branch']}" if result.get("branch") else ""
@@ -178,7 +178,7 @@ def _describe_tool_called(event: ev.ToolCalled) -> str:
 
 
 def _describe_child_ended(event: ev.ChildEnded) -> str:
-    price = price_words(Spent().plus(event.spent))
+    price = price_words(Spending().plus(event.spent))
     said = f"{event.child} {event.status}" + (f": {event.message}" if event.message else "")
     return said + (f", {price}" if price else "")
 

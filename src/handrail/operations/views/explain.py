@@ -25,7 +25,7 @@ from handrail.operations.workflows.condition_text import short_hash
 from handrail.ports.log import Log
 from handrail.runtime.history import events_of
 
-LONGEST = 120
+MAX_LENGTH = 120
 """The number of characters of a value that are shown."""
 DECIDED: dict[ev.Decision, str] = {"approve": "approved", "revise": "sent back", "reject": "rejected"}
 
@@ -70,7 +70,7 @@ def describe_why(why: ev.Why) -> str:
 def shorten_value(value: object) -> str:
     """Format a value as one short text."""
     text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    return text if len(text) <= MAX_LENGTH else text[: MAX_LENGTH - 1] + "…"
 
 
 def reason_data(reason: Reason) -> dict[str, Any]:

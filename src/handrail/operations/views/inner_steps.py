@@ -12,7 +12,7 @@ from handrail.runtime.history import state_of
 
 
 @frozen
-class Inner:
+class InnerStep:
     """A step of a run that another run started, or that run as a whole."""
 
     run: str
@@ -20,18 +20,18 @@ class Inner:
     """Its address there; empty for the run as a whole."""
 
 
-def find_inner_step(log: Log, run: str, words: str) -> Inner | None:
+def find_inner_step(log: Log, run: str, words: str) -> InnerStep | None:
     """Find what an address means in the runs that a run started."""
     member = find_member(log, run, words)
     if member is not None:
-        return Inner(member, "")
+        return InnerStep(member, "")
     try:
         found = find_steps(log, run, words)[-1]
     except NotFound:
         return None
     if found.run == run:
         return None
-    return Inner(found.run, f"{found.address}@{found.nth}" if found.nth is not None else found.address)
+    return InnerStep(found.run, f"{found.address}@{found.nth}" if found.nth is not None else found.address)
 
 
 def refusal(log: Log, run: str, words: str, command: Literal["rewind", "fork"]) -> UsageError | None:
@@ -68,7 +68,7 @@ def _last_step(state: RunState) -> str:
     return f" {shlex.quote(max(own)[1])}" if own else ""
 
 
-def _suggest_outer_command(log: Log, run: str, words: str, inner: Inner) -> str:
+def _suggest_outer_command(log: Log, run: str, words: str, inner: InnerStep) -> str:
     """Return the command that repeats an ended inner run: its step in the run around it starts over."""
     if state_of(log, inner.run).status == "failed" and state_of(log, run).status in ("blocked", "failed"):
         return f"handrail resume {run}, which starts over what failed"

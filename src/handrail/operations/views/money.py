@@ -1,6 +1,6 @@
 """The cost of agents as text: an unknown price is never shown as zero."""
 
-from handrail.model.history.spending import Spent
+from handrail.model.history.spending import Spending
 from handrail.model.workflow.settings import Budget
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.views.overview import usd_words
@@ -8,19 +8,19 @@ from handrail.operations.views.overview import usd_words
 NAMES = {"usd": "", "tokens": " tokens", "minutes": " min", "agent_calls": " agent calls"}
 
 
-def price_words(spent: Spent) -> str:
+def price_words(spent: Spending) -> str:
     """Format a price: `$0.31`, `~$0.31` if a part is unknown, `unknown`; empty if nothing was used."""
     if spent.unpriced or spent.estimated:
         return f"~{usd_words(spent.usd)}" if spent.usd else "unknown"
     return usd_words(spent.usd) if spent.tokens or spent.usd else ""
 
 
-def usd_if_known(spent: Spent) -> float | None:
+def usd_if_known(spent: Spending) -> float | None:
     """Return the sum of the known prices; None if no price is known at all."""
     return None if spent.unpriced and not spent.usd else spent.usd
 
 
-def spending_data(spent: Spent) -> dict[str, JsonValue]:
+def spending_data(spent: Spending) -> dict[str, JsonValue]:
     """Convert a cost to JSON data; `unpriced` counts the calls whose price no agent reported."""
     return {
         "usd": usd_if_known(spent),

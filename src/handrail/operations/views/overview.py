@@ -28,7 +28,7 @@ NOTICED = 7 * 24 * 3600.0
 """Seconds for which lists show what an agent tried."""
 
 
-class Line(NamedTuple):
+class RunRow(NamedTuple):
     """One run in a list: its state and what a person may do about it."""
 
     section: Section
@@ -47,7 +47,7 @@ class Line(NamedTuple):
     repository: str = ""
 
 
-class Known:
+class RunSummaries:
     """The summaries from which a list is built: the listed runs, and their open child runs."""
 
     def __init__(self, runs: "RunList", rows: "Iterable[Row]") -> None:
@@ -74,11 +74,11 @@ class Known:
         return self._open
 
 
-def line_for_run(runs: "RunList", run: str) -> Line:
+def line_for_run(runs: "RunList", run: str) -> RunRow:
     """Describe the state of one run."""
     rows = runs.rows(Filter(key=run))
     root = rows[0].facts.root if rows else run
-    return line_of(Known(runs, (*runs.rows(Filter(root=root, statuses=OPEN, inner=True)), *rows)), run)
+    return line_of(RunSummaries(runs, (*runs.rows(Filter(root=root, statuses=OPEN, inner=True)), *rows)), run)
 
 
 def clock_words(seconds: object) -> str:
@@ -93,7 +93,7 @@ def usd_words(usd: float) -> str:
     return f"${usd:.4f}" if 0 < usd < 0.01 else f"${usd:.2f}"
 
 
-def line_of(known: Known, run: str) -> Line:
+def line_of(known: RunSummaries, run: str) -> RunRow:
     """Describe the state of one of the known runs."""
     path = _find_acting_path(run, known)
     at = path[-1]
@@ -107,7 +107,7 @@ def line_of(known: Known, run: str) -> Line:
         where = f"{where}: {acting['said']}"
     facts = known.facts[run]
     standing = (section, run, step, where, words, next_step, facts.started, _cost(own))
-    return Line(*standing, str(own.get("status")), _notice(known.runs, run), facts.repository or "")
+    return RunRow(*standing, str(own.get("status")), _notice(known.runs, run), facts.repository or "")
 
 
 def _notice(runs: "RunList", run: str) -> str:
@@ -141,7 +141,7 @@ def _describe_refused_command(noticed: "list[Any]") -> str:
     return f"{actor_words(str(tried['by']))} tried `handrail {tried['command']}`, which only people may do: refused"
 
 
-def _find_acting_path(run: str, known: Known) -> list[str]:
+def _find_acting_path(run: str, known: RunSummaries) -> list[str]:
     """Return the path of runs from this one down to the one that it waits for: itself, or a child."""
     if known.lines[run].get("status") != "running" or run not in known.children:
         return [run]
@@ -225,7 +225,7 @@ def _cost(known: Document) -> str:
     return ("~" if unpriced else "") + usd_words(float(cost))
 
 
-def _describe_status(listed: Known, run: str) -> tuple[Section, str, str]:
+def _describe_status(listed: RunSummaries, run: str) -> tuple[Section, str, str]:
     known, root = listed.lines[run], listed.root_of(run)
     message = str(known.get("message") or "")
     if known.get(UNREADABLE):
@@ -247,7 +247,7 @@ def _describe_status(listed: Known, run: str) -> tuple[Section, str, str]:
             return _describe_running(listed.runs.holder(run), run, f"handrail resume {root}")
 
 
-def _describe_queue(known: Known, run: str) -> tuple[Section, str, str]:
+def _describe_queue(known: RunSummaries, run: str) -> tuple[Section, str, str]:
     """Describe what a queued run waits for, among all runs that there are."""
     from handrail.operations.views.queue import find_queue_reason  # noqa: PLC0415 - few runs are queued
 

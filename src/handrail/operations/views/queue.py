@@ -9,11 +9,11 @@ from handrail.model.workflow.values import JsonValue
 
 Document = dict[str, Any]
 OPEN = ("queued", "running", "waiting", "blocked")
-MOST_NAMED = 3
+MAX_NAMED = 3
 
 
 @frozen
-class InQueue:
+class QueuePosition:
     """Why a run waits, and for which runs."""
 
     waits_for: str
@@ -26,8 +26,8 @@ class InQueue:
     @property
     def words(self) -> str:
         """Describe it in a line: `queued behind deps-1: same concurrency key 'deps'`."""
-        more = len(self.behind) - MOST_NAMED
-        names = ", ".join(self.behind[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+        more = len(self.behind) - MAX_NAMED
+        names = ", ".join(self.behind[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
         if self.waits_for == "key":
             return f"queued behind {names}: same concurrency key '{self.key}'"
         if self.waits_for == "place":
@@ -35,11 +35,11 @@ class InQueue:
         return "queued: it starts next"
 
 
-def find_queue_reason(run: str, rows: Iterable[Row]) -> InQueue:
+def find_queue_reason(run: str, rows: Iterable[Row]) -> QueuePosition:
     """Find out what a run waits for, from the summaries of the open runs, itself included."""
     known = {row.key: row for row in rows if row.document.get("status") in OPEN}
     if run not in known:
-        return InQueue("")
+        return QueuePosition("")
     own = known[run]
     line: Document = dict(own.document)
     others: dict[str, Document] = {each: dict(row.document) for each, row in known.items() if _root(row) != _root(own)}
@@ -49,15 +49,15 @@ def find_queue_reason(run: str, rows: Iterable[Row]) -> InQueue:
         same = [each for each, other in others.items() if _key(other) == key]
         first = [each for each in same if others[each]["admission"].get("admitted")]
         if first or same:
-            return InQueue("key", tuple(sorted(first) or sorted(same)), str(needs["key"]))
+            return QueuePosition("key", tuple(sorted(first) or sorted(same)), str(needs["key"]))
     for name, most in needs.get("places") or ():
         running = [
             each for each, other in others.items() if other.get("status") == "running" and _has_place(other, name)
         ]
         roots = tuple(dict.fromkeys(_root(known[each]) for each in sorted(running)))
         if len(roots) >= most:
-            return InQueue("place", roots, most=most)
-    return InQueue("")
+            return QueuePosition("place", roots, most=most)
+    return QueuePosition("")
 
 
 def queue_data(run: str, rows: Iterable[Row]) -> dict[str, JsonValue]:

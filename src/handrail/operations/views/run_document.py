@@ -12,7 +12,7 @@ from handrail.model.history.run_lines import Filter, Row, fill_defaults
 from handrail.model.history.run_state import RunState, StepState
 from handrail.model.names import make_identifier
 from handrail.model.workflow.values import JsonValue
-from handrail.operations.views.run_tree import Standing, find_acting_run
+from handrail.operations.views.run_tree import EffectiveState, find_acting_run
 from handrail.operations.views.step_addresses import list_own_states, members, step_status
 from handrail.ports.log import Holder, Log
 from handrail.runtime.event_records import decode_event
@@ -203,7 +203,7 @@ class LoggedRuns:
             return None
 
 
-def _document(log: Log, where: Standing) -> dict[str, JsonValue]:
+def _document(log: Log, where: EffectiveState) -> dict[str, JsonValue]:
     state, acting = where.state, where.acting
     known = {**fill_defaults(summary_of(state)), "input": dict(state.inputs), **_place(state)}
     known.update(root=state.family, last_activity=iso(_last_activity(log, state)))

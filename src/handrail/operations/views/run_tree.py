@@ -58,7 +58,7 @@ def family_rows(log: Log, run: str) -> dict[str, Row]:
 
 
 @frozen
-class Standing:
+class EffectiveState:
     """The real state of a run: one that waits for a child is in the state of the child."""
 
     state: RunState
@@ -66,7 +66,7 @@ class Standing:
     """The run in the family that decides: itself, or the child that it waits for."""
 
 
-def find_acting_run(log: Log, run: str) -> Standing:
+def find_acting_run(log: Log, run: str) -> EffectiveState:
     """Find the real state of a run."""
     state = state_of(log, run)
     acting = state
@@ -75,7 +75,7 @@ def find_acting_run(log: Log, run: str) -> Standing:
         if not children:
             break
         acting = next((child for child in children if _needs_somebody(log, child)), children[0])
-    return Standing(state, acting)
+    return EffectiveState(state, acting)
 
 
 def _runs_waited_for(state: RunState) -> tuple[str, ...]:

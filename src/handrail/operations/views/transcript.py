@@ -22,15 +22,15 @@ from handrail.model.secrets.redaction import Redactor
 from handrail.operations.views.event_sentences import agent_words
 from handrail.operations.views.run_document import iso
 from handrail.operations.views.step_addresses import FoundStep, Try, find_steps, members, tries
-from handrail.ports.agents import Agent, Agents, EntryKind, Part, Transcribing
+from handrail.ports.agents import Agent, Agents, EntryKind, HasTranscript, TranscriptPart
 from handrail.ports.log import Log
 from handrail.ports.processes import Ended, Gone, Processes, Running
-from handrail.runtime.glimpses import newest_start
+from handrail.runtime.call_activity import newest_start
 from handrail.runtime.history import state_of
 
 SETTLED = 1.0
 """Seconds after which the keeper of a call has removed the secrets from what was printed."""
-MOST_RESULT = 2_000
+MAX_RESULT = 2_000
 """The number of characters of a tool's answer that are shown."""
 PIECE = 4 << 20
 """The number of bytes that are read at once."""
@@ -84,11 +84,11 @@ class Transcripts:
 
     def entries(self, call: AgentStream, after: int = 0) -> Iterator[Entry]:
         """Yield what an agent said and did, from a byte of its stream on; up to its end once it has stopped."""
-        feed, last = _sorter(self._agent(call)), Part("printed", "")
+        feed, last = _sorter(self._agent(call)), TranscriptPart("printed", "")
         lines = self._read_stored_lines(call.printed, after) if call.printed else self._lines(call.place, after)
         for offset, line in lines:
             for part in feed(line):
-                found = Part(part.kind, part.text.strip())
+                found = TranscriptPart(part.kind, part.text.strip())
                 if found.text and found != last:
                     last = found
                     yield Entry(offset, self.redactor.text(_shortened(found)), found.kind)
@@ -177,20 +177,20 @@ class Transcripts:
         return size if isinstance(found, Ended) else 0
 
 
-def _sorter(agent: Agent) -> Callable[[bytes], tuple[Part, ...]]:
+def _sorter(agent: Agent) -> Callable[[bytes], tuple[TranscriptPart, ...]]:
     """Give what sorts the lines of a call; of an agent that cannot, everything is what it printed."""
-    sorts = agent.transcript() if isinstance(agent, Transcribing) else None
+    sorts = agent.transcript() if isinstance(agent, HasTranscript) else None
     if sorts is not None:
         return sorts.feed
     reader = agent.lines()
-    return lambda line: (Part("printed", reader.feed(line).strip() or agent.describe_line(line) or ""),)
+    return lambda line: (TranscriptPart("printed", reader.feed(line).strip() or agent.describe_line(line) or ""),)
 
 
-def _shortened(part: Part) -> str:
+def _shortened(part: TranscriptPart) -> str:
     """Give a text, of what a tool answered only the beginning."""
-    if part.kind != "tool_result" or len(part.text) <= MOST_RESULT:
+    if part.kind != "tool_result" or len(part.text) <= MAX_RESULT:
         return part.text
-    return f"{part.text[:MOST_RESULT]} ... ({len(part.text) - MOST_RESULT} more characters)"
+    return f"{part.text[:MAX_RESULT]} ... ({len(part.text) - MAX_RESULT} more characters)"
 
 
 def _find_call(one: Try) -> dict[str, Any] | None:

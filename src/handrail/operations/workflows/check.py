@@ -11,24 +11,24 @@ from handrail.model.parts import walk_steps
 from handrail.model.source import Document
 from handrail.model.workflow.actions import CallAction
 from handrail.sources.foreign_files import FileContent
-from handrail.sources.open_workflow import Opened, PlaceShelf, bindings_content, open_workflow
-from handrail.sources.tiers import Found, Place
+from handrail.sources.open_workflow import LocationWorkflows, OpenedWorkflow, bindings_content, open_workflow
+from handrail.sources.tiers import Location, WorkflowFile
 
 if TYPE_CHECKING:
     from handrail.compiler.catalog import Catalog
-    from handrail.compiler.outcome import Compiled
+    from handrail.compiler.outcome import CompileResult
     from handrail.model.workflow.plan import Plan
 
 
 @frozen
-class Checked:
+class CheckedWorkflow:
     """A workflow as far as it could be understood."""
 
-    found: Found
-    opened: Opened
-    compiled: "Compiled | None"
+    found: WorkflowFile
+    opened: OpenedWorkflow
+    compiled: "CompileResult | None"
     diagnostics: tuple[Diagnostic, ...]
-    drawn: tuple[Opened, ...] = ()
+    drawn: tuple[OpenedWorkflow, ...] = ()
     """The other workflows that compiling used, in the bytes that it read."""
 
     @property
@@ -48,7 +48,7 @@ class Checked:
 
 
 @frozen
-class Valid:
+class ValidWorkflow:
     """A workflow that can be used."""
 
     document: Document
@@ -57,13 +57,13 @@ class Valid:
 
 
 @frozen
-class Reached:
+class WorkflowClosure:
     """Everything from which a run of a workflow is made: what it uses, and what it and those may call."""
 
-    checked: Checked
-    calls: "dict[str, Checked]"
+    checked: CheckedWorkflow
+    calls: "dict[str, CheckedWorkflow]"
     """Every workflow that may be called, by its name in the plan."""
-    opened: tuple[Opened, ...]
+    opened: tuple[OpenedWorkflow, ...]
     """Everything that was read for it, each once; the workflow itself is the first."""
     bindings: FileContent | None = None
     """The bindings file, if a plan has slots."""
@@ -81,22 +81,22 @@ class Reached:
         return tuple(each.plan for each in (self.checked, *self.calls.values()) if each.plan is not None)
 
 
-def reach(place: Place, checked: Checked, catalog: "Catalog") -> Reached:
+def reach(place: Location, checked: CheckedWorkflow, catalog: "Catalog") -> WorkflowClosure:
     """Follow a workflow to everything it uses and calls, in the bytes that the catalog read."""
-    shelf = cast("PlaceShelf", catalog.shelf)
-    calls: dict[str, Checked] = {}
-    drawn: dict[int, Opened] = {id(checked.opened): checked.opened}
+    index = cast("LocationWorkflows", catalog.index)
+    calls: dict[str, CheckedWorkflow] = {}
+    drawn: dict[int, OpenedWorkflow] = {id(checked.opened): checked.opened}
     waiting = [checked]
     while waiting:
         each = waiting.pop(0)
         drawn.update((id(opened), opened) for opened in each.drawn)
         for name in () if each.plan is None else list_called_workflows(each.plan):
-            opened = shelf.open("", name) if name not in calls else None
+            opened = index.open("", name) if name not in calls else None
             if opened is not None:
                 calls[name] = _compile_opened(opened, catalog)
                 drawn.setdefault(id(opened), opened)
                 waiting.append(calls[name])
-    reached = Reached(checked, calls, tuple(drawn.values()))
+    reached = WorkflowClosure(checked, calls, tuple(drawn.values()))
     slots = any(plan.guided is not None and plan.guided.slots for plan in reached.plans)
     return replace(reached, bindings=bindings_content(place, catalog.bindings) if slots else None)
 
@@ -107,29 +107,29 @@ def list_called_workflows(plan: "Plan") -> tuple[str, ...]:
     return tuple(dict.fromkeys(action.workflow for action in actions if isinstance(action, CallAction)))
 
 
-def _compile_opened(opened: Opened, catalog: "Catalog") -> Checked:
+def _compile_opened(opened: OpenedWorkflow, catalog: "Catalog") -> CheckedWorkflow:
     """Compile a workflow that is called; errors in it are not errors of the caller."""
     from handrail.compiler.compile import compile_document  # noqa: PLC0415 (not all that is listed is compiled)
 
     if opened.document is None:
-        return Checked(opened.found, opened, None, tuple(opened.report))
+        return CheckedWorkflow(opened.found, opened, None, tuple(opened.report))
     compiled = compile_document(opened.document, catalog)
-    return Checked(opened.found, opened, compiled, compiled.diagnostics, _open_dependencies(compiled, catalog))
+    return CheckedWorkflow(opened.found, opened, compiled, compiled.diagnostics, _open_dependencies(compiled, catalog))
 
 
-def _open_dependencies(compiled: "Compiled", catalog: "Catalog") -> tuple[Opened, ...]:
-    shelf = cast("PlaceShelf", catalog.shelf)
-    found = (shelf.open(asker, name) for asker, name in compiled.asked if name)
+def _open_dependencies(compiled: "CompileResult", catalog: "Catalog") -> tuple[OpenedWorkflow, ...]:
+    index = cast("LocationWorkflows", catalog.index)
+    found = (index.open(asker, name) for asker, name in compiled.asked if name)
     return tuple(opened for opened in found if opened is not None)
 
 
 def check(
-    place: Place, found: Found, catalog: "Catalog", *, advise: Literal["all", "plain", "nothing"] = "nothing"
-) -> Checked:
+    place: Location, found: WorkflowFile, catalog: "Catalog", *, advise: Literal["all", "plain", "nothing"] = "nothing"
+) -> CheckedWorkflow:
     """Read and compile a workflow; with `advise`, also report surprises for its author, or all that could be better."""
     opened = open_workflow(found, place)
     if opened.document is None:
-        return Checked(found, opened, None, _sort_diagnostics(tuple(opened.report)))
+        return CheckedWorkflow(found, opened, None, _sort_diagnostics(tuple(opened.report)))
     from handrail.compiler.compile import compile_document  # noqa: PLC0415 (not all that is listed is compiled)
 
     compiled = compile_document(opened.document, catalog, opened.report)
@@ -139,14 +139,14 @@ def check(
 
         only = PLAIN if advise == "plain" else tuple(LINTS)
         said = _drop_duplicates((*said, *lint(compiled, opened.document, catalog, only)))
-    return Checked(found, opened, compiled, _sort_diagnostics(said), _open_dependencies(compiled, catalog))
+    return CheckedWorkflow(found, opened, compiled, _sort_diagnostics(said), _open_dependencies(compiled, catalog))
 
 
-def require_valid(place: Place, checked: Checked) -> Valid:
+def require_valid(place: Location, checked: CheckedWorkflow) -> ValidWorkflow:
     """Return the result of a checked workflow, or raise what is wrong with it."""
     document, plan, hash_ = checked.opened.document, checked.plan, checked.hash
     if document is not None and plan is not None and hash_ is not None:
-        return Valid(document, plan, hash_)
+        return ValidWorkflow(document, plan, hash_)
     path = place.display_path(checked.found.main)
     typed = shlex.quote(path)
     if any(each.code == Untrusted.code for each in checked.diagnostics):

@@ -4,10 +4,10 @@ from handrail.compiler.bounds import Bound, count_agent_calls
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Diagnostic
 from handrail.model.source import Form
-from handrail.operations.workflows.check import Valid, check, require_valid
+from handrail.operations.workflows.check import ValidWorkflow, check, require_valid
 from handrail.operations.workflows.find_targets import find_one_workflow
 from handrail.sources.open_workflow import catalog_for
-from handrail.sources.tiers import Place
+from handrail.sources.tiers import Location
 
 
 @frozen
@@ -16,12 +16,12 @@ class CompiledWorkflow:
 
     form: Form
     path: str
-    made: Valid
+    made: ValidWorkflow
     bound: Bound
     diagnostics: tuple[Diagnostic, ...]
 
 
-def compile_workflow(place: Place, name_or_path: str) -> CompiledWorkflow:
+def compile_workflow(place: Location, name_or_path: str) -> CompiledWorkflow:
     """Compile a workflow; raise InvalidWorkflow if it has errors."""
     catalog = catalog_for(place)
     checked = check(place, find_one_workflow(place, name_or_path), catalog)

@@ -12,10 +12,10 @@ from handrail.frozen import frozen
 from handrail.operations.atomic_files import replace_file
 from handrail.operations.workflows.validate import Validation, validate
 from handrail.sources.foreign_files import Refusal, decode, is_inside, printable, read_bytes
-from handrail.sources.tiers import Place
+from handrail.sources.tiers import Location
 
-MOST_FILES = 500
-DEEPEST = 16
+MAX_FILES = 500
+MAX_DEPTH = 16
 
 
 ImportKind: TypeAlias = SourceKind
@@ -32,7 +32,7 @@ class ImportResult:
 
 
 def import_workflows(
-    place: Place, source: Path, *, to: Path | None = None, kind: SourceKind | None = None, force: bool = False
+    place: Location, source: Path, *, to: Path | None = None, kind: SourceKind | None = None, force: bool = False
 ) -> ImportResult:
     """Translate a file or folder of another tool into native workflows and write them."""
     texts, unread = read_source(source)
@@ -78,9 +78,9 @@ def _files(folder: Path) -> Iterator[Path]:
         for path in [here / name for name in (*folders, *files)]:
             _refuse_leaving(path, folder)
         count += len(files)
-        if count > MOST_FILES or len(here.relative_to(folder).parts) > DEEPEST:
+        if count > MAX_FILES or len(here.relative_to(folder).parts) > MAX_DEPTH:
             message = (
-                f"{printable(str(folder))} contains more than {MOST_FILES} files, or folders more than {DEEPEST} deep"
+                f"{printable(str(folder))} contains more than {MAX_FILES} files, or folders more than {MAX_DEPTH} deep"
             )
             raise UsageError(message, next_step="import a smaller folder")
         yield from (here / name for name in sorted(files))
@@ -96,7 +96,7 @@ def _text(path: Path, root: Path) -> str | Refusal:
     return data if isinstance(data, Refusal) else decode(data)
 
 
-def _default_target(place: Place) -> Path:
+def _default_target(place: Location) -> Path:
     if place.repository is not None:
         return place.repository / ".handrail" / "workflows"
     return place.cwd or Path.cwd()
@@ -123,7 +123,7 @@ def _write(texts: dict[Path, str]) -> None:
         raise
 
 
-def _refuse_links(place: Place, paths: Iterable[Path], target: Path) -> None:
+def _refuse_links(place: Location, paths: Iterable[Path], target: Path) -> None:
     for path in paths:
         if path.is_symlink() or not path.resolve().is_relative_to(target.resolve()):
             raise UsageError(
@@ -132,7 +132,7 @@ def _refuse_links(place: Place, paths: Iterable[Path], target: Path) -> None:
             )
 
 
-def _refuse_overwriting(place: Place, existing: list[Path]) -> None:
+def _refuse_overwriting(place: Location, existing: list[Path]) -> None:
     if existing:
         listed = ", ".join(place.display_path(path) for path in existing[:3]) + (" …" if len(existing) > 3 else "")
         hint = "choose another folder with --to, or overwrite with --force"

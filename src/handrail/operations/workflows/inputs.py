@@ -15,7 +15,7 @@ from handrail.model.workflow.types import TEXT_KINDS, AnyType, ChoiceType, ListT
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.workflows.condition_text import input_type
 
-LARGEST = 2**53 - 1
+MAX_INT = 2**53 - 1
 """The largest whole number on which all JSON readers agree."""
 INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
 NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
@@ -108,8 +108,8 @@ def _int(declared: Input, text: str) -> JsonValue:
     if not INTEGER.fullmatch(text):
         _refuse(declared, "it is not a whole number")
     # Longer texts are refused before they are converted, which takes time that grows with their square.
-    if len(text) > 20 or abs(int(text)) > LARGEST:
-        _refuse(declared, f"it is larger than {LARGEST}")
+    if len(text) > 20 or abs(int(text)) > MAX_INT:
+        _refuse(declared, f"it is larger than {MAX_INT}")
     return int(text)
 
 

@@ -15,10 +15,10 @@ from handrail.model.workflow.plan import Input, Plan
 from handrail.model.workflow.values import Prompt
 from handrail.operations.workflows.check import check, reach
 from handrail.operations.workflows.find_targets import find_one_workflow
-from handrail.operations.workflows.list import Listed, describe
-from handrail.operations.workflows.outline import ShownStep, outline
+from handrail.operations.workflows.list import WorkflowEntry, describe
+from handrail.operations.workflows.outline import OutlineStep, outline
 from handrail.sources.open_workflow import catalog_for
-from handrail.sources.tiers import Place
+from handrail.sources.tiers import Location
 from handrail.sources.trust.store import Trust, TrustStore
 
 CallBound: TypeAlias = Bound
@@ -39,10 +39,10 @@ class UsedFile:
 class Inspection:
     """The details of one workflow; an invalid one shows what could be read."""
 
-    about: Listed
+    about: WorkflowEntry
     trust: Trust | None
     inputs: tuple[Input, ...] = ()
-    steps: tuple[ShownStep, ...] = ()
+    steps: tuple[OutlineStep, ...] = ()
     references: tuple[Reference, ...] = ()
     calls: tuple[str, ...] = ()
     """Other workflows that it starts."""
@@ -59,7 +59,7 @@ class Inspection:
         return 0 if self.about.valid else InvalidWorkflow.exit_code
 
 
-def inspect_workflow(place: Place, name_or_path: str, *, expand: bool = False) -> Inspection:
+def inspect_workflow(place: Location, name_or_path: str, *, expand: bool = False) -> Inspection:
     """Find, compile and describe a workflow."""
     catalog = catalog_for(place)
     checked = check(place, find_one_workflow(place, name_or_path), catalog, advise="plain")

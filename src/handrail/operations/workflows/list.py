@@ -5,15 +5,15 @@ from dataclasses import replace
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Diagnostic, Report
 from handrail.model.source import Form, Mapping, Scalar, Sequence
-from handrail.operations.workflows.check import Checked, check
+from handrail.operations.workflows.check import CheckedWorkflow, check
 from handrail.operations.workflows.staleness import Staleness, is_shown, staleness, stamp_of
 from handrail.sources.library import builtins
-from handrail.sources.open_workflow import Opened, catalog_for, open_workflow
-from handrail.sources.tiers import Found, Place, Tier, discover
+from handrail.sources.open_workflow import OpenedWorkflow, catalog_for, open_workflow
+from handrail.sources.tiers import Location, Tier, WorkflowFile, discover
 
 
 @frozen(kw_only=True)
-class Listed:
+class WorkflowEntry:
     """What a list says about one workflow."""
 
     name: str
@@ -43,14 +43,16 @@ def is_routine(name: str) -> bool:
 
 
 @frozen
-class Listing:
+class WorkflowListing:
     """Workflows by name, and what is wrong with the places in which they were looked up."""
 
-    workflows: tuple[Listed, ...]
+    workflows: tuple[WorkflowEntry, ...]
     diagnostics: tuple[Diagnostic, ...]
 
 
-def list_workflows(place: Place, *, tier: str | None = None, pinned: bool = True, counted: bool = False) -> Listing:
+def list_workflows(
+    place: Location, *, tier: str | None = None, pinned: bool = True, counted: bool = False
+) -> WorkflowListing:
     """List all workflows, including hidden and invalid ones.
 
     Without `pinned`, hashes may be left out; with `counted`, also the descriptions of routines, since they are only
@@ -69,30 +71,30 @@ def list_workflows(place: Place, *, tier: str | None = None, pinned: bool = True
         for each in everything
         if tier is None or each.tier == tier
     )
-    return Listing(tuple(listed), tuple(report))
+    return WorkflowListing(tuple(listed), tuple(report))
 
 
-def _describe_built_in(place: Place, found: Found, *, read: bool) -> Listed:
-    opened = open_workflow(found, place) if read else Opened(found, None, None, Report())
-    listed = describe(place, Checked(found, opened, None, tuple(opened.report)))
+def _describe_built_in(place: Location, found: WorkflowFile, *, read: bool) -> WorkflowEntry:
+    opened = open_workflow(found, place) if read else OpenedWorkflow(found, None, None, Report())
+    listed = describe(place, CheckedWorkflow(found, opened, None, tuple(opened.report)))
     return replace(listed, valid=opened.document is not None or not read)
 
 
-def workflow_names(place: Place) -> tuple[str, ...]:
+def workflow_names(place: Location) -> tuple[str, ...]:
     """List the names of the workflows that can be used, without opening one."""
     return tuple(found.name for found in discover(place, Report()) if found.wins)
 
 
-def repository_workflows(place: Place) -> tuple[str, ...]:
+def repository_workflows(place: Location) -> tuple[str, ...]:
     """List the names of the repository's own workflows, without opening one."""
     found = discover(place, Report())
     return tuple(each.name for each in found if each.wins and each.tier is Tier.REPOSITORY)
 
 
-def describe(place: Place, checked: Checked) -> Listed:
+def describe(place: Location, checked: CheckedWorkflow) -> WorkflowEntry:
     """Convert a checked workflow to its entry in a list."""
     found, root = checked.found, _root(checked)
-    return Listed(
+    return WorkflowEntry(
         name=found.name,
         tier=found.tier,
         form=found.form,
@@ -109,7 +111,7 @@ def describe(place: Place, checked: Checked) -> Listed:
     )
 
 
-def _root(checked: Checked) -> Mapping | None:
+def _root(checked: CheckedWorkflow) -> Mapping | None:
     return checked.opened.document.root if checked.opened.document is not None else None
 
 
@@ -123,7 +125,7 @@ def _steps(root: Mapping | None) -> int | None:
     return len(node.items) if isinstance(node, Sequence) else None
 
 
-def _staleness(place: Place, checked: Checked) -> Staleness | None:
+def _staleness(place: Location, checked: CheckedWorkflow) -> Staleness | None:
     document = checked.opened.document
     if document is None or not is_shown(place, checked.found):
         return None

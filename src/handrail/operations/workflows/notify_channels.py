@@ -10,10 +10,10 @@ from handrail.model.suggest import did_you_mean
 from handrail.model.workflow.actions import has_escalation
 from handrail.model.workflow.plan import Plan
 from handrail.sources.config.notify import NotifySetting, read_notify
-from handrail.sources.tiers import Place
+from handrail.sources.tiers import Location
 
 
-def require_channels(place: Place, plans: Iterable[Plan]) -> None:
+def require_channels(place: Location, plans: Iterable[Plan]) -> None:
     """Refuse to start a run that would notify a channel which cannot be reached."""
     for plan in plans:
         for address, channel in list_escalations(plan):
@@ -23,7 +23,7 @@ def require_channels(place: Place, plans: Iterable[Plan]) -> None:
                 raise UsageError(message, next_step=_hint(place, channel))
 
 
-def channel_problems(place: Place, document: Document, plan: Plan) -> tuple[Diagnostic, ...]:
+def channel_problems(place: Location, document: Document, plan: Plan) -> tuple[Diagnostic, ...]:
     """Return an error for each channel of a workflow that the user's configuration cannot reach."""
     wanted = {channel for _, channel in list_escalations(plan)}
     setting, report = read_notify(place.folders, Report()) if wanted else NotifySetting(), Report()
@@ -55,7 +55,7 @@ def _problem(setting: NotifySetting, channel: str) -> str:
     return f"'{channel}', which is not a channel in your configuration{did_you_mean(channel, known)}"
 
 
-def _hint(place: Place, channel: str) -> str:
+def _hint(place: Location, channel: str) -> str:
     return (
         f'add [notify.channels."{channel}"] with desktop, command or webhook to {place.folders.config / "config.toml"}'
     )

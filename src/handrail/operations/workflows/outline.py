@@ -14,13 +14,13 @@ from handrail.model.workflow.settings import AgentTask
 from handrail.model.workflow.values import Command
 from handrail.operations.workflows.condition_text import condition_words
 
-__all__ = ["ListedCommand", "ShownStep", "commands_of", "outline", "parts", "walk_steps"]
+__all__ = ["ListedCommand", "OutlineStep", "commands_of", "outline", "parts", "walk_steps"]
 
 Names = Mapping[str, Mapping[str, str]]
 
 
 @frozen(kw_only=True)
-class ShownStep:
+class OutlineStep:
     """One step of an outline, with the steps inside it."""
 
     name: str
@@ -35,7 +35,7 @@ class ShownStep:
     """The number of steps inserted by a routine that are not shown."""
     names: Mapping[str, str]
     """The names that the step may use, with their types."""
-    steps: tuple["ShownStep", ...] = ()
+    steps: tuple["OutlineStep", ...] = ()
 
 
 @frozen
@@ -67,13 +67,13 @@ def _commands(address: str, step: Step, checks: Mapping[str, str]) -> Iterator[L
         yield ListedCommand(address, "workflow", step.action.workflow)
 
 
-def outline(plan: Plan, names: Names, *, expand: bool = False) -> tuple[ShownStep, ...]:
+def outline(plan: Plan, names: Names, *, expand: bool = False) -> tuple[OutlineStep, ...]:
     """Return the steps as a tree; with `expand`, also those that routines inserted."""
     return _outline(plan.steps, "", names, expand=expand)
 
 
-def _outline(steps: tuple[Step, ...], prefix: str, names: Names, *, expand: bool) -> tuple[ShownStep, ...]:
-    shown: list[ShownStep] = []
+def _outline(steps: tuple[Step, ...], prefix: str, names: Names, *, expand: bool) -> tuple[OutlineStep, ...]:
+    shown: list[OutlineStep] = []
     for caller, group in groupby(steps, key=lambda step: step.injected.at if step.injected and not expand else None):
         if caller is None:
             shown += [_outline_step(step, prefix, names, expand=expand) for step in group]
@@ -82,18 +82,18 @@ def _outline(steps: tuple[Step, ...], prefix: str, names: Names, *, expand: bool
     return tuple(shown)
 
 
-def _outline_group(caller: str, steps: tuple[Step, ...], prefix: str, names: Names) -> ShownStep:
+def _outline_group(caller: str, steps: tuple[Step, ...], prefix: str, names: Names) -> OutlineStep:
     first = steps[0]
     by = first.injected.by if first.injected is not None else ""
     scope = names.get(prefix + first.name, {})
-    return ShownStep(name=caller, address=prefix + caller, kind="use", says=by, hidden=len(steps), names=scope)
+    return OutlineStep(name=caller, address=prefix + caller, kind="use", says=by, hidden=len(steps), names=scope)
 
 
-def _outline_step(step: Step, prefix: str, names: Names, *, expand: bool) -> ShownStep:
+def _outline_step(step: Step, prefix: str, names: Names, *, expand: bool) -> OutlineStep:
     address = prefix + step.name
     inner = body(step.action)
     folded = isinstance(step.action, GroupAction) and not expand
-    return ShownStep(
+    return OutlineStep(
         name=step.name,
         address=address,
         kind=step.action.kind,

@@ -8,14 +8,14 @@ from handrail.model.diagnostics import Report
 from handrail.sources.config.config import CONFIG, RepositoryConfig, config_in
 from handrail.sources.config.toml_file import parse_toml
 from handrail.sources.foreign_files import FileContent, read_content
-from handrail.sources.tiers import Place
+from handrail.sources.tiers import Location
 from handrail.sources.trust.store import TrustStore
 
-__all__ = ["CONFIG", "Configured", "read_configured"]
+__all__ = ["CONFIG", "RepositorySettings", "read_configured"]
 
 
 @frozen
-class Configured:
+class RepositorySettings:
     """What a repository says about itself."""
 
     config: RepositoryConfig
@@ -33,7 +33,7 @@ class Configured:
             raise Untrusted(message, next_step=f"handrail trust {shlex.quote(self.shown)}")
 
 
-def read_configured(place: Place) -> Configured | None:
+def read_configured(place: Location) -> RepositorySettings | None:
     """Read the configuration of the checkout once, never that of a worktree; None if there is no such file."""
     root = place.repository
     content = None if root is None else read_content(root / CONFIG, root)
@@ -42,4 +42,4 @@ def read_configured(place: Place) -> Configured | None:
     shown, report = place.display_path(root / CONFIG), Report()
     config = config_in(parse_toml(content.data, shown, report), root, report)
     trust = TrustStore(place.folders).status_of([content])
-    return Configured(config, shown, content, "" if trust.is_granted else trust.reason)
+    return RepositorySettings(config, shown, content, "" if trust.is_granted else trust.reason)

@@ -10,7 +10,7 @@ from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
 from handrail.sources.foreign_files import FileContent, is_inside, printable, real, reason
 from handrail.sources.library import library_root
-from handrail.sources.tiers import Place, Tier, discover
+from handrail.sources.tiers import Location, Tier, discover
 from handrail.sources.trust.store import TrustStore
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
@@ -18,7 +18,7 @@ PLACEHOLDER = "NAME"
 
 
 @frozen
-class Scaffolded:
+class ScaffoldResult:
     """A workflow that was written."""
 
     name: str
@@ -30,7 +30,7 @@ class Scaffolded:
     """The tiers that had a workflow of this name, which it now hides."""
 
 
-def scaffold(place: Place, name: str, tier: Tier) -> Scaffolded:
+def scaffold(place: Location, name: str, tier: Tier) -> ScaffoldResult:
     """Write a workflow of this name; an existing one is never touched."""
     if not NAME.fullmatch(name):
         hint = "use lowercase letters, digits, - _ and ., for example fix-typos"
@@ -48,10 +48,10 @@ def scaffold(place: Place, name: str, tier: Tier) -> Scaffolded:
             FileContent(real(folder) / path, data) for path, data in files.items() if not path.startswith("tests/")
         )
     hides = tuple(str(each.tier) for each in found if each.tier is not Tier.USER)
-    return Scaffolded(name, tier, place.display_path(folder), tuple(sorted(files)), hides)
+    return ScaffoldResult(name, tier, place.display_path(folder), tuple(sorted(files)), hides)
 
 
-def _folder(place: Place, tier: Tier) -> Path:
+def _folder(place: Location, tier: Tier) -> Path:
     if tier is Tier.USER:
         return place.folders.workflows
     if place.repository is None:

@@ -6,12 +6,12 @@ from dataclasses import replace
 from handrail.compiler.bounds import Bound, count_agent_calls
 from handrail.compiler.catalog import Catalog
 from handrail.compiler.compile import compile_document
-from handrail.compiler.outcome import Places
+from handrail.compiler.outcome import StepPositions
 from handrail.compiler.record_types import result_type
-from handrail.engine.simulation.explore import DEFAULT_STATES, Explored, explore
+from handrail.engine.simulation.explore import DEFAULT_STATES, Exploration, explore
 from handrail.engine.simulation.findings import Finding, findings
 from handrail.engine.simulation.graph import longest_path
-from handrail.engine.simulation.world import End, Room
+from handrail.engine.simulation.world import End, StateBudget
 from handrail.frozen import frozen
 from handrail.model.parts import walk_steps
 from handrail.model.workflow.actions import CallAction
@@ -20,13 +20,13 @@ from handrail.operations.workflows.check import check, require_valid
 from handrail.operations.workflows.find_targets import find_one_workflow
 from handrail.operations.workflows.inputs import parse_given_values
 from handrail.sources.open_workflow import catalog_for
-from handrail.sources.tiers import Place
+from handrail.sources.tiers import Location
 
-__all__ = ["DEFAULT_STATES", "Placed", "Simulation", "simulate", "simulate_plan"]
+__all__ = ["DEFAULT_STATES", "LocatedFinding", "Simulation", "simulate", "simulate_plan"]
 
 
 @frozen
-class Placed:
+class LocatedFinding:
     """A finding, with the file and line that it is about; the line is 0 if there is none."""
 
     finding: Finding
@@ -40,8 +40,8 @@ class Simulation:
 
     plan: Plan
     path: str = ""
-    explored: Explored
-    findings: tuple[Placed, ...]
+    explored: Exploration
+    findings: tuple[LocatedFinding, ...]
     bound: Bound
     longest: tuple[str, ...]
 
@@ -65,25 +65,29 @@ class Simulation:
         return tuple(sorted(found.values(), key=lambda end: order.index(end.status) if end.status in order else 3))
 
 
-def simulate(place: Place, name_or_path: str, given: Sequence[str] = (), most: int = DEFAULT_STATES) -> Simulation:
+def simulate(place: Location, name_or_path: str, given: Sequence[str] = (), most: int = DEFAULT_STATES) -> Simulation:
     """Find a workflow and walk every branch of it; inputs that are not passed take every value that matters."""
     catalog = catalog_for(place)
     checked = check(place, find_one_workflow(place, name_or_path), catalog)
     plan = require_valid(place, checked).plan
-    places = checked.compiled.places if checked.compiled is not None else Places()
+    places = checked.compiled.places if checked.compiled is not None else StepPositions()
     return replace(simulate_plan(plan, catalog, places, given, most), path=place.display_path(checked.found.main))
 
 
 def simulate_plan(
     plan: Plan,
     catalog: Catalog,
-    places: Places,
+    places: StepPositions,
     given: Sequence[str] = (),
     most: int = DEFAULT_STATES,
 ) -> Simulation:
     """Walk every branch of a plan."""
     explored = explore(
-        plan, result_type, _compile_called_workflows(plan, catalog), parse_given_values(plan.inputs, given), Room(most)
+        plan,
+        result_type,
+        _compile_called_workflows(plan, catalog),
+        parse_given_values(plan.inputs, given),
+        StateBudget(most),
     )
     return Simulation(
         plan=plan,
@@ -109,8 +113,8 @@ def _compile_called_workflows(plan: Plan, catalog: Catalog) -> dict[str, Plan]:
     return found
 
 
-def _locate_finding(finding: Finding, places: Places) -> Placed:
+def _locate_finding(finding: Finding, places: StepPositions) -> LocatedFinding:
     span = places.find(finding.place, finding.key) if finding.key else places.find(finding.place)
     if span is None:
-        return Placed(finding)
-    return Placed(finding, span.source.path, span.source.position(span.start).line)
+        return LocatedFinding(finding)
+    return LocatedFinding(finding, span.source.path, span.source.position(span.start).line)

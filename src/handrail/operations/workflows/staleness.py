@@ -3,7 +3,7 @@
 from typing import Literal, TypeAlias
 
 from handrail.model.source import Document, Scalar
-from handrail.sources.tiers import Found, Place, Tier
+from handrail.sources.tiers import Location, Tier, WorkflowFile
 
 Staleness: TypeAlias = Literal["none", "likely", "possible"]
 
@@ -18,14 +18,14 @@ def staleness(validated_against: int | None, spec_version: int) -> Staleness:
     return "none" if validated_against == spec_version else "likely"
 
 
-def is_shown(place: Place, found: Found) -> bool:
+def is_shown(place: Location, found: WorkflowFile) -> bool:
     """Whether the stamp matters to the reader: that of a built-in or catalogue workflow is for its maintainers."""
     if place.developing or found.tier is Tier.USER:
         return True
     return found.tier is Tier.REPOSITORY and not _is_catalogue(place, found)
 
 
-def _is_catalogue(place: Place, found: Found) -> bool:
+def _is_catalogue(place: Location, found: WorkflowFile) -> bool:
     """Whether a workflow is in `workflows/` at the root of the repository, as in projects for WorkRail."""
     return place.repository is not None and found.main.is_relative_to(place.repository / CATALOGUE)
 

@@ -9,11 +9,11 @@ from handrail.operations.workflows.staleness import STAMP_KEYS, stamp_of
 from handrail.operations.workflows.stamp_text import insert_stamp
 from handrail.sources.library import builtins
 from handrail.sources.open_workflow import catalog_for
-from handrail.sources.tiers import Place, Tier
+from handrail.sources.tiers import Location, Tier
 
 
 @frozen
-class Stamped:
+class StampResult:
     """What a stamp changed."""
 
     path: str
@@ -26,7 +26,7 @@ class Stamped:
         return self.before != self.version
 
 
-def stamp(place: Place, name_or_path: str) -> Stamped:
+def stamp(place: Location, name_or_path: str) -> StampResult:
     """Write the current spec version into a valid workflow; everything else in the file stays as it is."""
     found = find_one_workflow(place, name_or_path)
     path = place.display_path(found.main)
@@ -46,4 +46,4 @@ def stamp(place: Place, name_or_path: str) -> Stamped:
                 f"{path} has no place where the stamp could be added safely", next_step=f"add it by hand: {line}"
             )
         replace_file(real, text.encode("utf-8"))
-    return Stamped(path, version, before)
+    return StampResult(path, version, before)

@@ -13,26 +13,26 @@ from handrail.model.parts import parts, walk_steps
 from handrail.model.workflow.actions import DynamicAction
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import Command
-from handrail.operations.workflows.check import Reached, check, reach
+from handrail.operations.workflows.check import WorkflowClosure, check, reach
 from handrail.operations.workflows.find_targets import find_one_workflow
 from handrail.operations.workflows.repository_config import CONFIG, read_configured
-from handrail.ports.agent_definitions import AgentDefinition, Defined
+from handrail.ports.agent_definitions import AgentDefinition, LoadedDefinition
 from handrail.ports.agents import AgentCatalog
 from handrail.ports.repositories import WORKTREE_INCLUDE
 from handrail.sources.config.agents_file import read_agents_file, read_user_agents
 from handrail.sources.config.config import BINDINGS, RepositoryConfig
 from handrail.sources.foreign_files import FileContent, Refusal, printable, read_content, real
 from handrail.sources.open_workflow import UNTRUSTED, catalog_for
-from handrail.sources.tiers import Found, Place, Tier, discover
+from handrail.sources.tiers import Location, Tier, WorkflowFile, discover
 from handrail.sources.trust.store import State, TrustStore, can_hold_secrets
 from handrail.sources.workflow_files import find_candidate
 
-MOST_AGENT_FILES = 500
+MAX_AGENT_FILES = 500
 _DECIDES = "that decides what else runs"
 
 
 @frozen
-class FileInQuestion:
+class FileToTrust:
     """A file that a run reads."""
 
     path: str
@@ -57,7 +57,7 @@ class TrustQuestion:
     digest: str
     state: State
     reason: str
-    files: tuple[FileInQuestion, ...]
+    files: tuple[FileToTrust, ...]
     refused: tuple[tuple[str, str], ...]
     commands: tuple[PlannedCommand, ...]
     """The commands that will run once it is trusted, including those of what it uses and calls."""
@@ -76,7 +76,7 @@ class TrustQuestion:
 
 
 @frozen
-class _Matter:
+class _TrustSubject:
     """What a question is about."""
 
     name: str
@@ -87,12 +87,12 @@ class _Matter:
     problem: str = ""
 
 
-def examine(agents: AgentCatalog, place: Place, name_or_path: str) -> TrustQuestion:
+def examine(agents: AgentCatalog, place: Location, name_or_path: str) -> TrustQuestion:
     """Read everything that a run of a workflow reads, or a whole repository, once, and return its state."""
     return _question(place, _matter(agents, place, name_or_path))
 
 
-def grant(place: Place, question: TrustQuestion) -> TrustQuestion:
+def grant(place: Location, question: TrustQuestion) -> TrustQuestion:
     """Trust exactly the content that was examined, whatever the files hold by now."""
     store = TrustStore(place.folders)
     if question.problem:
@@ -103,22 +103,22 @@ def grant(place: Place, question: TrustQuestion) -> TrustQuestion:
     return replace(question, state=status.state, reason=status.reason, difference="", files=files)
 
 
-def forget(agents: AgentCatalog, place: Place, name_or_path: str) -> bool:
+def forget(agents: AgentCatalog, place: Location, name_or_path: str) -> bool:
     """Withdraw trust in a workflow's own files, or in a whole repository; return whether there was any."""
     return TrustStore(place.folders).forget(_matter(agents, place, name_or_path).own)
 
 
-def agent_files(agents: AgentCatalog, root: Path, described: Iterable[Defined]) -> tuple[FileContent, ...]:
+def agent_files(agents: AgentCatalog, root: Path, described: Iterable[LoadedDefinition]) -> tuple[FileContent, ...]:
     """Read the files by which a repository configures agents: they are executable content too."""
     own = (each for each in described if isinstance(each, AgentDefinition))
     named = (name for each in (*agents.profiles, *own) for name in each.project_files)
     patterns = dict.fromkeys(f"{name}/*" if name.endswith("/**") else name for name in named)
     found = (path for pattern in patterns for path in root.glob(pattern) if path.is_file() or path.is_symlink())
-    read = (read_content(path, root) for path in dict.fromkeys(islice(found, MOST_AGENT_FILES)))
+    read = (read_content(path, root) for path in dict.fromkeys(islice(found, MAX_AGENT_FILES)))
     return tuple(each for each in read if each is not None)
 
 
-def _matter(agents: AgentCatalog, place: Place, name_or_path: str) -> _Matter:
+def _matter(agents: AgentCatalog, place: Location, name_or_path: str) -> _TrustSubject:
     target = (place.cwd or Path.cwd()) / name_or_path
     root = place.repository
     if root is not None and target == root / CONFIG and target.is_file():
@@ -135,15 +135,17 @@ def _means_repository(text: str, target: Path, root: Path) -> bool:
     return real(target) == real(root) or text in (".", "./")
 
 
-def _configuration(place: Place, root: Path) -> _Matter:
+def _configuration(place: Location, root: Path) -> _TrustSubject:
     configured = read_configured(place)
     if configured is None:
         raise NotFound(f"there is no {CONFIG} here", next_step="handrail init")
     content = configured.content
-    return _Matter(CONFIG, root / CONFIG, (content,), tuple(_commands_of_config(configured.config)), (content.path,))
+    return _TrustSubject(
+        CONFIG, root / CONFIG, (content,), tuple(_commands_of_config(configured.config)), (content.path,)
+    )
 
 
-def _workflow(agents: AgentCatalog, place: Place, found: Found) -> _Matter:
+def _workflow(agents: AgentCatalog, place: Location, found: WorkflowFile) -> _TrustSubject:
     if found.problem is not None:
         raise UsageError(f"'{found.name}' cannot be used: {found.problem}")
     catalog = catalog_for(place)
@@ -157,10 +159,10 @@ def _workflow(agents: AgentCatalog, place: Place, found: Found) -> _Matter:
     files = tuple(each.path for each in snapshot.contents) if snapshot is not None else ()
     own = (found.main.parent,) if found.folder else files
     problem = "" if snapshot is None else snapshot.refused.get(found.main.name, "")
-    return _Matter(found.name, found.main, contents, commands, own, problem)
+    return _TrustSubject(found.name, found.main, contents, commands, own, problem)
 
 
-def _repository(agents: AgentCatalog, place: Place, root: Path) -> _Matter:
+def _repository(agents: AgentCatalog, place: Location, root: Path) -> _TrustSubject:
     """Collect everything of a repository that Handrail would read: every workflow, and what surrounds them."""
     catalog = catalog_for(place)
     every = [each for each in discover(place, Report()) if each.tier is Tier.REPOSITORY and each.problem is None]
@@ -170,11 +172,11 @@ def _repository(agents: AgentCatalog, place: Place, root: Path) -> _Matter:
     own = (content for each in reached for content in each.contents if content.path.is_relative_to(real(root)))
     contents = dict.fromkeys((*own, *around, *(each for each in bindings if each is not None)))
     commands = dict.fromkeys((*(command for each in reached for command in _commands_of_workflow(each)), *configured))
-    return _Matter(root.name, root, tuple(contents), tuple(commands), (root,))
+    return _TrustSubject(root.name, root, tuple(contents), tuple(commands), (root,))
 
 
 def _read_repository_content(
-    agents: AgentCatalog, place: Place
+    agents: AgentCatalog, place: Location
 ) -> tuple[tuple[FileContent, ...], tuple[PlannedCommand, ...]]:
     """Collect what any run in a repository reads: its configuration, what is copied, the files of agents."""
     root = place.repository
@@ -192,7 +194,7 @@ def _read_repository_content(
     return (*first, *agent_files(agents, root, described)), commands
 
 
-def _question(place: Place, matter: _Matter) -> TrustQuestion:
+def _question(place: Location, matter: _TrustSubject) -> TrustQuestion:
     store = TrustStore(place.folders)
     status = store.status_of(matter.contents)
     missing = set(status.missing)
@@ -208,7 +210,7 @@ def _question(place: Place, matter: _Matter) -> TrustQuestion:
         state=status.state,
         reason=status.reason,
         files=tuple(
-            FileInQuestion(_display_path(each.path, root), len(each.data), each not in missing)
+            FileToTrust(_display_path(each.path, root), len(each.data), each not in missing)
             for each in sorted(used, key=lambda each: each.path)
         ),
         refused=tuple(sorted(refused)),
@@ -229,7 +231,7 @@ def _digest(contents: Iterable[FileContent], root: Path | None) -> str:
     return sha256("".join(lines).encode("utf-8", "replace")).hexdigest()
 
 
-def _commands_of_workflow(reached: Reached) -> Iterator[PlannedCommand]:
+def _commands_of_workflow(reached: WorkflowClosure) -> Iterator[PlannedCommand]:
     for opened in reached.opened:
         if opened.note == UNTRUSTED:
             yield PlannedCommand(opened.found.name, f"{opened.found.main.name}, a program {_DECIDES}")

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from handrail.errors import InvalidWorkflow, UsageError
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Diagnostic, Report, Severity
-from handrail.operations.workflows.check import Checked, check
+from handrail.operations.workflows.check import CheckedWorkflow, check
 from handrail.operations.workflows.find_targets import find_workflows
 from handrail.operations.workflows.notify_channels import channel_problems
 from handrail.operations.workflows.staleness import Staleness, is_shown, staleness, stamp_of
 from handrail.sources.library import builtins
 from handrail.sources.open_workflow import catalog_for
-from handrail.sources.tiers import Found, Place, Tier, discover
+from handrail.sources.tiers import Location, Tier, WorkflowFile, discover
 
 
 @frozen
@@ -55,7 +55,7 @@ class Validation:
         return InvalidWorkflow.exit_code if warned or not self.ok else 0
 
 
-def validate(place: Place, targets: Sequence[str], *, library: bool = False, advise: bool = False) -> Validation:
+def validate(place: Location, targets: Sequence[str], *, library: bool = False, advise: bool = False) -> Validation:
     """Check what is named, the library, or, if nothing is named, every workflow of the repository."""
     report = Report()
     found = _choose_workflows(place, targets, report, library=library)
@@ -72,20 +72,20 @@ def validate(place: Place, targets: Sequence[str], *, library: bool = False, adv
     return Validation(tuple(files), tuple(report))
 
 
-def _staleness(place: Place, checked: Checked) -> Staleness | None:
+def _staleness(place: Location, checked: CheckedWorkflow) -> Staleness | None:
     document = checked.opened.document
     if document is None or not checked.ok or not is_shown(place, checked.found):
         return None
     return staleness(stamp_of(document), builtins().spec_version)
 
 
-def _find_channel_problems(place: Place, checked: Checked) -> tuple[Diagnostic, ...]:
+def _find_channel_problems(place: Location, checked: CheckedWorkflow) -> tuple[Diagnostic, ...]:
     if checked.plan is None or checked.opened.document is None:
         return ()
     return channel_problems(place, checked.opened.document, checked.plan)
 
 
-def _choose_workflows(place: Place, targets: Sequence[str], report: Report, *, library: bool) -> list[Found]:
+def _choose_workflows(place: Location, targets: Sequence[str], report: Report, *, library: bool) -> list[WorkflowFile]:
     found = [each for target in targets for each in find_workflows(place, target, report)]
     if library:
         found += _tier(place, Tier.BUILT_IN, Report())
@@ -96,11 +96,11 @@ def _choose_workflows(place: Place, targets: Sequence[str], report: Report, *, l
     return list({each.main: each for each in found}.values())
 
 
-def _tier(place: Place, tier: Tier, report: Report) -> list[Found]:
+def _tier(place: Location, tier: Tier, report: Report) -> list[WorkflowFile]:
     return [each for each in discover(place, report) if each.tier is tier]
 
 
-def _make_no_target_error(place: Place) -> UsageError:
+def _make_no_target_error(place: Location) -> UsageError:
     if place.repository is None:
         message = "this folder is not in a repository, so name what to check"
     else:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from handrail.compiler.catalog import Catalog, EmptyShelf
+from handrail.compiler.catalog import Catalog, EmptyWorkflowIndex
 from handrail.compiler.compile import compile_document
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
@@ -26,7 +26,7 @@ class RefusedCall(Exception):
 
 
 @frozen
-class Talk:
+class Conversation:
     """An earlier call of an agent, whose conversation a later call may continue."""
 
     name: str
@@ -34,7 +34,7 @@ class Talk:
     model: JsonValue = None
 
 
-class _AnyWorkflow(EmptyShelf):
+class _AnyWorkflow(EmptyWorkflowIndex):
     """Accepts every workflow name: what it means is found out, and its trust is checked, when its run is started."""
 
     def find(self, asker: str, name: str) -> Document | None:  # noqa: ARG002 (the protocol's parameters)
@@ -48,7 +48,7 @@ def compile_call(
     asked: Mapping[str, JsonValue],
     names: Mapping[str, JsonValue],
     builtins: "Callable[[], Builtins]",
-    talks: Sequence[Talk],
+    talks: Sequence[Conversation],
 ) -> Plan:
     """Compile the plan of the one step that a flow asks for; raises RefusedCall with what is wrong with it."""
     from handrail.authoring.python.objects import Workflow, build_document  # noqa: PLC0415 (few runs are dynamic)
@@ -60,8 +60,8 @@ def compile_call(
     declared = {each: "issue" if each == "issue" else "json" for each in names}
     workflow = Workflow("call", input=declared, steps=[*earlier, {**asked, "name": known_as}])
     document = build_document(workflow, _bundle(flow), report)
-    shelf = _AnyWorkflow() if asked.get("type") == "workflow" else EmptyShelf()
-    plan = None if document is None else compile_document(document, Catalog(builtins(), shelf=shelf), report).plan
+    index = _AnyWorkflow() if asked.get("type") == "workflow" else EmptyWorkflowIndex()
+    plan = None if document is None else compile_document(document, Catalog(builtins(), index=index), report).plan
     if plan is None:
         raise RefusedCall("; ".join(_words(each.message, each.hint) for each in report if each.is_error))
     return replace(plan, steps=(replace(plan.steps[-1], name=name),))
@@ -74,9 +74,9 @@ def _bundle(flow: Plan) -> Bundle:
     return Bundle(action.file, {**files, action.file: SourceText(action.file, action.source)})
 
 
-def _earlier(talks: Sequence[Talk]) -> list[dict[str, JsonValue]]:
+def _earlier(talks: Sequence[Conversation]) -> list[dict[str, JsonValue]]:
     """Convert earlier agent calls to steps that a session may name; of a name that was called twice, the last."""
-    last: dict[str, Talk] = {}
+    last: dict[str, Conversation] = {}
     for talk in talks:
         last.pop(talk.name, None)
         last[talk.name] = talk

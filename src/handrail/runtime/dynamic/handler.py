@@ -32,11 +32,11 @@ from handrail.ports.environments import RunEnvironment
 from handrail.ports.flows import FlowProcess
 from handrail.ports.processes import MARK, mark_of
 from handrail.runtime.dynamic.compile_call import RefusedCall
-from handrail.runtime.dynamic.flow_calls import Call, Desk, Scene, call_of
+from handrail.runtime.dynamic.flow_calls import Call, CallCompiler, FlowCallContext, call_of
 from handrail.runtime.dynamic.older_calls import is_same_as_older
 from handrail.runtime.ports import Clock, Flows
 
-LONGEST = 30.0
+MAX_SECONDS = 30.0
 """Seconds that a flow may compute without a call."""
 
 
@@ -72,7 +72,7 @@ class Flow:
     state: RunState
     pending: Pending
     process: FlowProcess
-    desk: Desk
+    compiler: CallCompiler
     number: int = 0
     """How many calls it has made."""
     named: "Counter[str]" = field(default_factory=Counter[str])
@@ -82,10 +82,10 @@ class Flow:
     async def go_on(self, result: Mapping[str, object] | None) -> Asked:
         """Pass it the result of its last call and let it run to the next."""
         try:
-            async with asyncio.timeout(LONGEST):
+            async with asyncio.timeout(MAX_SECONDS):
                 self.asked = await self._next(result or self._beginning())
         except TimeoutError:
-            self.asked = Lost(f"computed longer than {LONGEST:g} s without calling a step and was stopped")
+            self.asked = Lost(f"computed longer than {MAX_SECONDS:g} s without calling a step and was stopped")
         if isinstance(self.asked, Call):
             self.number += 1
             self.named[self.asked.name] += 1
@@ -94,7 +94,7 @@ class Flow:
     def remember(self, call: Call) -> None:
         """Remember the conversation of a finished call, which later calls may continue."""
         if call.talk is not None:
-            self.desk = replace(self.desk, talks=(*self.desk.talks, call.talk))
+            self.compiler = replace(self.compiler, talks=(*self.compiler.talks, call.talk))
 
     def _beginning(self) -> dict[str, object]:
         state = self.state
@@ -103,7 +103,7 @@ class Flow:
             "file": self.action.file,
             "source": self.action.source,
             "files": {each.path: each.text for each in self.action.files},
-            "within": LONGEST,
+            "within": MAX_SECONDS,
             "run": state.run,
             "task": state.task,
             "inputs": dict(state.inputs),
@@ -119,7 +119,7 @@ class Flow:
             match said:
                 case {"step": _, "values": _}:
                     try:
-                        return call_of(Scene(self.state, "", 0.0, self.pending), said, self.desk)
+                        return call_of(FlowCallContext(self.state, "", 0.0, self.pending), said, self.compiler)
                     except RefusedCall as refused:
                         told = {"refused": str(refused)}
                 case {"returned": value}:
@@ -173,7 +173,7 @@ class FlowHandler:
                 return (self._outcome(asked, pending),)
             address = _address(flow, asked, calls, pending)
             if flow.number > len(calls) or not is_over(state, address):
-                return self._request(flow, asked, Scene(state, address, self.clock(), pending))
+                return self._request(flow, asked, FlowCallContext(state, address, self.clock(), pending))
             flow.remember(asked)
             asked = await flow.go_on(asked.result(state.steps[address]))
 
@@ -191,15 +191,13 @@ class FlowHandler:
         # `hash()` of a text must be the same at each start, so that a replay makes the same calls.
         variables = {**self.environment.variables(), MARK: mark, "PYTHONHASHSEED": "0"}
         process = await self.flows.start(words, variables)
-        flow = Flow(action, state, pending, process, Desk(plan, self.flows.builtins))
+        flow = Flow(action, state, pending, process, CallCompiler(plan, self.flows.builtins))
         self._live = (pending.seq, flow)
         return flow
 
-    def _request(self, flow: Flow, call: Call, scene: Scene) -> tuple[Event, ...]:
-        asked = CallRequested(
-            address=scene.address, number=flow.number, spec_hash=call.hash, asks=call.words, at=scene.now
-        )
-        return (asked, call.begin(scene, self.keep))
+    def _request(self, flow: Flow, call: Call, ctx: FlowCallContext) -> tuple[Event, ...]:
+        asked = CallRequested(address=ctx.address, number=flow.number, spec_hash=call.hash, asks=call.words, at=ctx.now)
+        return (asked, call.begin(ctx, self.keep))
 
     def _block_lost_flow(self, flow: Flow, lost: Lost, pending: Pending) -> RunBlocked:
         after = f"after call {flow.number}" if flow.number else "at its start"
@@ -218,8 +216,8 @@ class FlowHandler:
             return None
         recorded = calls[number - 1]
         if isinstance(flow.asked, Call):
-            scene = Scene(flow.state, "", 0.0, pending)
-            if flow.asked.hash == recorded.hash or is_same_as_older(flow.asked, recorded, scene, number):
+            ctx = FlowCallContext(flow.state, "", 0.0, pending)
+            if flow.asked.hash == recorded.hash or is_same_as_older(flow.asked, recorded, ctx, number):
                 return None
             now = f"calls {flow.asked.words}"
         else:

@@ -10,17 +10,17 @@ from handrail.model.history.run_state import FlowCall
 from handrail.model.workflow.actions import ScriptAction
 from handrail.model.workflow.plan import Step
 from handrail.model.workflow.values import JsonValue
-from handrail.runtime.dynamic.flow_calls import Call, Scene, begin_step
+from handrail.runtime.dynamic.flow_calls import Call, FlowCallContext, begin_step
 
 Data = dict[str, JsonValue]
 
 
-def is_same_as_older(call: Call, recorded: FlowCall, scene: Scene, number: int) -> bool:
+def is_same_as_older(call: Call, recorded: FlowCall, ctx: FlowCallContext, number: int) -> bool:
     """Whether a call is the one that an older version recorded under its number."""
-    if recorded.address != f"{scene.around.address}#{number}" or call.plan is None:
+    if recorded.address != f"{ctx.around.address}#{number}" or call.plan is None:
         return False
     step = call.plan.steps[0]
-    event = begin_step(call.plan, Scene(scene.state, "", 0.0, scene.around), call.values)
+    event = begin_step(call.plan, FlowCallContext(ctx.state, "", 0.0, ctx.around), call.values)
     same: Data = {"name": step.name, "type": step.action.kind}
     match event:
         case StepBegan():

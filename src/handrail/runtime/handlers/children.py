@@ -18,7 +18,7 @@ from handrail.model.workflow.values import JsonValue
 from handrail.ports.environments import RunEnvironments
 from handrail.ports.log import Log
 from handrail.runtime.history import build_first_append, encode_plan, find_pinned_call, plan_of, put_calls, state_of
-from handrail.runtime.ports import Clock, Pinned, Workflows
+from handrail.runtime.ports import Clock, PinnedWorkflow, Workflows
 from handrail.runtime.run_writer import RunWriter
 
 if TYPE_CHECKING:
@@ -179,21 +179,23 @@ class ChildHandler:
         place = state.workspace if state.tree is None else state.tree.repository
         return admission.admission_here(plan, child, state.admission or Admission(place))
 
-    def _find_called_workflow(self, state: RunState, began: ChildStarted) -> "_Called":
+    def _find_called_workflow(self, state: RunState, began: ChildStarted) -> "_CalledWorkflow":
         """Find the workflow that was pinned when the run started; one that was missing then is looked up now."""
         name = began.workflow
         if began.plan:
             scope = json.dumps(call_scope.scope_of_call(state, began.address)).encode()
             prefix = began.address.rpartition("/")[0] + "/"
-            return _Called(began.plan, state.definition, state.calls, self.log.put_blob(scope), prefix)
+            return _CalledWorkflow(began.plan, state.definition, state.calls, self.log.put_blob(scope), prefix)
         known = find_pinned_call(self.log, state.calls, name)
         if known is not None:
-            return _Called(self.log.put_blob(known[0]), known[1], state.calls)
+            return _CalledWorkflow(self.log.put_blob(known[0]), known[1], state.calls)
         # Found and trusted in the user's checkout: what an agent writes into a worktree is never run as a workflow.
         found = self._find_workflow(name, state)
-        return _Called(self.log.put_blob(encode_plan(found.plan)), found.definition, put_calls(self.log, found.calls))
+        return _CalledWorkflow(
+            self.log.put_blob(encode_plan(found.plan)), found.definition, put_calls(self.log, found.calls)
+        )
 
-    def _find_workflow(self, name: str, state: RunState) -> Pinned:
+    def _find_workflow(self, name: str, state: RunState) -> PinnedWorkflow:
         place = state.workspace if state.tree is None else state.tree.repository
         actions = (each.action for each in plan_of(self.log, state.plan).steps)
         origins = {each.origin for each in actions if isinstance(each, DynamicAction)}
@@ -207,7 +209,7 @@ class ChildHandler:
 
 
 @frozen
-class _Called:
+class _CalledWorkflow:
     """A called workflow: the digests of its plan and of those that it may call, and its version."""
 
     plan: str

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from handrail.engine.decide.complete_guided import Given, complete_guided, refuse_unproven
+from handrail.engine.decide.complete_guided import Submission, complete_guided, refuse_unproven
 from handrail.engine.guided.agent_call import build_repair_call
 from handrail.engine.state import budgets
 from handrail.engine.state.agent_calls import call_of, turn_key
@@ -68,16 +68,16 @@ def build_call(state: RunState, began: StepBegan, refused: StepRefused | None) -
     return replace(began, action="agent", spec=call)
 
 
-def parse_submission(output: JsonValue) -> Given:
+def parse_submission(output: JsonValue) -> Submission:
     """Read the result of an agent; text that is not a record becomes its notes."""
     if not isinstance(output, dict):
-        return Given(by="", notes="" if output is None else str(output))
+        return Submission(by="", notes="" if output is None else str(output))
     inner = output.get("output")
     if isinstance(inner, dict):
         # The agent used the format of connected agents.
         output = {**output, **inner}
     artifacts, context = output.get("artifacts"), output.get("context")
-    return Given(
+    return Submission(
         by="",
         notes=str(output.get("notesMarkdown") or output.get("notes") or ""),
         artifacts=tuple(artifacts) if isinstance(artifacts, list) else (),
@@ -87,7 +87,7 @@ def parse_submission(output: JsonValue) -> Given:
 
 def conclude(plan: Plan, state: RunState, pending: Pending, report: WorkReported, now: float) -> tuple[Event, ...]:
     """Accept what a connected agent submitted for a step that must be proven before it is over."""
-    given = Given(by=report.by, notes=report.text, artifacts=report.artifacts, context=report.context)
+    given = Submission(by=report.by, notes=report.text, artifacts=report.artifacts, context=report.context)
     return complete_guided(plan, state, pending.seq, given, now).events
 
 

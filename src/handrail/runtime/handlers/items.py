@@ -38,7 +38,7 @@ else:
     run_outputs = late_import("handrail.engine.state.run_outputs")
 
 Data = dict[str, JsonValue]
-LONGEST_NAME = 60
+MAX_NAME_LENGTH = 60
 """How much of a key its branch is named by, in characters."""
 
 
@@ -122,7 +122,7 @@ class ItemHandler:
         after = cast("dict[str, list[str]]", work.data["after"])[key]
         results = cast("dict[str, Data]", work.data["results"])
         # Any key becomes a valid branch name; where two become the same, the second gets a variant that is free.
-        name = re.sub(r"[^A-Za-z0-9_]+", "-", key)[:LONGEST_NAME].strip("-") or "item"
+        name = re.sub(r"[^A-Za-z0-9_]+", "-", key)[:MAX_NAME_LENGTH].strip("-") or "item"
         around = state.pinned
         return TreeSource(
             repository=tree.repository,

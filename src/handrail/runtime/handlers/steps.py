@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from handrail.engine.prompts.conversation_summary import format_changed_files, needs_changed_files
 from handrail.engine.state.agent_calls import GUIDED
 from handrail.engine.state.position import find_current_step
-from handrail.engine.state.scope import DiffWanted, evaluate_expression, value_of
+from handrail.engine.state.scope import MissingDiff, evaluate_expression, value_of
 from handrail.errors import WorkspaceFault
 from handrail.frozen import frozen
 from handrail.late_import import late_import
@@ -35,7 +35,7 @@ from handrail.ports.agents import is_played
 from handrail.ports.workspaces import Snapshot
 from handrail.runtime.handlers.agents.handler import AgentHandler
 from handrail.runtime.handlers.commands.handler import CommandHandler, keep_intent
-from handrail.runtime.handlers.proofs.file_evidence import RECORDED, ProofScene
+from handrail.runtime.handlers.proofs.file_evidence import RECORDED, ProofContext
 from handrail.runtime.handlers.proofs.handler import ProofHandler
 from handrail.runtime.handlers.proofs.results import feedback, record
 from handrail.runtime.handlers.trees import TreeHandler, run_in_thread
@@ -54,7 +54,7 @@ else:
     required_programs = late_import("handrail.runtime.handlers.commands.required_programs")
     trackers = late_import("handrail.runtime.handlers.trackers.handler")
 
-LOOKED_AFTER = StepEnded | StepRefused | QuestionAsked | ItemEnded | WorkspaceReady | TreeRestored
+STEP_OUTCOMES = StepEnded | StepRefused | QuestionAsked | ItemEnded | WorkspaceReady | TreeRestored
 """Outcomes of a step, of the runs that it started, or of making a worktree."""
 TREE_STEPS = frozenset({"commit", "merge"})
 TRACKER_STEPS = frozenset({"pull-request", "create-issues"})
@@ -162,7 +162,7 @@ class StepHandler:
 
     async def add_notices(self, state: RunState, events: tuple[Event, ...]) -> tuple[Event, ...]:
         """Add to an outcome what it changed in the settings by which the user's git starts programs."""
-        if not any(isinstance(each, LOOKED_AFTER) for each in events):
+        if not any(isinstance(each, STEP_OUTCOMES) for each in events):
             return events
         ready = next((each.tree for each in events if isinstance(each, WorkspaceReady)), None)
         lacks = () if ready is None else await self.trees.report_unused_filters(state, ready)
@@ -235,11 +235,11 @@ class StepHandler:
             state = await recorded_diffs.load_diffs(self.trees, state, step, names)
         before = state.steps[ended.address].before
         changed = await self.trees.list_changed_paths(state, before)
-        scene = replace(_scene(state, step, ended, names), tree=tree, changed=lambda: changed)
-        scene = replace(scene, ignored=partial(self.trees.list_ignored_files, state))
+        ctx = replace(_scene(state, step, ended, names), tree=tree, changed=lambda: changed)
+        ctx = replace(ctx, ignored=partial(self.trees.list_ignored_files, state))
         if RECORDED in began.spec:
-            scene = replace(scene, differing=partial(self._list_differing_files, state, began))
-        results = await self.proofs.establish(scene)
+            ctx = replace(ctx, differing=partial(self._list_differing_files, state, began))
+        results = await self.proofs.establish(ctx)
         details: dict[str, JsonValue] = {**ended.details, "proofs": [record(each) for each in results]}
         bad = [each for each in results if not each.ok]
         if not bad:
@@ -272,9 +272,9 @@ def _snapshot_details(taken: Snapshot) -> dict[str, JsonValue]:
     return {"snapshot": taken.id, "files": taken.tree, "head": taken.head, **omitted}
 
 
-def _scene(state: RunState, step: Step, ended: StepEnded, names: Mapping[str, JsonValue]) -> ProofScene:
+def _scene(state: RunState, step: Step, ended: StepEnded, names: Mapping[str, JsonValue]) -> ProofContext:
     known = state.steps[ended.address]
-    return ProofScene(
+    return ProofContext(
         run=state.run,
         seq=ended.began,
         workspace=state.workspace,
@@ -289,12 +289,12 @@ def _scene(state: RunState, step: Step, ended: StepEnded, names: Mapping[str, Js
     )
 
 
-MOST_DIFF_LINES = 1000
-MOST_DIFF_BYTES = 60_000
+MAX_DIFF_LINES = 1000
+MAX_DIFF_BYTES = 60_000
 """What fits into one variable of a command's environment, for which the kernel allows at most 131,072 bytes."""
 
 
-async def compare(trees: TreeHandler, wanted: DiffWanted, run: str) -> FilesCompared:
+async def compare(trees: TreeHandler, wanted: MissingDiff, run: str) -> FilesCompared:
     """Compute the difference between two snapshots; of a large one the beginning is recorded."""
     try:
         text = await run_in_thread(trees.workspaces.readable_diff, wanted.tree, wanted.since, wanted.until)
@@ -307,8 +307,8 @@ async def compare(trees: TreeHandler, wanted: DiffWanted, run: str) -> FilesComp
 def limit_diff(text: str, command: str) -> str:
     """Return the beginning of a difference that is too large to be stored, and the command that shows the rest."""
     lines = text.splitlines(keepends=True)
-    room, kept = MOST_DIFF_BYTES, 0
-    for line in lines[:MOST_DIFF_LINES]:
+    room, kept = MAX_DIFF_BYTES, 0
+    for line in lines[:MAX_DIFF_LINES]:
         room -= len(line.encode(errors="replace"))
         if room < 0:
             break

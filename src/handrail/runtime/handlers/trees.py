@@ -26,7 +26,12 @@ from handrail.model.history.run_state import FILTER_GAP, Pending, RunState
 from handrail.model.history.trees import Tree, TreeSource
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.workspaces import Conflict, FileRange, Merged, Snapshot, Source, Workspaces
-from handrail.runtime.handlers.commands.start_command import Effect, Lost, Order, Starts
+from handrail.runtime.handlers.commands.start_command import (
+    CommandContext,
+    CommandStarter,
+    LostCommand,
+    ResolvedCommand,
+)
 from handrail.runtime.ports import Clock
 
 P = ParamSpec("P")
@@ -38,7 +43,7 @@ class TreeHandler:
     """Performs everything that concerns worktrees."""
 
     workspaces: Workspaces
-    starts: Starts
+    starts: CommandStarter
     folder: Path
     clock: Clock
 
@@ -108,7 +113,7 @@ class TreeHandler:
 
     async def _run(self, state: RunState, tree: Tree, source: TreeSource) -> None:
         """Run the set-up commands, each once, however often the driver dies meanwhile."""
-        effect = Effect(
+        effect = CommandContext(
             run=state.run,
             seq=state.seq,
             workspace=tree.path,
@@ -119,8 +124,8 @@ class TreeHandler:
         )
         try:
             for number, command in enumerate(source.setup):
-                result = await self.starts.run(effect, Order(str(number), "set-up", command, may_lack=True))
-                if isinstance(result, Lost):
+                result = await self.starts.run(effect, ResolvedCommand(str(number), "set-up", command, may_lack=True))
+                if isinstance(result, LostCommand):
                     raise _setup_error(command, result.why)
                 if result.code != 0:
                     raise _setup_error(command, result.error or result.stderr or f"exit {result.code}")
@@ -271,7 +276,7 @@ async def run_in_thread(work: Callable[P, T], *args: P.args, **named: P.kwargs) 
         raise
 
 
-LONGEST_TITLE = 72
+MAX_TITLE_LENGTH = 72
 
 
 def work_title(state: RunState) -> str:
@@ -286,7 +291,7 @@ def work_title(state: RunState) -> str:
 
 def _first_line(text: str) -> str:
     line = " ".join(text.strip().splitlines()[0].split())
-    return line if len(line) <= LONGEST_TITLE else line[: LONGEST_TITLE - 1].rstrip() + "…"
+    return line if len(line) <= MAX_TITLE_LENGTH else line[: MAX_TITLE_LENGTH - 1].rstrip() + "…"
 
 
 def add_run_trailer(message: str, run: str) -> str:

@@ -13,12 +13,12 @@ from typing import Any
 
 from handrail.errors import StorageFault
 from handrail.ports.log import Log
-from handrail.runtime.clock_waits import Waits
+from handrail.runtime.clock_waits import TimerWatch
 from handrail.runtime.local.supervisor import Supervisor
 from handrail.runtime.ports import Clock
-from handrail.runtime.watcher import SELDOM, Lookout, Watcher
+from handrail.runtime.watcher import MAX_WAIT, ChangeWaiter, Watcher
 
-LOOK_EVERY = 0.045
+POLL_INTERVAL = 0.045
 """Seconds between looks at the log where much happens, or nobody tells; a look costs microseconds."""
 GRACE = 30.0
 """Seconds without anything to do before it ends."""
@@ -27,7 +27,7 @@ AHEAD = 3600.0
 
 
 @dataclass(slots=True)
-class Background:
+class BackgroundDriver:
     """Drives every run that can move, and waits for the others."""
 
     log: Log
@@ -39,25 +39,25 @@ class Background:
     _seen: int | None = None
     _due: float | None = None
     _stays: bool = False
-    _waits: Waits = field(init=False)
+    _waits: TimerWatch = field(init=False)
     _woken: bool = False
     _watcher: Watcher = field(init=False)
 
     def __post_init__(self) -> None:
-        self._waits = Waits(self.log, self.supervisor.handlers.environments, self.clock, self.steady)
+        self._waits = TimerWatch(self.log, self.supervisor.handlers.environments, self.clock, self.steady)
         self._watcher = Watcher(self.log)
 
     async def serve(self) -> None:
         """Drive until asked to stop, or until nothing has happened for the grace period."""
         ends = _now() + self.grace
-        lookout, stopping = self._watcher.lookout(LOOK_EVERY), asyncio.ensure_future(self.stop.wait())
+        lookout, stopping = self._watcher.lookout(POLL_INTERVAL), asyncio.ensure_future(self.stop.wait())
         try:
             await self._look_on(lookout, stopping, ends)
         finally:
             stopping.cancel()
             self._watcher.close()
 
-    async def _look_on(self, lookout: Lookout, stopping: "asyncio.Future[Any]", ends: float) -> None:
+    async def _look_on(self, lookout: ChangeWaiter, stopping: "asyncio.Future[Any]", ends: float) -> None:
         while not self.stop.is_set():
             with contextlib.suppress(StorageFault):
                 self._waits.look()
@@ -71,9 +71,9 @@ class Background:
     def _patience(self, ends: float) -> float:
         """Say for how long nothing can happen of which nobody tells."""
         if self._waits.has_deadlines:
-            return LOOK_EVERY
+            return POLL_INTERVAL
         retry = self.supervisor.retry_at()
-        times = [SELDOM, *(() if self._stays else (ends - _now(),)), *(() if retry is None else (retry - _now(),))]
+        times = [MAX_WAIT, *(() if self._stays else (ends - _now(),)), *(() if retry is None else (retry - _now(),))]
         if self._due is not None:
             times.append(self._due - self.clock())
         return max(0.0, min(times))

@@ -11,8 +11,8 @@ from pathlib import Path
 from handrail.frozen import frozen
 
 LOCK = "driver.lock"
-_MOST_BYTES = 1 << 16
-_PATIENCE = 0.5
+_MAX_BYTES = 1 << 16
+_TIMEOUT = 0.5
 """Seconds for which the lock is tried; reading who holds it takes it for a moment."""
 
 
@@ -39,7 +39,7 @@ class DriverLock:
         """Take the lock and return None, or return who has it; others can read our `environment` and `socket`."""
         file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
-            until = time.monotonic() + _PATIENCE
+            until = time.monotonic() + _TIMEOUT
             while not _try_lock(file, fcntl.LOCK_EX):
                 if time.monotonic() > until:
                     return _read(file)
@@ -83,7 +83,7 @@ def _try_lock(file: int, how: int) -> bool:
 
 def _read(file: int) -> DriverInfo:
     try:
-        data = json.loads(os.pread(file, _MOST_BYTES, 0))
+        data = json.loads(os.pread(file, _MAX_BYTES, 0))
     except ValueError:
         # It has just taken the lock, and is about to write who it is.
         return DriverInfo(0, 0.0)

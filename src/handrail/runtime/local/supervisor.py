@@ -35,7 +35,7 @@ from handrail.model.history.run_state import RunState
 from handrail.ports.log import Append, Holder, Lease, Log, Timer
 from handrail.runtime.driver import Driver, Handlers
 from handrail.runtime.event_records import encode_event, redact_event
-from handrail.runtime.history import Known, state_of
+from handrail.runtime.history import StateCache, state_of
 from handrail.runtime.ports import Clock
 from handrail.runtime.run_summary import summary_of, timers_of, unreadable_summary
 
@@ -45,8 +45,8 @@ else:
     admission = late_import("handrail.runtime.admission")
 
 OVER = ("succeeded", "failed", "cancelled")
-IDLE = 0.05
-HELD = 1.0
+IDLE_INTERVAL = 0.05
+HELD_INTERVAL = 1.0
 """Seconds after which a run that another process drives is tried again: that process may have died."""
 
 
@@ -85,18 +85,18 @@ class Supervisor:
     """Unreadable runs, each with the hash of the event at which its history ended then."""
     _queued: dict[str, float] = field(default_factory=dict[str, float])
     """Runs that wait for their turn, each with the time of its next check."""
-    _places: "admission.Places | None" = None
+    _places: "admission.AdmissionSlots | None" = None
     _seen: int | None = None
-    _known: Known = field(default_factory=Known)
+    _known: StateCache = field(default_factory=StateCache)
 
     def retry_at(self) -> float | None:
         """Return when, on the loop's clock, a run that another process drives or attends to is worth another try."""
         return min((*self._held.values(), *self._attended.values(), *self._queued.values()), default=None)
 
-    def open_places(self) -> "admission.Places":
+    def open_places(self) -> "admission.AdmissionSlots":
         """Return the places that this process holds, for a run that needs one."""
         if self._places is None:
-            self._places = admission.Places(self.log, self.name)
+            self._places = admission.AdmissionSlots(self.log, self.name)
         return self._places
 
     async def run_until_idle(self) -> None:
@@ -112,7 +112,7 @@ class Supervisor:
                 if not self._busy and not self._notices:
                     break
                 under_way = (*self._busy.values(), *self._notices)
-                await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED, timeout=IDLE)
+                await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED, timeout=IDLE_INTERVAL)
                 self._clear()
         finally:
             await self._release_all()
@@ -162,7 +162,7 @@ class Supervisor:
         """List the queued runs that are new here, or whose turn it seems to be."""
         rows = sorted((row.position, row.key) for row in self.log.summaries(Filter(status="queued")))
         ours = [(position, run) for position, run in rows if self.wanted(run)]
-        self._queued = {run: now + HELD for _, run in ours}
+        self._queued = {run: now + HELD_INTERVAL for _, run in ours}
         new = [run for position, run in ours if self._settled.get(run) != position]
         old = [run for _, run in ours if run not in new]
         come = admission.select_admissible(self.log, old) if old else ()
@@ -172,7 +172,7 @@ class Supervisor:
         if run in self._busy or run in self._faults or run in self._held or not self.wanted(run):
             return False
         if self.is_attended(run):
-            self._attended[run] = asyncio.get_running_loop().time() + HELD
+            self._attended[run] = asyncio.get_running_loop().time() + HELD_INTERVAL
         return run not in self._attended
 
     def _fill(self) -> None:
@@ -220,7 +220,7 @@ class Supervisor:
             self._faults[run] = fault
             return
         if isinstance(lease, Holder):
-            self._held[run] = asyncio.get_running_loop().time() + HELD
+            self._held[run] = asyncio.get_running_loop().time() + HELD_INTERVAL
             return
         due: set[Timer] = set()
         try:

@@ -9,17 +9,17 @@ from typing import Any, cast
 
 from handrail.engine.guided.repairs import refusal_text
 from handrail.engine.prompts.demands import json_block
-from handrail.engine.text.byte_limits import MOST_FIX, cut
+from handrail.engine.text.byte_limits import MAX_FIX, cut
 from handrail.engine.text.marked_values import ForeignValue, mark_values
 from handrail.engine.text.untrusted_text import clean
 from handrail.errors import HandrailError, StorageBusy, StorageFault
 from handrail.operations.pull.answers import Answer, Blocker, Caution
-from handrail.operations.pull.desk import PullRefused
+from handrail.operations.pull.call_context import PullError
 from handrail.operations.pull.recap import gap_lines, open_gaps
-from handrail.operations.pull.rehydrate import Kept
+from handrail.operations.pull.rehydrate import ResumePoint
 from handrail.serve.mcp.tool_result import Question, ToolResult
 
-MOST_ERROR = 2048
+MAX_ERROR = 2048
 """The maximum number of bytes of an error message."""
 
 
@@ -34,7 +34,7 @@ def _question(answer: Answer) -> Question | None:
     state = answer.state
     if answer.working or state.status != "waiting" or state.reason != "approval" or answer.continue_token is None:
         return None
-    said = cut(clean(state.message or "a person must approve"), MOST_ERROR)
+    said = cut(clean(state.message or "a person must approve"), MAX_ERROR)
     return Question(state.run, f"{state.run} asks you: {said}", answer.continue_token)
 
 
@@ -114,7 +114,7 @@ def blocker_data(blocker: Blocker) -> dict[str, Any]:
     return {**named, **more}
 
 
-def render_refusal(error: PullRefused) -> ToolResult:
+def render_refusal(error: PullError) -> ToolResult:
     """Build the result of a call that cannot be answered."""
     retry = {"kind": "retryable_after_ms", "afterMs": 1000} if error.again else {"kind": "not_retryable"}
     return render_error(error.reason, error.message, error.next_step or "", retry)
@@ -133,7 +133,7 @@ def render_fault(error: HandrailError | OSError) -> ToolResult:
 
 def render_error(code: str, message: str, fix: str, retry: dict[str, Any] | None = None) -> ToolResult:
     """Build an error as text and data."""
-    message, fix = cut(message, MOST_ERROR), cut(fix, MOST_FIX)
+    message, fix = cut(message, MAX_ERROR), cut(fix, MAX_FIX)
     data: dict[str, Any] = {
         "code": code,
         "message": message,
@@ -143,7 +143,7 @@ def render_error(code: str, message: str, fix: str, retry: dict[str, Any] | None
     return ToolResult((f"{code}: {message}\n\nNext: {fix}" if fix else f"{code}: {message}",), data, is_error=True)
 
 
-def render_checkpoint(kept: Kept) -> ToolResult:
+def render_checkpoint(kept: ResumePoint) -> ToolResult:
     """Build the result of a call that saves a point."""
     params: dict[str, Any] = {"continueToken": kept.resume_token, "intent": "rehydrate"}
     call = {"tool": "continue_workflow", "params": params}
@@ -188,7 +188,7 @@ def _quote_message(message: str) -> str:
 def _render_end(answer: Answer) -> list[str]:
     state = answer.state
     heading = "The workflow is complete" if state.status == "succeeded" else f"The workflow has ended: {state.status}"
-    said = f"\n\n{_quote_message(cut(state.message, MOST_ERROR))}" if state.message else ""
+    said = f"\n\n{_quote_message(cut(state.message, MAX_ERROR))}" if state.message else ""
     texts = [f"# {heading}\n\nRun {state.run} {state.status}. There is nothing more to call.{said}"]
     gaps = gap_lines(state)
     if gaps:

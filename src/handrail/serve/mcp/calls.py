@@ -12,10 +12,10 @@ from handrail.model.actors import make_person
 from handrail.model.history.events import Decision
 from handrail.model.tokens import Token
 from handrail.operations.pull.answers import Answer
-from handrail.operations.pull.continue_workflow import Handed, advance_pulled
-from handrail.operations.pull.desk import Desk, PullRefused
+from handrail.operations.pull.call_context import CallContext, PullError
+from handrail.operations.pull.continue_workflow import StepSubmission, advance_pulled
 from handrail.operations.pull.rehydrate import checkpoint, rehydrate
-from handrail.operations.pull.start_workflow import StartWanted, start_pulled
+from handrail.operations.pull.start_workflow import StartRequest, start_pulled
 from handrail.operations.runs.lifecycle import answer
 from handrail.serve.mcp.answer_text import (
     make_sendable,
@@ -26,16 +26,16 @@ from handrail.serve.mcp.answer_text import (
     render_refusal,
 )
 from handrail.serve.mcp.catalogue_calls import list_workflows
-from handrail.serve.mcp.elicitation import PersonsAnswer
+from handrail.serve.mcp.elicitation import PersonAnswer
 from handrail.serve.mcp.inspection_calls import inspect_workflow
 from handrail.serve.mcp.lazy_calls import Report, report_nothing
 from handrail.serve.mcp.resume_session_calls import resume_session
 from handrail.serve.mcp.tool_result import ToolResult
 from handrail.serve.mcp.tools import TOOLS, Tool, find_unwritable
 
-PATIENCE = 25.0
+TIMEOUT = 25.0
 """Seconds that a call waits for a step of the engine before it answers that the engine is at work."""
-_LOOK_EVERY = 0.05
+_POLL_INTERVAL = 0.05
 _REPORT_EVERY = 1.0
 """Seconds between two progress reports of a call."""
 
@@ -46,13 +46,13 @@ Arguments = dict[str, Any]
 class Calls:
     """Answers calls of tools."""
 
-    desk: Desk
-    patience: float = PATIENCE
+    ctx: CallContext
+    patience: float = TIMEOUT
 
     async def call(self, name: str, arguments: Arguments, report: Report = report_nothing) -> ToolResult:
         """Answer one call; whatever is wrong with it is part of the answer."""
         result = make_sendable(await self._answer(name, arguments, report))
-        return result if self.desk.person is not None else replace(result, question=None)
+        return result if self.ctx.person is not None else replace(result, question=None)
 
     async def _answer(self, name: str, arguments: Arguments, report: Report) -> ToolResult:
         tool = _BY_NAME.get(name)
@@ -64,7 +64,7 @@ class Calls:
             return render_error("VALIDATION_ERROR", "; ".join(wrong), f"call {name} with arguments that fit its schema")
         try:
             return await _HANDLERS[name](self, given, report)
-        except PullRefused as error:
+        except PullError as error:
             return render_refusal(error)
         except NotFound as error:
             return render_error("NOT_FOUND", error.message, error.next_step or "call list_workflows")
@@ -75,53 +75,51 @@ class Calls:
 
     async def start(self, given: Arguments, report: Report) -> ToolResult:
         """Start a workflow."""
-        wanted = StartWanted(
+        wanted = StartRequest(
             workflow=given["workflowId"],
             workspace=given["workspacePath"],
             goal=given["goal"],
             context=given.get("context") or {},
             request=given.get("requestId") or "",
         )
-        begun = start_pulled(self.desk, wanted)
+        begun = start_pulled(self.ctx, wanted)
         again = begun.continue_token or ""
         return render_answer(await self._wait_for_engine(begun, lambda: self._answer_first_step(again), report))
 
     def _answer_first_step(self, token: str) -> Answer:
-        return rehydrate(self.desk, self.desk.read(token, "continue"), first=True)
+        return rehydrate(self.ctx, self.ctx.read(token, "continue"), first=True)
 
     async def continue_workflow(self, given: Arguments, report: Report) -> ToolResult:
         """Complete a step, or look at it again."""
         if _intent(given) == "rehydrate":
-            token = self.desk.read(given["continueToken"], "continue", "resume")
-            looked = rehydrate(self.desk, token)
-            return render_answer(await self._wait_for_engine(looked, lambda: rehydrate(self.desk, token), report))
-        token = self.desk.read(given["continueToken"], "continue")
+            token = self.ctx.read(given["continueToken"], "continue", "resume")
+            looked = rehydrate(self.ctx, token)
+            return render_answer(await self._wait_for_engine(looked, lambda: rehydrate(self.ctx, token), report))
+        token = self.ctx.read(given["continueToken"], "continue")
         output = cast("Arguments", given.get("output") or {})
-        handed = Handed(
+        handed = StepSubmission(
             notes=output.get("notesMarkdown") or "",
             artifacts=tuple(output.get("artifacts") or ()),
             context=given.get("context") or {},
             result=output.get("result"),
         )
-        done = advance_pulled(self.desk, token, handed)
-        return render_answer(
-            await self._wait_for_engine(done, lambda: advance_pulled(self.desk, token, handed), report)
-        )
+        done = advance_pulled(self.ctx, token, handed)
+        return render_answer(await self._wait_for_engine(done, lambda: advance_pulled(self.ctx, token, handed), report))
 
-    async def decide(self, said: PersonsAnswer) -> ToolResult:
+    async def decide(self, said: PersonAnswer) -> ToolResult:
         """Accept the answer of the person at the client, and return the state of the run after it."""
-        desk, run = self.desk, said.question.run
-        if desk.person is None or said.decision not in DECISIONS:
+        ctx, run = self.ctx, said.question.run
+        if ctx.person is None or said.decision not in DECISIONS:
             return render_error(
                 "USER_ONLY_DEPENDENCY", f"{run} is still waiting for a person", f"handrail status {run}"
             )
-        by = make_person(f"{desk.person.name}, asked through {said.client}")
+        by = make_person(f"{ctx.person.name}, asked through {said.client}")
         try:
-            answer(desk.writer, run, cast("Decision", said.decision), str(by), said.feedback)
+            answer(ctx.writer, run, cast("Decision", said.decision), str(by), said.feedback)
         except HandrailError as error:
             return make_sendable(render_fault(error))
-        desk.wake(run)
-        token = desk.read(said.question.token, "continue")
+        ctx.wake(run)
+        token = ctx.read(said.question.token, "continue")
         return make_sendable(
             render_answer(
                 await self._wait_for_engine(
@@ -132,13 +130,13 @@ class Calls:
 
     def _answer_after_inbox(self, token: Token) -> Answer:
         """Look at the state of a run once it has processed what was said."""
-        on_its_way = bool(self.desk.log.inbox(token.run, limit=1))
-        found = rehydrate(self.desk, token)
+        on_its_way = bool(self.ctx.log.inbox(token.run, limit=1))
+        found = rehydrate(self.ctx, token)
         return replace(found, working=True) if on_its_way else found
 
     async def checkpoint_workflow(self, given: Arguments, _: Report) -> ToolResult:
         """Save a point."""
-        kept = checkpoint(self.desk, self.desk.read(given["checkpointToken"], "checkpoint"))
+        kept = checkpoint(self.ctx, self.ctx.read(given["checkpointToken"], "checkpoint"))
         return render_checkpoint(kept)
 
     async def _wait_for_engine(self, found: Answer, again: Callable[[], Answer], report: Report) -> Answer:
@@ -149,7 +147,7 @@ class Calls:
             if loop.time() >= reported:
                 reported += _REPORT_EVERY
                 await report(loop.time() - began, f"Handrail is working on {found.state.run}")
-            await asyncio.sleep(_LOOK_EVERY)
+            await asyncio.sleep(_POLL_INTERVAL)
             found = again()
         return found
 
@@ -169,11 +167,11 @@ def _describe_invalid_workflow(error: InvalidWorkflow) -> str:
 Handler: TypeAlias = Callable[[Calls, Arguments, Report], Awaitable[ToolResult]]
 
 
-def _make_desk_handler(answer: Callable[[Desk, Arguments], ToolResult]) -> Handler:
-    """Return a handler that answers at once, from what the desk has."""
+def _make_desk_handler(answer: Callable[[CallContext, Arguments], ToolResult]) -> Handler:
+    """Return a handler that answers at once, from what the context has."""
 
     async def handle(calls: Calls, given: Arguments, _: Report) -> ToolResult:
-        return answer(calls.desk, given)
+        return answer(calls.ctx, given)
 
     return handle
 

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from handrail.operations.pull.desk import Desk
-from handrail.operations.pull.list_workflows import Offers, list_offers
-from handrail.operations.pull.workflow_offer import Offered
-from handrail.operations.workflows.list import Listed
+from handrail.operations.pull.call_context import CallContext
+from handrail.operations.pull.list_workflows import WorkflowOffers, list_offers
+from handrail.operations.pull.workflow_offer import WorkflowOffer
+from handrail.operations.workflows.list import WorkflowEntry
 from handrail.serve.mcp.catalogue_rows import diagnostic_row, workflow_row
 from handrail.serve.mcp.tool_result import ToolResult
 
@@ -14,10 +14,10 @@ _SHORT = 200
 """The number of characters of a description in the text of a list."""
 
 
-def list_workflows(desk: Desk, given: Data) -> ToolResult:
+def list_workflows(ctx: CallContext, given: Data) -> ToolResult:
     """List the workflows that can be started from a folder."""
     tags = tuple(given.get("tags") or ())
-    found = list_offers(desk, desk.place_of(given["workspacePath"]), tags)
+    found = list_offers(ctx, ctx.place_of(given["workspacePath"]), tags)
     warnings = [warning for each in found.broken for warning in _warnings(each)]
     data: Data = {
         "workflows": [workflow_row(each, sources=bool(given.get("includeSources"))) for each in found.workflows],
@@ -30,13 +30,13 @@ def list_workflows(desk: Desk, given: Data) -> ToolResult:
     return ToolResult((_render_list(found, tags, warnings),), data)
 
 
-def _warnings(broken: Listed) -> list[Data]:
+def _warnings(broken: WorkflowEntry) -> list[Data]:
     first = [each for each in broken.diagnostics if each.is_error] or list(broken.diagnostics)
     named = {"workflowId": broken.name, "tier": str(broken.tier)}
     return [{**named, **diagnostic_row(each)} for each in first[:5]]
 
 
-def _render_list(found: Offers, tags: tuple[str, ...], warnings: list[Data]) -> str:
+def _render_list(found: WorkflowOffers, tags: tuple[str, ...], warnings: list[Data]) -> str:
     parts = [_heading(found, tags), *map(_line, found.workflows)]
     if not tags and found.tags:
         parts.append("\nTags (pass `tags` to filter): " + ", ".join(f"{t.tag} ({t.count})" for t in found.tags))
@@ -47,7 +47,7 @@ def _render_list(found: Offers, tags: tuple[str, ...], warnings: list[Data]) -> 
     return "\n".join(parts)
 
 
-def _heading(found: Offers, tags: tuple[str, ...]) -> str:
+def _heading(found: WorkflowOffers, tags: tuple[str, ...]) -> str:
     of = f" with the tag {' or '.join(tags)}" if tags else ""
     if not found.workflows:
         return f"There are no workflows{of} here."
@@ -55,7 +55,7 @@ def _heading(found: Offers, tags: tuple[str, ...]) -> str:
     return f"{len(found.workflows)} workflow{'' if len(found.workflows) == 1 else 's'}{of}; {how}.\n"
 
 
-def _line(each: Offered) -> str:
+def _line(each: WorkflowOffer) -> str:
     about = each.about
     text = " ".join(about.description.split())
     short = text if len(text) <= _SHORT else text[: _SHORT - 1].rstrip() + "…"

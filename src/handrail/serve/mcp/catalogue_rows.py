@@ -3,7 +3,7 @@
 from typing import Any
 
 from handrail.model.diagnostics import Diagnostic
-from handrail.operations.pull.workflow_offer import Offered
+from handrail.operations.pull.workflow_offer import WorkflowOffer
 
 Data = dict[str, Any]
 _STALE = {
@@ -13,7 +13,7 @@ _STALE = {
 }
 
 
-def workflow_row(each: Offered, *, sources: bool) -> Data:
+def workflow_row(each: WorkflowOffer, *, sources: bool) -> Data:
     """Convert a workflow to data; with `sources`, also where it was found."""
     about = each.about
     row: Data = {

@@ -26,7 +26,7 @@ _SCHEMA: dict[str, Any] = {
 
 
 @frozen
-class PersonsAnswer:
+class PersonAnswer:
     """What a person answered in a client's window."""
 
     question: Question
@@ -37,10 +37,10 @@ class PersonsAnswer:
 
 
 @runtime_checkable
-class TakesAnswers(Protocol):
+class AnswerReceiver(Protocol):
     """Accepts the answers of people."""
 
-    async def decide(self, answer: PersonsAnswer) -> ToolResult:
+    async def decide(self, answer: PersonAnswer) -> ToolResult:
         """Pass the answer to the run, and return its state after it."""
         ...
 
@@ -51,7 +51,7 @@ class Elicitation:
 
     asked: set[Question] = field(default_factory=set[Question])
 
-    async def ask(self, session: ServerSession, request: RequestId | None, question: Question) -> PersonsAnswer | None:
+    async def ask(self, session: ServerSession, request: RequestId | None, question: Question) -> PersonAnswer | None:
         """Ask the person at a client; None if nobody can be asked, or nobody answers."""
         if question in self.asked or not _can_ask(session):
             return None
@@ -62,7 +62,7 @@ class Elicitation:
             content = reply.content or {}
             decision, feedback = str(content.get("decision") or ""), str(content.get("feedback") or "")
             if reply.action == "accept" and decision:
-                return PersonsAnswer(question, decision, feedback, _name(session))
+                return PersonAnswer(question, decision, feedback, _name(session))
         return None
 
 

@@ -26,7 +26,7 @@ from handrail.frozen import frozen
 
 Phase: TypeAlias = Literal["headers", "body", "answer", "idle"]
 ACCEPTED_AT_ONCE = 32
-MOST_CONNECTIONS = 512
+MAX_CONNECTIONS = 512
 HEADER_TIMEOUT = "HANDRAIL_MCP_HEADER_TIMEOUT"
 BODY_TIMEOUT = "HANDRAIL_MCP_BODY_TIMEOUT"
 CONNECTIONS = "HANDRAIL_MCP_CONNECTIONS"
@@ -53,7 +53,7 @@ class HttpLimits:
         if self.connections:
             return self.connections
         files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-        return MOST_CONNECTIONS if files == resource.RLIM_INFINITY else max(8, min(MOST_CONNECTIONS, files // 2))
+        return MAX_CONNECTIONS if files == resource.RLIM_INFINITY else max(8, min(MAX_CONNECTIONS, files // 2))
 
 
 def read_limits(environ: Mapping[str, str]) -> HttpLimits:
@@ -90,14 +90,14 @@ class LimitedServer(uvicorn.Server):
         config.http = Limited
         config.backlog = ACCEPTED_AT_ONCE
         for name in ("uvicorn.error", "asyncio"):
-            logging.getLogger(name).addFilter(OnceInAWhile())
+            logging.getLogger(name).addFilter(RepeatFilter())
         super().__init__(config)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to listen; more clients may wait in the kernel than are accepted at once."""
         await super().startup(sockets)
         for each in sockets or ():
-            each.listen(MOST_CONNECTIONS)
+            each.listen(MAX_CONNECTIONS)
 
 
 class LimitedProtocol(H11Protocol):
@@ -186,7 +186,7 @@ class LimitedProtocol(H11Protocol):
         return self.phase in ("headers", "idle") and not self.transport.is_closing()
 
 
-class OnceInAWhile(logging.Filter):
+class RepeatFilter(logging.Filter):
     """Logs a repeated message only from time to time, with a count; of faults of the machine only one line."""
 
     def __init__(self, every: float = 5.0) -> None:

@@ -5,8 +5,8 @@ from typing import Any
 from handrail.model.workflow.guidance import GuidedWorkflow
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import JsonValue
-from handrail.operations.pull.desk import Desk
-from handrail.operations.pull.inspect_workflow import Inspected, PreviewStep, inspect
+from handrail.operations.pull.call_context import CallContext
+from handrail.operations.pull.inspect_workflow import PreviewStep, WorkflowInspection, inspect
 from handrail.operations.workflows.condition_text import default_text, input_type
 from handrail.serve.mcp.catalogue_rows import diagnostic_row, workflow_row
 from handrail.serve.mcp.tool_result import ToolResult
@@ -14,9 +14,9 @@ from handrail.serve.mcp.tool_result import ToolResult
 Data = dict[str, Any]
 
 
-def inspect_workflow(desk: Desk, given: Data) -> ToolResult:
+def inspect_workflow(ctx: CallContext, given: Data) -> ToolResult:
     """Show a workflow without starting it."""
-    found = inspect(desk, given["workspacePath"], given["workflowId"], expand=bool(given.get("expand")))
+    found = inspect(ctx, given["workspacePath"], given["workflowId"], expand=bool(given.get("expand")))
     mode = given.get("mode") or "preview"
     data: Data = {"mode": mode, **workflow_row(found.about, sources=True), "valid": found.plan is not None}
     data["validationWarnings"] = [diagnostic_row(each) for each in found.diagnostics]
@@ -53,7 +53,7 @@ def _inputs(plan: Plan) -> Data:
     }
 
 
-def _declaration_data(found: Inspected) -> Data:
+def _declaration_data(found: WorkflowInspection) -> Data:
     plan = found.plan
     if plan is None or (plan.guided is None and not plan.assessments):
         return {}
@@ -94,7 +94,7 @@ def _slots(guided: GuidedWorkflow) -> list[Data]:
     ]
 
 
-def _references(guided: GuidedWorkflow, found: Inspected) -> list[Data]:
+def _references(guided: GuidedWorkflow, found: WorkflowInspection) -> list[Data]:
     rows: list[Data] = []
     for each in guided.references:
         where: Any = found.references[each.id]
@@ -127,7 +127,7 @@ def _assessments(plan: Plan) -> list[Data]:
     ]
 
 
-def _text(found: Inspected, data: Data) -> str:
+def _text(found: WorkflowInspection, data: Data) -> str:
     about = found.about
     version = f" {about.version}" if about.version else ""
     parts = [f"# {about.title}\n\n{about.about.name}{version}, {data['tier']}. {about.about.description}"]

@@ -8,19 +8,19 @@ import anyio
 from anyio import to_thread
 
 from handrail.errors import HandrailError
-from handrail.serve.mcp.elicitation import PersonsAnswer, TakesAnswers
+from handrail.serve.mcp.elicitation import AnswerReceiver, PersonAnswer
 from handrail.serve.mcp.tool_result import ToolResult
 
 Report: TypeAlias = Callable[[float, str], Awaitable[None]]
 """Reports to the caller how many seconds its call has taken, and what it waits for."""
-AnyAnswers = TypeVar("AnyAnswers", bound="Answers")
+AnyToolCalls = TypeVar("AnyToolCalls", bound="ToolCalls")
 
 
 async def report_nothing(_: float, __: str) -> None:
     """Report to nobody."""
 
 
-class Answers(Protocol):
+class ToolCalls(Protocol):
     """Answers calls of tools."""
 
     async def call(self, name: str, arguments: dict[str, Any], report: Report = ..., /) -> ToolResult:
@@ -29,16 +29,16 @@ class Answers(Protocol):
 
 
 @dataclass(slots=True)
-class LateCalls(Generic[AnyAnswers]):
+class LazyCalls(Generic[AnyToolCalls]):
     """Answers calls of tools, and opens what they need at the first one."""
 
     load: Callable[[], None]
     """Imports what calls need; in a thread, since it takes longer than everything else."""
-    open: Callable[[], AnyAnswers]
+    open: Callable[[], AnyToolCalls]
     refuse: Callable[[HandrailError | OSError], ToolResult]
     """Answers a call if opening fails; the next call tries again."""
     _loaded: bool = False
-    _calls: AnyAnswers | None = None
+    _calls: AnyToolCalls | None = None
     _one_at_a_time: anyio.Lock = field(default_factory=anyio.Lock)
 
     async def call(self, name: str, arguments: dict[str, Any], report: Report = report_nothing) -> ToolResult:
@@ -49,15 +49,15 @@ class LateCalls(Generic[AnyAnswers]):
             return self.refuse(error)
         return await calls.call(name, arguments, report)
 
-    async def get_calls(self) -> AnyAnswers:
+    async def get_calls(self) -> AnyToolCalls:
         """Return what answers calls, opened when it is first needed."""
         await self.prepare()
         self._calls = self._calls or self.open()
         return self._calls
 
-    async def decide(self, answer: PersonsAnswer) -> ToolResult:
+    async def decide(self, answer: PersonAnswer) -> ToolResult:
         """Accept the answer of a person who was asked after a call."""
-        if not isinstance(self._calls, TakesAnswers):
+        if not isinstance(self._calls, AnswerReceiver):
             raise TypeError("nobody here takes the answer of a person")
         return await self._calls.decide(answer)
 

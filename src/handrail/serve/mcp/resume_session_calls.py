@@ -3,16 +3,16 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from handrail.operations.pull.desk import Desk
-from handrail.operations.pull.find_session import Candidate, Finding, Sought, find_runs
+from handrail.operations.pull.call_context import CallContext
+from handrail.operations.pull.find_session import Candidate, SessionMatches, SessionQuery, find_runs
 from handrail.serve.mcp.tool_result import ToolResult
 
 Data = dict[str, Any]
 
 
-def resume_session(desk: Desk, given: Data) -> ToolResult:
+def resume_session(ctx: CallContext, given: Data) -> ToolResult:
     """Find runs to resume."""
-    sought = Sought(
+    search = SessionQuery(
         workspace=given.get("workspacePath") or "",
         query=given.get("query") or "",
         run=given.get("runId") or given.get("sessionId") or "",
@@ -20,13 +20,13 @@ def resume_session(desk: Desk, given: Data) -> ToolResult:
         head=given.get("gitHeadSha") or "",
         same_workspace=bool(given.get("sameWorkspaceOnly")),
     )
-    found = find_runs(desk, sought)
+    found = find_runs(ctx, search)
     data: Data = {
         "candidates": [_row(each) for each in found.candidates],
         "totalEligible": found.eligible,
         "drivenByEngine": [{"runId": run, "userMust": _take_command(run)} for run in found.of_engine],
     }
-    return ToolResult((_text(sought, found),), data)
+    return ToolResult((_text(search, found),), data)
 
 
 def _row(each: Candidate) -> Data:
@@ -58,9 +58,9 @@ def _take_command(run: str) -> str:
     return f"handrail take {run}"
 
 
-def _text(sought: Sought, found: Finding) -> str:
-    missing = sought.run and sought.run not in {*found.of_engine, *(each.run for each in found.candidates)}
-    parts = [f"There is no run '{sought.run}' that a connected agent holds or has finished."] if missing else []
+def _text(search: SessionQuery, found: SessionMatches) -> str:
+    missing = search.run and search.run not in {*found.of_engine, *(each.run for each in found.candidates)}
+    parts = [f"There is no run '{search.run}' that a connected agent holds or has finished."] if missing else []
     parts += [
         f"Handrail itself is running {run}. To take it over, ask your user to run: {_take_command(run)}; it prints "
         "the token to continue with."

@@ -30,9 +30,9 @@ from mcp.types import Tool as OfferedTool
 
 from handrail import __version__
 from handrail.late_import import late_import
-from handrail.serve.mcp.elicitation import Elicitation, PersonsAnswer, TakesAnswers
-from handrail.serve.mcp.lazy_calls import Answers, AnyAnswers, LateCalls, Report, report_nothing
-from handrail.serve.mcp.shelf_handlers import ListWatch, OpenShelf, ShelfHandlers
+from handrail.serve.mcp.elicitation import AnswerReceiver, Elicitation, PersonAnswer
+from handrail.serve.mcp.lazy_calls import AnyToolCalls, LazyCalls, Report, ToolCalls, report_nothing
+from handrail.serve.mcp.resource_handlers import ListChangeNotifier, OpenCatalog, ResourceHandlers
 from handrail.serve.mcp.tool_result import ToolResult
 from handrail.serve.mcp.tools import TOOLS, Tool
 
@@ -64,12 +64,12 @@ def _do_nothing() -> None:
 
 
 def server_of(
-    calls: Answers,
+    calls: ToolCalls,
     tools: tuple[Tool, ...] = TOOLS,
     listing: Callable[[], object] = _do_nothing,
-    shelf: ShelfHandlers | None = None,
+    catalog: ResourceHandlers | None = None,
 ) -> "Server[dict[str, object]]":
-    """Build a server that answers with these calls, and with a shelf if there is one.
+    """Build a server that answers with these calls, and with a catalog if there is one.
 
     `listing` is called when a client asks for the tools.
     """
@@ -90,7 +90,7 @@ def server_of(
             await context.session.report_progress(seconds, message=words)
 
         result = await answer_typed(calls, params.name, params.arguments or {}, report)
-        if result.question is not None and isinstance(calls, TakesAnswers):
+        if result.question is not None and isinstance(calls, AnswerReceiver):
             said = await elicitation.ask(context.session, context.request_id, result.question)
             result = result if said is None else await decide_typed(calls, said)
         if levels and result.data.get("code") == DEFECT:
@@ -109,8 +109,8 @@ def server_of(
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
-    if shelf is not None:
-        shelf.add_to(server)
+    if catalog is not None:
+        catalog.add_to(server)
         server.add_request_handler("logging/setLevel", SetLevelRequestParams, set_level)
     return server
 
@@ -123,7 +123,7 @@ async def _log(session: ServerSession, level: LoggingLevel, result: ToolResult) 
 
 
 async def answer_typed(
-    calls: Answers, name: str, arguments: dict[str, Any], report: Report = report_nothing
+    calls: ToolCalls, name: str, arguments: dict[str, Any], report: Report = report_nothing
 ) -> ToolResult:
     """Answer a call whatever happens: a defect of Handrail is an answer too, and one line on standard error."""
     try:
@@ -132,7 +132,7 @@ async def answer_typed(
         return _defect(name, error)
 
 
-async def decide_typed(calls: TakesAnswers, said: PersonsAnswer) -> ToolResult:
+async def decide_typed(calls: AnswerReceiver, said: PersonAnswer) -> ToolResult:
     """Accept a person's answer whatever happens."""
     try:
         return await calls.decide(said)
@@ -151,22 +151,22 @@ def _defect(name: str, error: Exception) -> ToolResult:
 
 
 def serve_stdio(
-    calls: LateCalls[AnyAnswers], tools: tuple[Tool, ...] = TOOLS, open_shelf: OpenShelf | None = None
+    calls: LazyCalls[AnyToolCalls], tools: tuple[Tool, ...] = TOOLS, open_catalog: OpenCatalog | None = None
 ) -> None:
     """Serve one client over stdin and stdout until it disconnects."""
     logging.getLogger("mcp").setLevel(logging.WARNING)
-    anyio.run(_serve, calls, tools, open_shelf)
+    anyio.run(_serve, calls, tools, open_catalog)
 
 
-async def _serve(calls: LateCalls[AnyAnswers], tools: tuple[Tool, ...], open_shelf: OpenShelf | None) -> None:
+async def _serve(calls: LazyCalls[AnyToolCalls], tools: tuple[Tool, ...], open_catalog: OpenCatalog | None) -> None:
     async with anyio.create_task_group() as group, stdio_server() as (reading, writing):
-        shelf = None
-        if open_shelf is not None:
-            watch = ListWatch(open_shelf, begin=lambda: group.start_soon(watch.run))
-            shelf = ShelfHandlers(open_shelf, watch)
+        catalog = None
+        if open_catalog is not None:
+            watch = ListChangeNotifier(open_catalog, begin=lambda: group.start_soon(watch.run))
+            catalog = ResourceHandlers(open_catalog, watch)
         # Every client asks for the tools after the greeting: we use the time until its first call.
-        server = server_of(calls, tools, listing=lambda: group.start_soon(calls.prepare), shelf=shelf)
-        changes = NotificationOptions(prompts_changed=shelf is not None, resources_changed=shelf is not None)
+        server = server_of(calls, tools, listing=lambda: group.start_soon(calls.prepare), catalog=catalog)
+        changes = NotificationOptions(prompts_changed=catalog is not None, resources_changed=catalog is not None)
         await server.run(reading, writing, server.create_initialization_options(changes))
         group.cancel_scope.cancel()
 

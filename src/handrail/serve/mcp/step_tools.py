@@ -2,7 +2,7 @@
 
 from handrail.serve.mcp.tools import Tool, text_schema
 
-LONGEST = 20_000
+MAX_LENGTH = 20_000
 """The maximum number of characters of a message to a run."""
 
 _RUN = text_schema("The id of a run that you started, as create_child_run gave it.", 256)
@@ -33,7 +33,7 @@ AGENT_TOOLS: tuple[Tool, ...] = (
         " before your step, and its result is not part of yours: check on it with list_runs.",
         {
             "workflow": text_schema("The name of a workflow that is available here.", 256),
-            "goal": text_schema("What it should achieve.", LONGEST),
+            "goal": text_schema("What it should achieve.", MAX_LENGTH),
             "inputs": {"type": "object", "description": "Values for its inputs, by their names."},
             "wait": {"type": "boolean", "description": "Wait until it ends, but less than a minute; default false."},
         },
@@ -43,7 +43,7 @@ AGENT_TOOLS: tuple[Tool, ...] = (
         "give_feedback",
         "Give feedback",
         "Send a message to the agents of a run that you started: the next agent that is called receives it.",
-        {"run": _RUN, "message": text_schema("What you want to say.", LONGEST)},
+        {"run": _RUN, "message": text_schema("What you want to say.", MAX_LENGTH)},
         ("run", "message"),
     ),
     Tool(

@@ -34,7 +34,7 @@ _GRACE = 3
 """Seconds that calls get to finish when the server shuts down."""
 
 
-MOST_READ_AHEAD = 8_388_608
+MAX_READ_AHEAD = 8_388_608
 """The number of bytes of a body that are read before the request is passed on; a longer one is refused there."""
 _LOG = logging.getLogger("uvicorn.error")
 
@@ -48,7 +48,7 @@ class Address:
 
 
 @frozen
-class Listening:
+class ServerAddress:
     """Where a server listens."""
 
     url: str
@@ -80,7 +80,7 @@ class TokenGuard:
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
         read: deque[Message] = deque()
         size, is_whole = 0, False
-        while not is_whole and size <= MOST_READ_AHEAD:
+        while not is_whole and size <= MAX_READ_AHEAD:
             message = await receive()
             if message["type"] == "http.disconnect":
                 _LOG.warning("a client went away in the middle of a request")
@@ -125,7 +125,7 @@ def serve_http(
     token: str,
     address: Address,
     limits: HttpLimits,
-    started: Callable[[Listening], None],
+    started: Callable[[ServerAddress], None],
 ) -> None:
     """Serve until SIGINT or SIGTERM; `started` is called with the address as soon as clients can connect."""
     logging.getLogger("mcp").setLevel(logging.ERROR)
@@ -143,7 +143,7 @@ def serve_http(
         # before it handles signals itself is remembered for it.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, request_exit)
-        started(Listening(url, open_to_others=not _is_loopback(host)))
+        started(ServerAddress(url, open_to_others=not _is_loopback(host)))
         server.run(sockets=[listening])
 
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 from handrail.frozen import frozen
 
 Schema = dict[str, Any]
-MOST_DEPTH = 100
+MAX_DEPTH = 100
 """The maximum nesting of arguments; deeper ones could be written, and then not be read from deep within a program."""
 
 
@@ -157,8 +157,8 @@ TOOLS: tuple[Tool, ...] = (
 
 def find_unwritable(given: dict[str, Any]) -> list[str]:
     """List what no log should store, although some JSON writers send it."""
-    if _is_deeper(given, MOST_DEPTH):
-        return [f"the arguments are nested more than {MOST_DEPTH} levels deep"]
+    if _is_deeper(given, MAX_DEPTH):
+        return [f"the arguments are nested more than {MAX_DEPTH} levels deep"]
     try:
         json.dumps(given, allow_nan=False, check_circular=False)
     except ValueError:

@@ -13,7 +13,7 @@ from handrail.ports.agent_definitions import (
     STATUSES,
     AgentDefinition,
     BrokenDefinition,
-    Defined,
+    LoadedDefinition,
     Output,
     Protocol,
     Words,
@@ -33,14 +33,14 @@ _BRACES = re.compile(r"\{([a-z_]+)\}")
 _LEVELS: tuple[Access, ...] = get_args(Access)
 
 
-def read_user_agents(folders: Folders, report: Report) -> tuple[Defined, ...]:
+def read_user_agents(folders: Folders, report: Report) -> tuple[LoadedDefinition, ...]:
     """Read the agents of the user's `config.toml`, and of `agents.toml` beside it, which take precedence."""
     path = folders.config / "config.toml"
     main = definitions_in(read_toml(path, Path(path.anchor), report), report)
     return (*main, *read_agents_file(folders.config / "agents.toml", report))
 
 
-def read_agents_file(path: Path, report: Report) -> tuple[Defined, ...]:
+def read_agents_file(path: Path, report: Report) -> tuple[LoadedDefinition, ...]:
     """Read a file that contains `[agents.NAME]` and nothing else."""
     file = read_toml(path, Path(path.anchor), report)
     for name in file.tables:
@@ -50,9 +50,9 @@ def read_agents_file(path: Path, report: Report) -> tuple[Defined, ...]:
     return definitions_in(file, report)
 
 
-def definitions_in(file: TomlFile, report: Report) -> tuple[Defined, ...]:
+def definitions_in(file: TomlFile, report: Report) -> tuple[LoadedDefinition, ...]:
     """Read every `[agents.NAME]` of a file; a broken one is reported, and refused when it is asked for."""
-    found: list[Defined] = []
+    found: list[LoadedDefinition] = []
     for name, values in file.table("agents", report).items():
         if not isinstance(values, dict):
             report.error(
@@ -63,7 +63,7 @@ def definitions_in(file: TomlFile, report: Report) -> tuple[Defined, ...]:
     return tuple(found)
 
 
-def _read_definition(table: Table, report: Report) -> Defined:
+def _read_definition(table: Table, report: Report) -> LoadedDefinition:
     """Read one definition; its errors are collected separately, so that those of another do not refuse it."""
     _check_names(table)
     made = _override(table) if "program" in table.values else _read_full_definition(table)

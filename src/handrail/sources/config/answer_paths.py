@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from handrail.model.suggest import did_you_mean
-from handrail.ports.agent_definitions import ANSWERS, JsonPath, Mapped, Output, Where
+from handrail.ports.agent_definitions import ANSWERS, JsonPath, Output, ValueMapping, Where
 from handrail.sources.config.agents_table import Table
 
 _PATH = re.compile(r"\$(?:\.[A-Za-z_][\w-]*|\[-?\d{1,6}\])*")
@@ -20,7 +20,7 @@ def path_of(text: object) -> JsonPath | None:
     return tuple(int(number) if number else key for key, number in _PART.findall(text))
 
 
-def read_mapped(table: Table, output: Output) -> tuple[Mapped, ...]:
+def read_mapped(table: Table, output: Output) -> tuple[ValueMapping, ...]:
     """Read `answer`: the path of each value."""
     given = table.values.get("answer", {})
     if not isinstance(given, dict):
@@ -43,7 +43,7 @@ def read_final(table: Table, output: Output) -> Where | None:
     return _read_where(table, "final", given)
 
 
-def _read_mapped(table: Table, given: dict[str, Any]) -> Iterator[Mapped]:
+def _read_mapped(table: Table, given: dict[str, Any]) -> Iterator[ValueMapping]:
     for name, value in given.items():
         if name not in ANSWERS:
             known = ", ".join(ANSWERS)
@@ -55,7 +55,7 @@ def _read_mapped(table: Table, given: dict[str, Any]) -> Iterator[Mapped]:
         if path is None:
             table.wrong("answer", f"`{name}` must be a path that begins with $", _HINT)
             continue
-        yield Mapped(name, path, _read_where(table, "answer", whole.get("where", {})), whole.get("add") is True)
+        yield ValueMapping(name, path, _read_where(table, "answer", whole.get("where", {})), whole.get("add") is True)
 
 
 def _check_keys(table: Table, name: str, whole: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ from handrail.late_import import late_import
 from handrail.model.diagnostics import Report
 from handrail.model.suggest import did_you_mean
 from handrail.model.workflow.settings import NO_PROJECT, NO_PULL, Budget, Limits, Project, PullSetting, Sandbox
-from handrail.ports.agent_definitions import Defined
+from handrail.ports.agent_definitions import LoadedDefinition
 from handrail.sources.config.toml_file import TomlFile, read_toml
 from handrail.sources.folders import Folders
 from handrail.sources.foreign_files import is_contained, is_inside
@@ -89,7 +89,7 @@ class RepositoryConfig:
     """The agents to use when one is missing or stays overloaded."""
     limits: Limits = "shared"
     """What a run does at a usage limit."""
-    agents: tuple[Defined, ...] = ()
+    agents: tuple[LoadedDefinition, ...] = ()
     """Agents that it describes by data, each as `[agents.NAME]`."""
     idle_timeout: int = 0
     """Seconds for which an agent may print nothing; 0 means the default."""

@@ -8,7 +8,7 @@ from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
 from handrail.model.source import Span
 from handrail.model.suggest import did_you_mean
-from handrail.ports.notices import Target
+from handrail.ports.notices import NoticeTarget
 from handrail.sources.config.toml_file import TomlFile, read_toml
 from handrail.sources.folders import Folders
 
@@ -20,10 +20,10 @@ _ADDRESS = re.compile(r"https://[^\s/]+\S*|http://(?:127\.0\.0\.1|localhost|\[::
 class NotifySetting:
     """Whom the user wants to be notified."""
 
-    own: Target = Target()
-    channels: tuple[tuple[str, Target], ...] = ()
+    own: NoticeTarget = NoticeTarget()
+    channels: tuple[tuple[str, NoticeTarget], ...] = ()
 
-    def channel(self, name: str) -> Target | None:
+    def channel(self, name: str) -> NoticeTarget | None:
         """Look up a channel by its name."""
         return dict(self.channels).get(name)
 
@@ -42,15 +42,15 @@ def read_notify(folders: Folders, report: Report) -> NotifySetting:
     return NotifySetting(own, tuple((name, _channel(file, name, each, report)) for name, each in channels.items()))
 
 
-def _channel(file: TomlFile, name: str, given: object, report: Report) -> Target:
+def _channel(file: TomlFile, name: str, given: object, report: Report) -> NoticeTarget:
     title = f'notify.channels."{name}"'
     if not isinstance(given, dict):
         report.error("config-value", f"the channel '{name}' must be a table", file.place("notify"), f"write [{title}]")
-        return Target()
+        return NoticeTarget()
     return _target(file, cast("dict[str, Any]", given), title, report)
 
 
-def _target(file: TomlFile, table: dict[str, Any], title: str, report: Report) -> Target:
+def _target(file: TomlFile, table: dict[str, Any], title: str, report: Report) -> NoticeTarget:
     at = file.place("notify")
     for key in table:
         if key not in WAYS:
@@ -60,7 +60,7 @@ def _target(file: TomlFile, table: dict[str, Any], title: str, report: Report) -
     if not isinstance(desktop, bool):
         report.error("config-value", f"'desktop' in [{title}] must be true or false", at, "write desktop = true")
     command = _text(table, "command", title, at, report)
-    return Target(desktop is True, command, _webhook(table, title, at, report))
+    return NoticeTarget(desktop is True, command, _webhook(table, title, at, report))
 
 
 def _text(table: dict[str, Any], key: str, title: str, at: Span, report: Report) -> str:

@@ -9,9 +9,9 @@ from pathlib import Path
 from handrail.frozen import frozen
 from handrail.model.workflow.settings import FileCheck
 from handrail.sources.projects import dotnet, go, jvm, makefile, node, php, python, ruby, rust
-from handrail.sources.projects.evidence import NAMES, Check, Finding, Look
+from handrail.sources.projects.evidence import NAMES, Check, ProjectEvidence, ProjectFolder
 
-KINDS: tuple[Callable[[Look], Finding | None], ...] = (
+KINDS: tuple[Callable[[ProjectFolder], ProjectEvidence | None], ...] = (
     makefile.find,
     node.find,
     python.find,
@@ -24,7 +24,7 @@ KINDS: tuple[Callable[[Look], Finding | None], ...] = (
 )
 """The detectors; a new kind is a file and a line here. What a Makefile says takes precedence over the rest."""
 SKIPPED = frozenset(("node_modules", "vendor", "target", "dist", "build", "venv", "testdata", "fixtures", "examples"))
-MOST_PACKAGES = 8
+MAX_PACKAGES = 8
 ELSEWHERE = ("**", "!**/{test,tests,spec,specs,__tests__,testdata}/**", "!**/*{test,spec,Test,Spec}*")
 """Globs of the product's code where its folders are not known: everything but tests."""
 _PLAIN = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_./-]*")
@@ -46,7 +46,7 @@ class Project:
 
 def detect(root: Path, ignored: Iterable[str] = ()) -> Project:
     """Find the checks and the set-up of a repository; `ignored` are names such as `.venv` that git ignores."""
-    look = Look(root, root, frozenset(ignored))
+    look = ProjectFolder(root, root, frozenset(ignored))
     found = _detect_folder(look)
     if found.checks:
         return replace(found, notes=(*found.notes, *_note_packages(look)))
@@ -56,7 +56,7 @@ def detect(root: Path, ignored: Iterable[str] = ()) -> Project:
     return _combine_packages(look, packages, found)
 
 
-def _detect_folder(look: Look) -> Project:
+def _detect_folder(look: ProjectFolder) -> Project:
     """Combine the findings in one folder: a check's name goes to the first, a second of another kind gets a suffix."""
     findings = [finding for kind in KINDS if (finding := kind(look)) is not None]
     checks: dict[str, Check] = {}
@@ -72,7 +72,7 @@ def _detect_folder(look: Look) -> Project:
     # A Makefile knows least about single files: it runs all tests.
     ordered = sorted(findings, key=lambda finding: finding.kind == "make")
     one = next((finding.one for finding in ordered if finding.one is not None), None)
-    listing = next((finding for finding in ordered if finding.outdated), Finding(""))
+    listing = next((finding for finding in ordered if finding.outdated), ProjectEvidence(""))
     languages = [finding for finding in ordered if finding.kind != "make"] or ordered
     sources = tuple(dict.fromkeys(glob for finding in languages for glob in finding.sources))
     sources = sources or (ELSEWHERE if checks else ())
@@ -84,14 +84,14 @@ def _rank(check: Check) -> int:
     return NAMES.index(check.name.partition("-")[0])
 
 
-def _packages(look: Look) -> list[Look]:
+def _packages(look: ProjectFolder) -> list[ProjectFolder]:
     """List the folders of the repository that may contain packages, two levels deep."""
     first = [each for each in look.folders() if each.folder.name not in SKIPPED]
     second = [inner for each in first for inner in each.folders() if inner.folder.name not in SKIPPED]
     return [*first, *second]
 
 
-def _note_packages(look: Look) -> tuple[str, ...]:
+def _note_packages(look: ProjectFolder) -> tuple[str, ...]:
     """Note that packages below the root are left to the root's own checks."""
     manifests = (node.FILE, rust.FILE, "go.mod", "pyproject.toml", "pom.xml", "Gemfile", "composer.json")
     names = [str(each.folder.relative_to(look.root)) for each in _packages(look) if each.has(*manifests)]
@@ -100,14 +100,14 @@ def _note_packages(look: Look) -> tuple[str, ...]:
     return (f"the checks of the root are used; there are also packages in {_list_names(names)}",)
 
 
-def _combine_packages(look: Look, packages: list[tuple[Look, Project]], root: Project) -> Project:
+def _combine_packages(look: ProjectFolder, packages: list[tuple[ProjectFolder, Project]], root: Project) -> Project:
     """Combine several packages where the root has nothing: each check runs in its folder."""
     taken: list[tuple[str, Project]] = []
     for each, made in packages:
         path = str(each.folder.relative_to(look.root))
         if not any(path.startswith(f"{other}/") for other, _ in taken):
             taken.append((path, made))
-    kept, left = taken[:MOST_PACKAGES], [path for path, _ in taken[MOST_PACKAGES:]]
+    kept, left = taken[:MAX_PACKAGES], [path for path, _ in taken[MAX_PACKAGES:]]
     checks: dict[str, Check] = {}
     for path, made in kept:
         for check in made.checks:

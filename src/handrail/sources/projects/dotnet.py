@@ -1,17 +1,17 @@
 """A .NET solution or project."""
 
-from handrail.sources.projects.evidence import Check, Finding, Look, build_file_check, filter_command
+from handrail.sources.projects.evidence import Check, ProjectEvidence, ProjectFolder, build_file_check, filter_command
 
 ONE = 'DOTNET_CLI_UI_LANGUAGE=en dotnet test --filter "FullyQualifiedName~$(basename "$FILE" .cs)"'
 """Tests are selected by the name of their class, which usually equals that of the file."""
 
 
-def find(look: Look) -> Finding | None:
+def find(look: ProjectFolder) -> ProjectEvidence | None:
     """Find the tests of the solution or of the project in the root."""
     files = [*look.files(".sln"), *look.files(".slnx"), *look.files(".csproj"), *look.files(".fsproj")]
     if not files:
         return None
-    return Finding(
+    return ProjectEvidence(
         "dotnet",
         (Check("test", "dotnet test", files[0]),),
         ("dotnet restore",),

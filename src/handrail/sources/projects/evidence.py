@@ -12,7 +12,7 @@ from handrail.sources.foreign_files import Refusal, decode, is_contained, is_ins
 
 NAMES = ("test", "lint", "types", "build")
 """The checks that are looked for, in the order in which they are written."""
-MOST_ENTRIES = 5000
+MAX_ENTRIES = 5000
 
 
 @frozen
@@ -25,7 +25,7 @@ class Check:
 
 
 @frozen
-class Finding:
+class ProjectEvidence:
     """What the files of one kind of project show."""
 
     kind: str
@@ -46,7 +46,7 @@ class Finding:
 
 
 @frozen
-class Look:
+class ProjectFolder:
     """A folder of the repository, as detectors see it."""
 
     root: Path
@@ -88,25 +88,25 @@ class Look:
     def entries(self) -> list[str]:
         """List what is visible in the folder and has a printable name."""
         try:
-            return [entry.name for entry in scan(self.folder, MOST_ENTRIES) if entry.name.isprintable()]
+            return [entry.name for entry in scan(self.folder, MAX_ENTRIES) if entry.name.isprintable()]
         except OSError:
             return []
 
-    def folders(self) -> "list[Look]":
+    def folders(self) -> "list[ProjectFolder]":
         """List the folders inside, except links."""
         inside = (self.folder / name for name in self.entries())
         return [self.look_into(path) for path in inside if path.is_dir() and not path.is_symlink()]
 
-    def look_into(self, folder: Path) -> "Look":
+    def look_into(self, folder: Path) -> "ProjectFolder":
         """Return the view of another folder of the repository."""
-        return Look(self.root, folder, self.ignored)
+        return ProjectFolder(self.root, folder, self.ignored)
 
-    def find_matching(self, pattern: str) -> "list[Look]":
+    def find_matching(self, pattern: str) -> "list[ProjectFolder]":
         """List the folders that a member pattern such as `packages/*` matches."""
         plain = pattern.strip().removeprefix("./").rstrip("/")
         if not is_contained(plain) or "**" in plain.removesuffix("/**"):
             return []
-        found = sorted(self.folder.glob(plain.replace("/**", "/*")))[:MOST_ENTRIES]
+        found = sorted(self.folder.glob(plain.replace("/**", "/*")))[:MAX_ENTRIES]
         return [self.look_into(path) for path in found if path.is_dir() and is_inside(path, self.root)]
 
 
@@ -146,7 +146,7 @@ def filter_command(listing: str, lines: str, most: int = 0) -> str:
     return f'list=$({listing}) {judged}; printf "%s\\n" "$list" | {lines}'
 
 
-def find_globs(look: "Look", *folders: str) -> tuple[str, ...]:
+def find_globs(look: "ProjectFolder", *folders: str) -> tuple[str, ...]:
     """Return the globs of those folders that exist."""
     return tuple(f"{name}/**" for name in folders if (look.folder / name).is_dir())
 

@@ -4,7 +4,7 @@ import re
 import shlex
 
 from handrail.sources.foreign_files import is_contained
-from handrail.sources.projects.evidence import Check, Finding, Look, build_file_check, filter_command
+from handrail.sources.projects.evidence import Check, ProjectEvidence, ProjectFolder, build_file_check, filter_command
 
 LINTER = (".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json")
 ONE = (
@@ -17,7 +17,7 @@ _UPDATES = "{{if and .Update (not .Indirect) (not .Main)}}{{.Path}} {{.Version}}
 _USE = re.compile(r"^use[ \t]+(?:\(([^)]*)\)|(\S+))", re.MULTILINE)
 
 
-def find(look: Look) -> Finding | None:
+def find(look: ProjectFolder) -> ProjectEvidence | None:
     """Find the tests and the linter; `go vet` comes with Go."""
     file = look.has("go.work", "go.mod")
     if not file:
@@ -28,7 +28,7 @@ def find(look: Look) -> Finding | None:
     linter = look.has(*LINTER)
     command = f"golangci-lint run {packages}" if linter else f"go vet {packages}"
     checks = (Check("test", f"go test {packages}", file), Check("lint", command, linter or file))
-    return Finding(
+    return ProjectEvidence(
         "go",
         checks,
         one=build_file_check(ONE, 1, when="^ *--- FAIL:"),
@@ -38,7 +38,7 @@ def find(look: Look) -> Finding | None:
     )
 
 
-def _modules(look: Look) -> str:
+def _modules(look: ProjectFolder) -> str:
     """Return the modules of a workspace, each with all its packages."""
     uses = _USE.findall(re.sub(r"//.*", "", look.text("go.work")))
     words = [word.strip('"') for many, one in uses for word in (many or one).split()]

@@ -1,6 +1,6 @@
 """A Maven or Gradle project."""
 
-from handrail.sources.projects.evidence import Check, Finding, Look, build_file_check, filter_command
+from handrail.sources.projects.evidence import Check, ProjectEvidence, ProjectFolder, build_file_check, filter_command
 
 GRADLE = ("build.gradle.kts", "build.gradle", "settings.gradle.kts", "settings.gradle")
 CLASS = '"$(basename "$FILE" | sed \'s/[.][a-z]*$//\')"'
@@ -10,7 +10,7 @@ _UPDATES = r"sed -n 's/^\[INFO\] *\([^ ]*:[^ ]*\) [. ]*\([^ ]*\) -> \([^ ]*\)$/\
 _VERSIONS = "-DforceVersion=true -DgenerateBackupPoms=false"
 
 
-def find(look: Look) -> Finding | None:
+def find(look: ProjectFolder) -> ProjectEvidence | None:
     """Find the tests, called through the wrapper of the project where it has one."""
     if look.has("pom.xml"):
         return _maven(look)
@@ -18,7 +18,7 @@ def find(look: Look) -> Finding | None:
     if not file:
         return None
     gradle = "./gradlew" if look.has("gradlew") else "gradle"
-    return Finding(
+    return ProjectEvidence(
         "gradle",
         (Check("test", f"{gradle} test", file),),
         one=build_file_check(f"{gradle} test --tests {CLASS}", 1, when="There were failing tests"),
@@ -26,10 +26,10 @@ def find(look: Look) -> Finding | None:
     )
 
 
-def _maven(look: Look) -> Finding:
+def _maven(look: ProjectFolder) -> ProjectEvidence:
     maven = "./mvnw" if look.has("mvnw") else "mvn"
     one = f"{maven} -B test -Dsurefire.failIfNoSpecifiedTests=false -Dtest={CLASS}"
-    return Finding(
+    return ProjectEvidence(
         "maven",
         (Check("test", f"{maven} -B test", "pom.xml"),),
         one=build_file_check(one, 1, when=MAVEN_FAILED),

@@ -2,7 +2,14 @@
 
 import re
 
-from handrail.sources.projects.evidence import Check, Finding, Look, build_file_check, checks_of, find_globs
+from handrail.sources.projects.evidence import (
+    Check,
+    ProjectEvidence,
+    ProjectFolder,
+    build_file_check,
+    checks_of,
+    find_globs,
+)
 
 FILES = ("GNUmakefile", "makefile", "Makefile")
 TARGETS = {
@@ -16,7 +23,7 @@ SETUP = ("setup", "bootstrap", "deps")
 _RULE = re.compile(r"^(?![\t#])([^:=#\n]+?)[ \t]*::?(?![:=])", re.MULTILINE)
 
 
-def find(look: Look) -> Finding | None:
+def find(look: ProjectFolder) -> ProjectEvidence | None:
     """Find the targets that are checks, and one that sets up."""
     file = look.has(*FILES)
     if not file:
@@ -26,7 +33,9 @@ def find(look: Look) -> Finding | None:
     setup = [f"make {name}" for name in SETUP if name in names][:1]
     test = next((each.command for each in found if each.name == "test"), "")
     one = build_file_check(f'{test} FILE="$FILE"', 2) if test else None
-    return Finding("make", found, tuple(setup), one=one, sources=find_globs(look, "src", "lib", "app", "include"))
+    return ProjectEvidence(
+        "make", found, tuple(setup), one=one, sources=find_globs(look, "src", "lib", "app", "include")
+    )
 
 
 def targets(text: str) -> set[str]:

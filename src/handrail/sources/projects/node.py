@@ -7,8 +7,8 @@ from handrail.frozen import frozen
 from handrail.model.workflow.settings import FileCheck
 from handrail.sources.projects.evidence import (
     Check,
-    Finding,
-    Look,
+    ProjectEvidence,
+    ProjectFolder,
     build_file_check,
     checks_of,
     ensure_table,
@@ -103,20 +103,20 @@ MANAGERS = (
 _MODERN_YARN = ("yarn install --immutable", "yarn workspaces foreach --all run {}")
 
 
-def find(look: Look) -> Finding | None:
+def find(look: ProjectFolder) -> ProjectEvidence | None:
     """Find scripts, a type checker, and how dependencies are installed."""
     if not look.has(FILE):
         return None
     package = look.json(FILE)
     if not package:
-        return Finding("node", notes=(f"{FILE} is not valid JSON, so it was ignored",))
+        return ProjectEvidence("node", notes=(f"{FILE} is not valid JSON, so it was ignored",))
     manager = _manager(look, package)
     scripts, members = find_table(package, "scripts"), _members(look, package)
     found = [_check(manager, scripts, name) or _everywhere(look, manager, members, name) for name in SCRIPTS]
     checks = checks_of([*found[:2], found[2] or _compiler(look, manager, package), found[3]])
     watching = [f"the test script of {FILE} watches files and never ends" for _ in (1,) if _watches(scripts)]
     outdated, update = UPDATES.get(manager.name if not look.has(".yarnrc.yml") else "", ("", ""))
-    return Finding(
+    return ProjectEvidence(
         "node",
         checks,
         _setup(look, manager, package, members),
@@ -144,7 +144,7 @@ def _detect_file_check(manager: Manager, package: dict[str, Any]) -> FileCheck |
     return None if known is None else build_file_check(known[0].replace("RUN", manager.execute), when=known[1])
 
 
-def _sources(look: Look, members: list[Look]) -> tuple[str, ...]:
+def _sources(look: ProjectFolder, members: list[ProjectFolder]) -> tuple[str, ...]:
     """Return the usual folders of code, or those of the packages of a workspace, without tests beside the code."""
     found = find_globs(look, *FOLDERS)
     for each in members[:20]:
@@ -153,7 +153,7 @@ def _sources(look: Look, members: list[Look]) -> tuple[str, ...]:
     return (*(found or ("**/*.{js,jsx,ts,tsx,mjs,cjs}", "!**/node_modules/**")), *TESTS)
 
 
-def _manager(look: Look, package: dict[str, Any]) -> Manager:
+def _manager(look: ProjectFolder, package: dict[str, Any]) -> Manager:
     named = str(package.get("packageManager", "")).partition("@")[0]
     by_name = [manager for manager in MANAGERS if manager.name == named]
     by_lock = [manager for manager in MANAGERS if look.has(*manager.locks)]
@@ -181,14 +181,14 @@ def _watches(scripts: dict[str, Any]) -> bool:
     return re.search(r"--watch(All)?(?![\w=-])", str(scripts.get("test", ""))) is not None
 
 
-def _compiler(look: Look, manager: Manager, package: dict[str, Any]) -> Check | None:
+def _compiler(look: ProjectFolder, manager: Manager, package: dict[str, Any]) -> Check | None:
     known = {**find_table(package, "dependencies"), **find_table(package, "devDependencies")}
     if "typescript" not in known or not look.has("tsconfig.json"):
         return None
     return Check("types", f"{manager.execute} tsc --noEmit", "tsconfig.json")
 
 
-def _members(look: Look, package: dict[str, Any]) -> list[Look]:
+def _members(look: ProjectFolder, package: dict[str, Any]) -> list[ProjectFolder]:
     """List the packages of a workspace, whichever way it is written."""
     listed = package.get("workspaces")
     patterns = ensure_texts(listed) or ensure_texts(ensure_table(listed).get("packages"))
@@ -197,7 +197,7 @@ def _members(look: Look, package: dict[str, Any]) -> list[Look]:
     return [member for member in found if member.has(FILE)]
 
 
-def _everywhere(look: Look, manager: Manager, members: list[Look], check: str) -> Check | None:
+def _everywhere(look: ProjectFolder, manager: Manager, members: list[ProjectFolder], check: str) -> Check | None:
     """Find a script that only the packages of a workspace have."""
     for name in SCRIPTS[check]:
         having = [one for one in members if _check(manager, find_table(one.json(FILE), "scripts"), check)]
@@ -207,7 +207,9 @@ def _everywhere(look: Look, manager: Manager, members: list[Look], check: str) -
     return None
 
 
-def _setup(look: Look, manager: Manager, package: dict[str, Any], members: list[Look]) -> tuple[str, ...]:
+def _setup(
+    look: ProjectFolder, manager: Manager, package: dict[str, Any], members: list[ProjectFolder]
+) -> tuple[str, ...]:
     if look.has(*manager.locks):
         return (manager.install,)
     needs = any(find_table(one, kind) for one in (package, *(each.json(FILE) for each in members)) for kind in _NEEDS)

@@ -2,8 +2,8 @@
 
 from handrail.sources.projects.evidence import (
     Check,
-    Finding,
-    Look,
+    ProjectEvidence,
+    ProjectFolder,
     build_file_check,
     filter_command,
     find_globs,
@@ -18,7 +18,7 @@ _LISTED = (
 )
 
 
-def find(look: Look) -> Finding | None:
+def find(look: ProjectFolder) -> ProjectEvidence | None:
     """Find the tests, and how dependencies are installed."""
     configured = look.has(*CONFIGURED)
     if not look.has("composer.json") and not configured:
@@ -28,7 +28,7 @@ def find(look: Look) -> Finding | None:
     runner = "pest" if "pestphp/pest" in needs else "phpunit" if configured or "phpunit/phpunit" in needs else ""
     program = f"vendor/bin/{runner}" if f"{runner}/{runner}" in needs or runner == "pest" else runner
     pattern = FAILED if runner == "phpunit" else "^ *Tests: +.*[0-9]+ failed"
-    return Finding(
+    return ProjectEvidence(
         "php",
         (Check("test", program, configured or "composer.json"),) if runner else (),
         ("composer install --no-interaction",) if package else (),

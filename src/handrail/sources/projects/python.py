@@ -7,8 +7,8 @@ from handrail.frozen import frozen
 from handrail.model.workflow.settings import FileCheck
 from handrail.sources.projects.evidence import (
     Check,
-    Finding,
-    Look,
+    ProjectEvidence,
+    ProjectFolder,
     build_file_check,
     checks_of,
     ensure_texts,
@@ -53,7 +53,7 @@ _UNITTEST = re.compile(r"^\s*(import|from) unittest\b", re.MULTILINE)
 class _Project:
     """What is known of one project."""
 
-    look: Look
+    look: ProjectFolder
     pyproject: dict[str, Any]
     needs: str
     """All lines that name dependencies."""
@@ -68,7 +68,7 @@ class _Project:
         return self.look.has(*CONFIGURED[tool]) or ("the dependencies" if has_word(self.needs, tool) else "")
 
 
-def find(look: Look) -> Finding | None:
+def find(look: ProjectFolder) -> ProjectEvidence | None:
     """Find the tests, the linter and the type checker, and how dependencies are installed."""
     tests = _unittests(look)
     if not look.has(*MANIFESTS, *CONFIGURED["pytest"]) and not tests:
@@ -82,7 +82,7 @@ def find(look: Look) -> Finding | None:
     types = _tool(project, "mypy", "types", f"{before}{_mypy(project)}")
     types = types or _tool(project, "pyright", "types", f"{before}pyright")
     outdated, update = _updates(project, before)
-    return Finding(
+    return ProjectEvidence(
         "python",
         checks_of((test, lint, types)),
         setup,
@@ -103,7 +103,7 @@ def _detect_file_check(test: Check | None, before: str) -> FileCheck | None:
     return build_file_check(f"{before}tox -q --" if "pytest" not in test.command else f"{test.command} -q", 1)
 
 
-def _sources(look: Look) -> tuple[str, ...]:
+def _sources(look: ProjectFolder) -> tuple[str, ...]:
     """Return the folder src, else the packages and modules of the root."""
     packages = [each.folder.name for each in look.folders() if each.has("__init__.py")]
     own = [name for name in packages if name not in ("tests", "test", "docs")]
@@ -143,7 +143,7 @@ def _ini(project: _Project) -> str:
     return "\n".join(project.look.text(name) for name in ("mypy.ini", ".mypy.ini", "setup.cfg"))
 
 
-def _unittests(look: Look) -> Check | None:
+def _unittests(look: ProjectFolder) -> Check | None:
     """Find tests that need nothing but Python itself."""
     for folder, command in (("tests", "python3 -m unittest discover -s tests"), (".", "python3 -m unittest")):
         inside = look.look_into(look.folder / folder)
@@ -171,12 +171,12 @@ def _environment(project: _Project) -> tuple[tuple[str, ...], str]:
     return ("python3 -m venv .venv", f".venv/bin/python -m pip install -q {packages}"), ".venv/bin/"
 
 
-def _requirements(look: Look) -> str:
+def _requirements(look: ProjectFolder) -> str:
     files = [f"-r {name}" for name in _requirement_files(look)]
     return " ".join(files) or ("-e ." if look.toml("pyproject.toml").get("project") or look.has("setup.py") else "")
 
 
-def _requirement_files(look: Look) -> list[str]:
+def _requirement_files(look: ProjectFolder) -> list[str]:
     usual = ("requirements.txt", "requirements-dev.txt", "requirements_dev.txt", "dev-requirements.txt")
     return [name for name in (*usual, "requirements-test.txt", "test-requirements.txt") if look.has(name)]
 
@@ -192,7 +192,7 @@ def _extras(project: _Project, lock: str) -> str:
     return "".join(f" --extra {name}" for name in used if re.fullmatch(r"[\w.-]+", name))
 
 
-def _needs(look: Look) -> str:
+def _needs(look: ProjectFolder) -> str:
     pyproject = look.toml("pyproject.toml")
     project = find_table(pyproject, "project")
     lists = [project.get("dependencies"), *find_table(project, "optional-dependencies").values()]
@@ -205,7 +205,7 @@ def _needs(look: Look) -> str:
     return "\n".join([*lines, *map(look.text, (*_requirement_files(look), "Pipfile"))])
 
 
-def _notes(look: Look, setup: tuple[str, ...]) -> tuple[str, ...]:
+def _notes(look: ProjectFolder, setup: tuple[str, ...]) -> tuple[str, ...]:
     if setup or not _requirements(look):
         return ()
     return ("no lock file and no ignored .venv: Python checks use the Python on your PATH",)

@@ -2,8 +2,8 @@
 
 from handrail.sources.projects.evidence import (
     Check,
-    Finding,
-    Look,
+    ProjectEvidence,
+    ProjectFolder,
     build_file_check,
     filter_command,
     find_globs,
@@ -13,7 +13,7 @@ from handrail.sources.projects.evidence import (
 _UPDATES = r"sed -n 's/^\([^ ]*\) (newest \([^,]*\), installed \([^,)]*\).*/\1 \3 \2/p'"
 
 
-def find(look: Look) -> Finding | None:
+def find(look: ProjectFolder) -> ProjectEvidence | None:
     """Find the tests, called through bundler where there is a Gemfile."""
     specs = look.files(".gemspec")
     file = look.has("Gemfile") or next(iter(specs), "") or look.has(".rspec")
@@ -33,7 +33,7 @@ def find(look: Look) -> Finding | None:
         checks = (Check("test", runs, look.has("Rakefile") or file),)
         single = "bin/rails test" if rails else f"{bundle}ruby -Ilib -Itest"
         one = build_file_check(single, 1, when="[1-9][0-9]* runs, .*([1-9][0-9]* failures|[1-9][0-9]* errors)")
-    return Finding(
+    return ProjectEvidence(
         "ruby",
         checks,
         ("bundle install",) if bundle else (),

@@ -2,8 +2,8 @@
 
 from handrail.sources.projects.evidence import (
     Check,
-    Finding,
-    Look,
+    ProjectEvidence,
+    ProjectFolder,
     build_file_check,
     checks_of,
     filter_command,
@@ -21,7 +21,7 @@ _UPDATES = "sed -n 's/^ *Updating \\([^ ]*\\) v\\([^ ]*\\) -> v\\([^ ]*\\).*/\\1
 CLIPPY = ("clippy.toml", ".clippy.toml")
 
 
-def find(look: Look) -> Finding | None:
+def find(look: ProjectFolder) -> ProjectEvidence | None:
     """Find the tests, and clippy where it is in use."""
     if not look.has(FILE):
         return None
@@ -31,7 +31,7 @@ def find(look: Look) -> Finding | None:
         look, bool(find_table(manifest, "lints", "clippy") or find_table(manifest, "workspace", "lints", "clippy"))
     )
     clippy = Check("lint", f"cargo clippy{every} --all-targets -- -D warnings", evidence) if evidence else None
-    return Finding(
+    return ProjectEvidence(
         "rust",
         checks_of((Check("test", f"cargo test{every}", FILE), clippy)),
         notes=(NOTE,),
@@ -42,7 +42,7 @@ def find(look: Look) -> Finding | None:
     )
 
 
-def _clippy(look: Look, configured: bool) -> str:
+def _clippy(look: ProjectFolder, configured: bool) -> str:
     if configured:
         return FILE
     pipelines = look.look_into(look.folder / ".github" / "workflows")

@@ -21,10 +21,10 @@ from typing import Any, TextIO
 import rfc8785
 
 from handrail.authoring.python.flow import Ask, CallResult, Decided, FlowContext, FlowError
-from handrail.processes.json_partner import MOST_BYTES
+from handrail.processes.json_partner import MAX_BYTES
 from handrail.sources.python.loader import PythonFault, fault_of, load_run
 
-SLACK = 5.0
+EXTRA_SECONDS = 5.0
 """Seconds by which the alarm comes later than the driver's own timeout, which has the better message."""
 
 
@@ -33,12 +33,12 @@ def _json(value: object, what: str) -> bytes:
         data = rfc8785.dumps(value)  # pyright: ignore[reportArgumentType]  # this checks whether it is JSON
     except (rfc8785.CanonicalizationError, TypeError, ValueError, RecursionError) as error:
         raise FlowError(f"{what} something that is not a JSON value: {error}") from error
-    if len(data) > MOST_BYTES // 8:
-        raise FlowError(f"{what} more than {MOST_BYTES >> 23} MiB")
+    if len(data) > MAX_BYTES // 8:
+        raise FlowError(f"{what} more than {MAX_BYTES >> 23} MiB")
     return data
 
 
-class Host:
+class FlowHost:
     """A coroutine that is being driven."""
 
     def __init__(self, told: Mapping[str, Any]) -> None:
@@ -101,11 +101,11 @@ def main() -> None:
     lines = _lines()
     line = lines.readline()
     first: dict[str, Any] = json.loads(line or "null")
-    host: Host | None = None
+    host: FlowHost | None = None
     while line:
-        signal.setitimer(signal.ITIMER_REAL, first["within"] + SLACK)
+        signal.setitimer(signal.ITIMER_REAL, first["within"] + EXTRA_SECONDS)
         try:
-            host = host or Host(first)
+            host = host or FlowHost(first)
             said = host.go_on(json.loads(line))
         except PythonFault as fault:
             said = {"raised": _words(fault, first["file"])}

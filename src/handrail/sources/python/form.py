@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from handrail.model.diagnostics import Report
 from handrail.model.source import Bundle, Document, Mapping, Node, Scalar, Sequence, SourceText, Span
 from handrail.sources.foreign_files import Refusal, decode, printable
-from handrail.sources.python.loader import Dynamic, PythonFault, load_python
+from handrail.sources.python.loader import DynamicFile, PythonFault, load_python
 from handrail.sources.workflow_snapshot import VERSIONS, Snapshot
 
 if TYPE_CHECKING:
     from handrail.authoring.python.objects import ResolveContext
 
-LONGEST_PATH = 500
+MAX_PATH_LENGTH = 500
 
 
 def evaluate(
@@ -30,7 +30,7 @@ def evaluate(
         end = bundle.source.offset(fault.line, len(bundle.source.line(fault.line)) + 1)
         report.error("python-error", fault.message, Span(bundle.source, start, max(start, end)), fault.hint)
         return None
-    if isinstance(made, Dynamic):
+    if isinstance(made, DynamicFile):
         _take_all_versions(bundle, snapshot, shown)
         document = build_document(_head(made, snapshot), bundle, report)
         return None if document is None else replace(document, dynamic=True)
@@ -40,7 +40,7 @@ def evaluate(
     return document
 
 
-def _head(made: Dynamic, snapshot: Snapshot) -> dict[str, object]:
+def _head(made: DynamicFile, snapshot: Snapshot) -> dict[str, object]:
     """Build what a dynamic flow has in common with other workflows: its name, which is where it is, and its inputs."""
     main = snapshot.main
     name = snapshot.folder.name if main.name == "workflow.py" else main.stem
@@ -82,6 +82,6 @@ def _texts(node: Node) -> Iterator[str]:
 
 
 def _is_version(text: str) -> bool:
-    if len(text) > LONGEST_PATH or not text.endswith(".md") or "\n" in text:
+    if len(text) > MAX_PATH_LENGTH or not text.endswith(".md") or "\n" in text:
         return False
     return PurePosixPath(text).parts[0] == VERSIONS

@@ -15,7 +15,7 @@ from typing import Any, cast
 from handrail.frozen import frozen
 from handrail.sources.foreign_files import Refusal, decode, printable
 
-LONGEST = 500
+MAX_LENGTH = 500
 _NUMBERS = count(1)
 
 
@@ -31,7 +31,7 @@ class PythonFault(Exception):
 
 
 @frozen
-class Dynamic:
+class DynamicFile:
     """A file whose `run` calls steps: what else it declares."""
 
     description: str
@@ -65,10 +65,10 @@ def load_run(file: str, source: str) -> "Callable[[object], CoroutineType[Any, A
             raise fault_of(error, main) from error
 
 
-def _dynamic(module: ModuleType) -> Dynamic | None:
+def _dynamic(module: ModuleType) -> DynamicFile | None:
     if hasattr(module, "resolve") or not inspect.iscoroutinefunction(getattr(module, "run", None)):
         return None
-    return Dynamic(inspect.getdoc(module) or "", getattr(module, "inputs", None), getattr(module, "budget", None))
+    return DynamicFile(inspect.getdoc(module) or "", getattr(module, "inputs", None), getattr(module, "budget", None))
 
 
 def _compile_source(main: Path, source: bytes) -> CodeType:
@@ -131,7 +131,7 @@ def fault_of(error: BaseException, main: Path) -> PythonFault:
 def _words(error: BaseException) -> str:
     name = printable(type(error).__name__)
     try:
-        text = printable(str(error))[:LONGEST]
+        text = printable(str(error))[:MAX_LENGTH]
     except Exception:  # noqa: BLE001 (the exception's own text may fail as well)
         return name
     return f"{name}: {text}" if text else name

@@ -15,7 +15,7 @@ from handrail.sources.folders import trust_root
 from handrail.sources.foreign_files import reason
 
 VERSION = 2
-MOST_DIGESTS = 16
+MAX_DIGESTS = 16
 """How many contents are remembered of one path, the newest ones."""
 _HEX = frozenset("0123456789abcdef")
 Digests: TypeAlias = dict[str, list[str]]
@@ -23,7 +23,7 @@ Digests: TypeAlias = dict[str, list[str]]
 
 
 @dataclass(slots=True)
-class Record:
+class TrustRecord:
     """What was trusted: by the root of a repository and the relative path, or by the absolute path."""
 
     repositories: dict[str, Digests] = field(default_factory=dict[str, Digests])
@@ -40,7 +40,7 @@ class Record:
         root, inner = locate(path)
         digests = self.repositories.setdefault(root, {}) if root else self.files
         kept = [each for each in digests.get(inner, []) if each != digest]
-        digests[inner] = [*kept, digest][-MOST_DIGESTS:]
+        digests[inner] = [*kept, digest][-MAX_DIGESTS:]
 
     def remove(self, path: Path) -> bool:
         """Remove a file, or everything below a folder; return whether anything was trusted there."""
@@ -76,12 +76,12 @@ class TrustFile:
         self._blobs = data / "trust"
         self._lock = data / "trust.lock"
 
-    def read(self) -> Record:
+    def read(self) -> TrustRecord:
         """Read the record; a damaged file is an error, never an empty one."""
         try:
             text = self.path.read_text("utf-8")
         except (FileNotFoundError, NotADirectoryError):
-            return Record()
+            return TrustRecord()
         except (OSError, ValueError) as error:
             raise self._damage_error(reason(error)) from error
         try:
@@ -90,7 +90,7 @@ class TrustFile:
             raise self._damage_error("it is not what Handrail wrote") from error
 
     @contextmanager
-    def change(self) -> Generator[Record]:
+    def change(self) -> Generator[TrustRecord]:
         """Yield the record for changes, and write it back; other processes wait meanwhile."""
         with self._hold_lock():
             record = self.read()
@@ -130,11 +130,11 @@ class TrustFile:
         finally:
             os.close(handle)
 
-    def _write(self, record: Record) -> None:
+    def _write(self, record: TrustRecord) -> None:
         content = {"version": VERSION, "repositories": record.repositories, "files": record.files}
         _replace(self.path, json.dumps(content, indent=2, sort_keys=True).encode("utf-8") + b"\n")
 
-    def _sweep(self, record: Record) -> None:
+    def _sweep(self, record: TrustRecord) -> None:
         """Remove contents that the record no longer mentions."""
         named = record.list_digests()
         for blob in self._blobs.iterdir():
@@ -165,18 +165,18 @@ def _replace(path: Path, data: bytes) -> None:
         raise
 
 
-def _record(parsed: Any) -> Record:
+def _record(parsed: Any) -> TrustRecord:
     if parsed["version"] == 1:
         return _migrate_first_version(parsed["trusted"])
     if parsed["version"] != VERSION:
         raise ValueError(parsed["version"])
     repositories = cast("dict[str, Any]", parsed["repositories"])
-    return Record({root: _digests(table) for root, table in repositories.items()}, _digests(parsed["files"]))
+    return TrustRecord({root: _digests(table) for root, table in repositories.items()}, _digests(parsed["files"]))
 
 
-def _migrate_first_version(trusted: dict[str, Any]) -> Record:
+def _migrate_first_version(trusted: dict[str, Any]) -> TrustRecord:
     """Read the first version, which listed the files of each workflow by the path of its main file."""
-    record = Record()
+    record = TrustRecord()
     for main, entry in trusted.items():
         _digest(entry["fingerprint"])
         for name, digest in entry["files"].items():

@@ -30,7 +30,7 @@ from handrail.sources.config.config import read_user_config
 from handrail.sources.folders import Folders
 from handrail.sources.foreign_files import FileContent, Refusal, decode, is_contained, printable, real
 from handrail.sources.library import library_root
-from handrail.sources.trust.file import Record, TrustFile
+from handrail.sources.trust.file import TrustFile, TrustRecord
 from handrail.sources.workflow_snapshot import Snapshot
 
 State: TypeAlias = Literal["trusted", "changed", "never", "repository"]
@@ -71,7 +71,7 @@ class TrustStore:
 
     def status_of(self, contents: Iterable[FileContent]) -> Trust:
         """Return whether contents that were read are trusted."""
-        listed, rights = tuple(contents), _Rights(self._folders, self._file)
+        listed, rights = tuple(contents), _TrustCheck(self._folders, self._file)
         found = {each: rights.right_to(each.path, each.digest) for each in listed}
         missing = tuple(each for each in listed if not found[each])
         if missing:
@@ -88,7 +88,7 @@ class TrustStore:
     def covers(self, repository: str, path: str, digest: str) -> bool:
         """Whether this very content at this path of a repository was trusted."""
         inside = real(Path(repository)) / path
-        return is_contained(path) and bool(_Rights(self._folders, self._file).right_to(inside, digest))
+        return is_contained(path) and bool(_TrustCheck(self._folders, self._file).right_to(inside, digest))
 
     def trust(self, contents: Iterable[FileContent]) -> None:
         """Trust contents that were read, such as those that were shown to the user."""
@@ -119,7 +119,7 @@ class TrustStore:
             parts += self._difference(printable(shown.as_posix()), each, record)
         return "\n".join(parts) + "\n" if parts else ""
 
-    def _difference(self, name: str, content: FileContent, record: Record) -> list[str]:
+    def _difference(self, name: str, content: FileContent, record: TrustRecord) -> list[str]:
         if isinstance(content.data, Refusal):
             return [f"not used: {name}, {content.data}"]
         digests = record.digests(content.path)
@@ -128,7 +128,7 @@ class TrustStore:
         return _file_difference(name, self._file.read_kept(digests[-1]) if digests else b"", content.data)
 
 
-class _Rights:
+class _TrustCheck:
     """Determines by which right a content may run; the record and the configuration are read once."""
 
     def __init__(self, folders: Folders, file: TrustFile) -> None:
@@ -138,7 +138,7 @@ class _Rights:
         self._own = real(folders.workflows)
 
     @cached_property
-    def record(self) -> Record:
+    def record(self) -> TrustRecord:
         """The contents that were trusted by digest."""
         return self._file.read()
 

@@ -13,9 +13,9 @@ from handrail.errors import NotFound
 from handrail.model.history.run_lines import Filter, Row
 from handrail.ports.hash_chain import START, digest_of, intact
 from handrail.ports.log import Append, Checkpoint, Head, Holder, Lease, Message, OnPoint, StoredEvent, Timer
-from handrail.ports.log_care import Cut, Finding, Report, Salvage
+from handrail.ports.log_care import Finding, Report, Salvage, TruncatedStream
 from handrail.store.memory.listed_rows import select_rows
-from handrail.store.memory.state import Held, Letter, State, apply_append, check_leases, cut_stream
+from handrail.store.memory.state import HeldLease, State, StoredMessage, apply_append, check_leases, cut_stream
 
 T = TypeVar("T")
 
@@ -92,7 +92,7 @@ class MemoryLog:
                 return False
             with self._writing("send") as state:
                 state.keys.add((stream, key))
-                state.letters.append(Letter(stream, Message(len(state.letters) + 1, key, payload)))
+                state.letters.append(StoredMessage(stream, Message(len(state.letters) + 1, key, payload)))
             return True
 
     def inbox(self, stream: str, limit: int | None = None) -> tuple[Message, ...]:
@@ -141,7 +141,7 @@ class MemoryLog:
             with self._writing("acquire") as state:
                 state.epochs[stream] = state.epochs.get(stream, 0) + 1
                 lease = Lease(stream, state.epochs[stream], holder)
-                state.held[stream] = Held(lease, Holder(holder, os.getpid(), "memory", self._clock()), self)
+                state.held[stream] = HeldLease(lease, Holder(holder, os.getpid(), "memory", self._clock()), self)
             return lease
 
     def release(self, lease: Lease) -> None:
@@ -184,7 +184,7 @@ class MemoryLog:
         """Do nothing: memory is not damaged."""
         return Salvage()
 
-    def cut(self, lease: Lease, keep: int) -> Cut:
+    def cut(self, lease: Lease, keep: int) -> TruncatedStream:
         """Cut a stream back to its first events; what is cut is stored separately."""
         with self._writing("cut") as state:
             check_leases(state, (), (lease,))

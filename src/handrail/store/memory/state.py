@@ -20,11 +20,11 @@ from handrail.ports.log import (
     TimerCleared,
     TimerSet,
 )
-from handrail.ports.log_care import Cut
+from handrail.ports.log_care import TruncatedStream
 
 
 @frozen
-class Letter:
+class StoredMessage:
     """A message, and the end of its stream when it was consumed."""
 
     stream: str
@@ -33,7 +33,7 @@ class Letter:
 
 
 @frozen
-class Held:
+class HeldLease:
     """A lease, who has it, and through which handle."""
 
     lease: Lease
@@ -49,11 +49,11 @@ class State:
     writes: int = 0
     events: list[StoredEvent] = field(default_factory=list[StoredEvent])
     by_stream: dict[str, list[StoredEvent]] = field(default_factory=dict[str, list[StoredEvent]])
-    letters: list[Letter] = field(default_factory=list[Letter])
+    letters: list[StoredMessage] = field(default_factory=list[StoredMessage])
     keys: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     blobs: dict[str, bytes | None] = field(default_factory=dict[str, bytes | None])
     epochs: dict[str, int] = field(default_factory=dict[str, int])
-    held: dict[str, Held] = field(default_factory=dict[str, Held])
+    held: dict[str, HeldLease] = field(default_factory=dict[str, HeldLease])
     timers: dict[tuple[str, str], float] = field(default_factory=dict[tuple[str, str], float])
     checkpoints: dict[str, list[Checkpoint]] = field(default_factory=dict[str, list[Checkpoint]])
     summaries: dict[str, Row] = field(default_factory=dict[str, Row])
@@ -142,7 +142,7 @@ def _consume(state: State, stream: str, message: int) -> None:
     state.letters[message - 1] = replace(letter, consumed=state.head(stream).seq)
 
 
-def cut_stream(state: State, stream: str, keep: int) -> Cut:
+def cut_stream(state: State, stream: str, keep: int) -> TruncatedStream:
     """Cut the events of a stream after its first ones, with what was written beside them."""
     gone = state.by_stream.get(stream, [])[keep:]
     state.cut += gone
@@ -155,7 +155,7 @@ def cut_stream(state: State, stream: str, keep: int) -> Cut:
     state.checkpoints[stream] = [each for each in state.checkpoints.get(stream, []) if each.seq <= keep]
     state.timers = {key: due for key, due in state.timers.items() if key[0] != stream}
     state.summaries.pop(stream, None)
-    return Cut(stream, keep, len(gone))
+    return TruncatedStream(stream, keep, len(gone))
 
 
 def _put_checkpoint(state: State, stream: str, checkpoint: Checkpoint) -> None:

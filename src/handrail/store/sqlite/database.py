@@ -51,7 +51,7 @@ class Database:
         self.path = path
         self._on_point = on_point
         self._busy_ms = busy_ms
-        self._mine = _OfThread()
+        self._mine = _ThreadState()
         self._all: WeakSet[Session] = WeakSet()
         self._watch_lock = threading.Lock()
         self._watch: Session | None = None
@@ -132,7 +132,7 @@ class Database:
         """Close all connections; the next call opens them again."""
         self._notice_fork()
         self._watch = None
-        self._mine = _OfThread()
+        self._mine = _ThreadState()
         for bell in list(self._hung):
             bell.close()
         for session in list(self._all):
@@ -156,7 +156,7 @@ class Database:
             # The parent's connections stay referenced but untouched: closing them here could disturb the parent.
             self._inherited += self._all
             self._process, self._watch, self._watch_lock = _forks, None, threading.Lock()
-            self._mine, self._all = _OfThread(), WeakSet()
+            self._mine, self._all = _ThreadState(), WeakSet()
 
     def _connect(self) -> Session:
         readable = self.refused is not None
@@ -240,7 +240,7 @@ class _Writing(_Reading):
                 self._opened.perform("ROLLBACK")
 
 
-class _OfThread(threading.local):
+class _ThreadState(threading.local):
     session: Session | None = None
 
 

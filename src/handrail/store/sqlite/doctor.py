@@ -6,7 +6,7 @@ import apsw
 
 from handrail.ports.hash_chain import START, digest_of, intact
 from handrail.ports.log import Checkpoint, Head, Lease
-from handrail.ports.log_care import Cut, Finding, Report, Salvage
+from handrail.ports.log_care import Finding, Report, Salvage, TruncatedStream
 from handrail.store.sqlite.compression import unpack
 from handrail.store.sqlite.connection import Session
 from handrail.store.sqlite.database import Database
@@ -49,14 +49,14 @@ def cut_damage(database: Database) -> Salvage:
     return Salvage(cuts, None, left)
 
 
-def cut_stream(database: Database, lease: Lease, keep: int) -> Cut:
+def cut_stream(database: Database, lease: Lease, keep: int) -> TruncatedStream:
     """Move the rows of one stream after its first events aside."""
     with database.writing("cut") as session:
         check_leases(session, (), (lease,))
         return _cut(session, Finding("stream", lease.stream, "", keep))
 
 
-def _cut(session: Session, finding: Finding) -> Cut:
+def _cut(session: Session, finding: Finding) -> TruncatedStream:
     stream, kept = finding.name, finding.intact
     before = head_of(session, stream)
     end = head_at(session, stream, kept)
@@ -73,15 +73,15 @@ def _cut(session: Session, finding: Finding) -> Cut:
     # These describe what was cut; whoever can read the events rebuilds them.
     session.run("forget_summary", stream)
     session.run("forget_timers", stream)
-    return Cut(stream, kept, moved, max(before.seq - kept - moved, 0))
+    return TruncatedStream(stream, kept, moved, max(before.seq - kept - moved, 0))
 
 
-def _forget_lost_streams(session: Session) -> tuple[Cut, ...]:
+def _forget_lost_streams(session: Session) -> tuple[TruncatedStream, ...]:
     """List the streams of which no event is left, and remove what refers to them."""
     gone = [str(row[0]) for row in session.fetch_all("lost_streams")]
     for statement in ("forget_timers_alone", "forget_checkpoints_alone", "forget_consumed_alone"):
         session.run(statement)
-    return tuple(Cut(stream, 0, 0) for stream in gone)
+    return tuple(TruncatedStream(stream, 0, 0) for stream in gone)
 
 
 def _stream_problems(session: Session) -> list[Finding]:

@@ -11,7 +11,7 @@ import apsw
 from handrail.errors import StorageBusy, StorageDamaged, StorageFault, StorageFull, StorageRefused
 
 LOG = "the log"
-LEAST_BYTES = 64 * 1024
+MIN_BYTES = 64 * 1024
 """The free space that SQLite needs beside a database to open it."""
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
@@ -68,7 +68,7 @@ def _is_full(path: Path) -> bool:
         found = os.statvfs(path.parent)
     except OSError:
         return False
-    return not found.f_flag & os.ST_RDONLY and found.f_bavail * found.f_frsize < LEAST_BYTES
+    return not found.f_flag & os.ST_RDONLY and found.f_bavail * found.f_frsize < MIN_BYTES
 
 
 def _no_room_error(path: Path, what: str = LOG) -> StorageFull:

@@ -21,7 +21,7 @@ from handrail.store.sqlite.summaries import SqliteSummaries
 
 if TYPE_CHECKING:
     from handrail.ports import log_care
-    from handrail.ports.log_care import Cut, Report, Salvage
+    from handrail.ports.log_care import Report, Salvage, TruncatedStream
     from handrail.store.sqlite import doctor as sqlite_doctor
     from handrail.store.sqlite import rebuild
 else:
@@ -57,7 +57,7 @@ class SqliteLog(SqliteStreams, SqliteInbox, SqliteBlobs, SqliteLeases, SqliteSum
             done = sqlite_doctor.cut_damage(self._db)
         return log_care.Salvage(done.cuts, copy, done.left)
 
-    def cut(self, lease: Lease, keep: int) -> "Cut":
+    def cut(self, lease: Lease, keep: int) -> "TruncatedStream":
         """Cut a stream back to its first events; what is cut is stored separately."""
         self._ends.pop(lease.stream, None)
         return sqlite_doctor.cut_stream(self._db, lease, keep)

@@ -27,7 +27,7 @@ from handrail.store.sqlite.database import Database
 from handrail.store.sqlite.faults import REPAIR
 from handrail.store.sqlite.summaries import encode_row, write_summary
 
-MOST_ENDS = 1_000
+MAX_ENDS = 1_000
 _Row: TypeAlias = tuple[str, int, str, int, bytes, str]
 _NOTHING = Append("", 0)
 
@@ -58,7 +58,7 @@ class SqliteInbox:
             return tuple(text_of(row[0]) for row in session.fetch_all("pending_streams"))
 
 
-class _Unusual(Exception):
+class _NeedsAllChecks(Exception):
     """An append cannot take the fast path and needs all checks."""
 
 
@@ -74,7 +74,7 @@ class SqliteStreams:
         """Record all appends or none, in one transaction."""
         try:
             stored = self._append_next(appends, leases)
-        except _Unusual:
+        except _NeedsAllChecks:
             stored = self._append_checked(appends, leases)
         self._remember(stored)
         return tuple(stored)
@@ -84,9 +84,9 @@ class SqliteStreams:
         append = appends[0] if len(appends) == 1 == len(leases) else _NOTHING
         end = self._ends.get(append.stream)
         if end is None or end.seq != append.expected or not (append.if_quiet and append.events) or append.consumed:
-            raise _Unusual
+            raise _NeedsAllChecks
         if append.summary is None or append.timers or append.blobs or leases[0].stream != append.stream:
-            raise _Unusual
+            raise _NeedsAllChecks
         rows, after = _chain_events(append, end)
         status, line = encode_row(append.summary)
         place = facts_of(append.stream, append.summary).repository
@@ -95,11 +95,11 @@ class SqliteStreams:
                 stored = _insert(session, rows)
             except apsw.ConstraintError as error:
                 # Somebody else wrote these events.
-                raise _Unusual from error
+                raise _NeedsAllChecks from error
             moved = (after.seq, after.hash, stored[-1].position, line)
             at = (append.stream, end.seq, end.hash, status, leases[0].epoch, place)
             if not session.run("move_head", *moved, *at):
-                raise _Unusual
+                raise _NeedsAllChecks
             if append.checkpoint is not None:
                 _put_checkpoint(session, append.stream, append.checkpoint)
         return stored
@@ -114,7 +114,7 @@ class SqliteStreams:
         return stored
 
     def _remember(self, stored: list[StoredEvent]) -> None:
-        if len(self._ends) > MOST_ENDS:
+        if len(self._ends) > MAX_ENDS:
             self._ends.clear()
         for event in stored[-1:]:
             self._ends[event.stream] = Head(event.seq, event.hash)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from handrail.model.workflow.settings import Access
-from handrail.ports.agents import Agent, AgentCall, Listening, unmet
+from handrail.ports.agents import AcceptsMessages, Agent, AgentCall, unmet
 
 PROMPT = "Say nothing of the 4711 purple elephants.\n--dangerous 'quotes\" $HOME `id`\n\udce4\0 end"
 SHOWN = "4711 purple elephants"
@@ -90,7 +90,7 @@ class LaunchConformance:
     ) -> None:
         if not agent.can.follow_up:
             return
-        assert isinstance(agent, Listening)
+        assert isinstance(agent, AcceptsMessages)
         listening = agent.launch(replace(_grant_access(agent, call), listens=True), str(tmp_path / "call"))
         assert listening.until
         for told in (listening.stdin, agent.encode_message(PROMPT, "5e551011-0000-4000-8000-000000000001")):

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from handrail.ports.agents import Agent, AgentOutcome, OutcomeStatus, progress_of
 from handrail.ports.processes import Ended, Gone
-from handrail.testing.conformance.agent_streams import ENDINGS, Harm, Stream, harmed, harms, junk, outcome
+from handrail.testing.conformance.agent_streams import ENDINGS, LineDamage, Stream, harmed, harms, junk, outcome
 
-CALMLY = settings(
+RELAXED_SETTINGS = settings(
     max_examples=max(60, settings().max_examples),
     deadline=None,
     suppress_health_check=[
@@ -44,7 +44,7 @@ class LinesConformance:
             assert found.message, ended
             assert found.status == "crashed" or _can_say_more(ended) or not self.tells_its_end, ended
 
-    @CALMLY
+    @RELAXED_SETTINGS
     @given(lines=st.lists(junk(), max_size=8), ended=st.sampled_from(ENDINGS))
     def test_junk_breaks_nothing_and_is_no_success(self, agent: Agent, lines: list[bytes], ended: Ended | Gone) -> None:
         found = outcome(agent, lines, ended)
@@ -52,17 +52,17 @@ class LinesConformance:
         assert found.status == "crashed" or _can_say_more(ended) or not self.tells_its_end
         assert found.status != "ok" or not self.tells_its_end
 
-    @CALMLY
+    @RELAXED_SETTINGS
     @given(told=harms(), ended=st.sampled_from(ENDINGS))
     def test_recorded_lines_that_were_cut_or_changed_break_nothing(
-        self, agent: Agent, streams: Sequence[Stream], told: list[bytes | Harm], ended: Ended | Gone
+        self, agent: Agent, streams: Sequence[Stream], told: list[bytes | LineDamage], ended: Ended | Gone
     ) -> None:
         lines = harmed(streams, told)
         assert sound(outcome(agent, lines, ended))
         for line in lines:
             assert one_line(agent.describe_line(line))
 
-    @CALMLY
+    @RELAXED_SETTINGS
     @given(line=junk())
     def test_a_glimpse_of_junk_is_one_short_line_or_nothing(self, agent: Agent, line: bytes) -> None:
         assert one_line(agent.describe_line(line))
@@ -128,10 +128,10 @@ class LinesConformance:
                 reader.feed(line)
             assert reader.outcome(ENDINGS[0]).status != "ok" or not progress_of(reader).at_work, stream.name
 
-    @CALMLY
+    @RELAXED_SETTINGS
     @given(told=harms())
     def test_broken_lines_break_nothing_in_the_middle_either(
-        self, agent: Agent, streams: Sequence[Stream], told: list[bytes | Harm]
+        self, agent: Agent, streams: Sequence[Stream], told: list[bytes | LineDamage]
     ) -> None:
         reader = agent.lines()
         for line in harmed(streams, told):

@@ -50,7 +50,7 @@ def junk() -> st.SearchStrategy[bytes]:
 
 
 @frozen
-class Harm:
+class LineDamage:
     """A change to a recorded line, independent of the agent that printed it."""
 
     line: int
@@ -67,15 +67,15 @@ class Harm:
         return _spoil(line, self.at, self.put) if event is None else _retype(event, self.at, self.value)
 
 
-def harmed(streams: Sequence[Stream], told: Iterable[bytes | Harm]) -> list[bytes]:
+def harmed(streams: Sequence[Stream], told: Iterable[bytes | LineDamage]) -> list[bytes]:
     """Convert drawn examples to lines; drawing does not depend on the agent, so all agents get the same examples."""
-    return [each.done_to(streams) if isinstance(each, Harm) else each for each in told]
+    return [each.done_to(streams) if isinstance(each, LineDamage) else each for each in told]
 
 
-def harms() -> st.SearchStrategy[list[bytes | Harm]]:
+def harms() -> st.SearchStrategy[list[bytes | LineDamage]]:
     """Generate lines that are not events of any agent, mixed with changes to recorded ones."""
     harm = st.builds(
-        Harm, st.integers(0, 500), st.integers(0, 5000), st.binary(min_size=1, max_size=3), _JSON, st.booleans()
+        LineDamage, st.integers(0, 500), st.integers(0, 5000), st.binary(min_size=1, max_size=3), _JSON, st.booleans()
     )
     return st.lists(harm | junk(), max_size=6)
 

@@ -16,7 +16,7 @@ class LogWorld(Protocol):
         ...
 
 
-class Unrefused(AssertionError):
+class MissingRefusal(AssertionError):
     """A log allowed something that it must refuse."""
 
 
@@ -37,7 +37,7 @@ def refusing(kind: type[HandrailError]) -> Generator[None]:
         yield
     except kind:
         return
-    raise Unrefused(f"expected {kind.__name__}")
+    raise MissingRefusal(f"expected {kind.__name__}")
 
 
 def event(text: str, kind: str = "noted") -> NewEvent:

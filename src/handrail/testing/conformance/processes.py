@@ -11,11 +11,11 @@ import pytest
 
 from handrail.errors import UsageError
 from handrail.ports.processes import Ended, Gone, Processes, ProcessSpec, Running, TimedOut
-from handrail.testing.memory_processes import Scripted
+from handrail.testing.memory_processes import ScriptedCommand
 
 SHORT = (0.3, 0.3)
-FOREVER = Scripted(exit_code=None)
-STUBBORN = Scripted(b"ready", exit_code=None, ignores=frozenset({int(signal.SIGINT), int(signal.SIGTERM)}))
+FOREVER = ScriptedCommand(exit_code=None)
+STUBBORN = ScriptedCommand(b"ready", exit_code=None, ignores=frozenset({int(signal.SIGINT), int(signal.SIGTERM)}))
 
 
 class ProcessesSuite(ABC):
@@ -26,15 +26,15 @@ class ProcessesSuite(ABC):
         """Build the adapter as a newly started process would."""
 
     @abstractmethod
-    def argv(self, script: Scripted) -> tuple[str, ...]:
+    def argv(self, script: ScriptedCommand) -> tuple[str, ...]:
         """Return a command that does what is scripted."""
 
-    def spec(self, root: Path, script: Scripted, name: str = "one") -> ProcessSpec:
+    def spec(self, root: Path, script: ScriptedCommand, name: str = "one") -> ProcessSpec:
         """Describe a scripted command that runs in its own folder."""
         return ProcessSpec(f"run-1:{name}", self.argv(script), str(root), (), str(root / name))
 
     def test_a_command_ends_with_its_exit_code_and_its_output(self, tmp_path: Path) -> None:
-        processes, spec = self.make(), self.spec(tmp_path, Scripted(b"out\n", b"wrong\n", 3))
+        processes, spec = self.make(), self.spec(tmp_path, ScriptedCommand(b"out\n", b"wrong\n", 3))
         processes.start(spec)
         assert asyncio.run(processes.wait(spec.folder, 30)) == Ended(3, None, 4, 6)
         assert processes.look(spec.folder) == Ended(3, None, 4, 6)
@@ -42,7 +42,7 @@ class ProcessesSuite(ABC):
         assert processes.read_output(spec.folder, "stderr", 100, tail=False) == b"wrong\n"
 
     def test_output_is_read_from_either_end_up_to_a_limit(self, tmp_path: Path) -> None:
-        processes, spec = self.make(), self.spec(tmp_path, Scripted(b"0123456789"))
+        processes, spec = self.make(), self.spec(tmp_path, ScriptedCommand(b"0123456789"))
         processes.start(spec)
         asyncio.run(processes.wait(spec.folder, 30))
         assert processes.read_output(spec.folder, "stdout", 4, tail=False) == b"0123"
@@ -66,7 +66,7 @@ class ProcessesSuite(ABC):
         assert isinstance(processes.look(spec.folder), Ended)
 
     def test_a_folder_of_another_key_is_refused(self, tmp_path: Path) -> None:
-        processes, spec = self.make(), self.spec(tmp_path, Scripted())
+        processes, spec = self.make(), self.spec(tmp_path, ScriptedCommand())
         processes.start(spec)
         asyncio.run(processes.wait(spec.folder, 30))
         with pytest.raises(UsageError, match="belongs to another process than run-2:one"):
@@ -109,7 +109,7 @@ class ProcessesSuite(ABC):
         assert not processes.find_by_marker(spec.mark)
 
     def test_ending_what_has_ended_tells_how_it_ended(self, tmp_path: Path) -> None:
-        processes, spec = self.make(), self.spec(tmp_path, Scripted(exit_code=4))
+        processes, spec = self.make(), self.spec(tmp_path, ScriptedCommand(exit_code=4))
         processes.start(spec)
         asyncio.run(processes.wait(spec.folder, 30))
         assert asyncio.run(processes.end(spec.folder, SHORT)) == Ended(4)

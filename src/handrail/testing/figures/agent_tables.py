@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from handrail.agents.registry import PLAYED, KnownAgents
-from handrail.operations.agents.health import KEPT, ORDER, REFUSED
+from handrail.operations.agents.health import HEALTH_FIELDS, ORDER, REFUSED
 from handrail.ports.agents import Abilities
 
 OTHERWISE = {
@@ -29,7 +29,7 @@ def _rows(known: KnownAgents, names: list[str]) -> Iterator[tuple[str, list[str]
     abilities = [known.find(name).can for name in names]
     for level in ORDER:
         yield f"`access: {level}`", ["yes" if level in can.access else "refused" for can in abilities]
-    for field, words in KEPT:
+    for field, words in HEALTH_FIELDS:
         yield words, [_describe_ability(can, field) for can in abilities]
 
 

@@ -11,7 +11,7 @@ INPUT, OUTPUT = 1000, 100
 """The token counts of every answer."""
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 
-PATIENCE = 30_000
+TIMEOUT = 30_000
 """Milliseconds after which Codex continues while one of its commands is still running."""
 
 
@@ -58,7 +58,7 @@ class Responses:
 def _item(action: Action) -> Data:
     match action:
         case Shell(command):
-            return _call("exec_command", {"cmd": command, "yield_time_ms": PATIENCE})
+            return _call("exec_command", {"cmd": command, "yield_time_ms": TIMEOUT})
         case Call(tool, given):
             return _call(tool, given)
         case Mcp():

@@ -10,7 +10,7 @@ from handrail.model.history.trees import Tree
 from handrail.workspace.commits.merge_trees import is_ancestor
 from handrail.workspace.commits.unused_filters import refuse_unfiltered
 from handrail.workspace.git.command import Git, decode_path, split
-from handrail.workspace.git.data_places import Places
+from handrail.workspace.git.data_places import DataLayout
 from handrail.workspace.git.folder_users import clear_stale_locks
 from handrail.workspace.snapshots.heads import attach, end_progress, find_other_worktree, move, read_merge_heads
 from handrail.workspace.snapshots.private_index import PrivateIndex
@@ -20,7 +20,7 @@ from handrail.workspace.snapshots.take import capture
 
 
 @frozen
-class Desk:
+class LockedWorktree:
     """An owned worktree that we hold the lock of."""
 
     git: Git
@@ -28,7 +28,7 @@ class Desk:
     tree: Tree
 
 
-def open_desk(places: Places, tree: Tree, lock: int) -> Desk:
+def open_desk(places: DataLayout, tree: Tree, lock: int) -> LockedWorktree:
     """Open an owned worktree whose lock is held."""
     if not tree.owned:
         message = f"{tree.path} is the user's own checkout; Handrail does not commit there"
@@ -36,10 +36,10 @@ def open_desk(places: Places, tree: Tree, lock: int) -> Desk:
     path = Path(tree.path)
     git = places.git(path).with_locks(lock)
     clear_stale_locks(path, tree.branch)
-    return Desk(git, PrivateIndex(git, places.private_folder(path)), tree)
+    return LockedWorktree(git, PrivateIndex(git, places.private_folder(path)), tree)
 
 
-def return_to_branch(at: Desk) -> str:
+def return_to_branch(at: LockedWorktree) -> str:
     """Make sure that HEAD is the run's branch, including what an agent committed elsewhere; return the commit."""
     git, branch = at.git, at.tree.branch
     head = git.query("rev-parse", "--verify", "-q", "HEAD") or ""
@@ -57,13 +57,13 @@ def return_to_branch(at: Desk) -> str:
     return head
 
 
-def commit(places: Places, tree: Tree, message: str, paths: Sequence[str] | None) -> str:
+def commit(places: DataLayout, tree: Tree, message: str, paths: Sequence[str] | None) -> str:
     """Commit what changed, or the part of it that lies in `paths`; return the commit of HEAD."""
     with places.lock(Path(tree.path)) as lock:
         return commit_at(open_desk(places, tree, lock), message, paths)
 
 
-def commit_at(at: Desk, message: str, paths: Sequence[str] | None) -> str:
+def commit_at(at: LockedWorktree, message: str, paths: Sequence[str] | None) -> str:
     """Do the same for a worktree whose lock is held already."""
     head = return_to_branch(at)
     merging = find_merge_parents(at, head)
@@ -79,7 +79,7 @@ def commit_at(at: Desk, message: str, paths: Sequence[str] | None) -> str:
     return _commit_part(at, message, head, paths)
 
 
-def commit_all(at: Desk, state: State, message: str, parents: tuple[str, ...]) -> str:
+def commit_all(at: LockedWorktree, state: State, message: str, parents: tuple[str, ...]) -> str:
     """Commit all files as they are, if that differs from the first parent or brings in another one."""
     new = _commit_tree(at, state.work, message, parents)
     put_index(at.git, at.private, replace(state, index=state.work, unmerged=""))
@@ -88,12 +88,12 @@ def commit_all(at: Desk, state: State, message: str, parents: tuple[str, ...]) -
     return new
 
 
-def find_merge_parents(at: Desk, head: str) -> tuple[str, ...]:
+def find_merge_parents(at: LockedWorktree, head: str) -> tuple[str, ...]:
     """Return the commits that a merge in progress brings in, except those that a killed process committed already."""
     return tuple(commit for commit in read_merge_heads(at.git) if not is_ancestor(at.git, commit, head))
 
 
-def _commit_part(at: Desk, message: str, head: str, paths: Sequence[str]) -> str:
+def _commit_part(at: LockedWorktree, message: str, head: str, paths: Sequence[str]) -> str:
     raw = at.private.git.out("diff-index", "--cached", "--raw", "-z", "--no-renames", "--abbrev=64", head, "--", *paths)
     lines = _index_lines(split(raw))
     if not lines:
@@ -118,7 +118,7 @@ def _mode(mode: bytes) -> bytes:
     return b"0" if mode == b"000000" else mode
 
 
-def _commit_tree(at: Desk, tree: str, message: str, parents: tuple[str, ...]) -> str:
+def _commit_tree(at: LockedWorktree, tree: str, message: str, parents: tuple[str, ...]) -> str:
     head = parents[0]
     if len(parents) == 1 and at.git.line("rev-parse", f"{head}^{{tree}}") == tree:
         return head
@@ -141,7 +141,7 @@ def write_commit(git: Git, tree: str, message: str, parents: tuple[str, ...]) ->
     return git.with_user_identity().line("commit-tree", tree, *words, stdin=message.rstrip("\n").encode() + b"\n")
 
 
-def _conflict_error(at: Desk, blob: str) -> WorkspaceFault:
+def _conflict_error(at: LockedWorktree, blob: str) -> WorkspaceFault:
     entries = split(at.git.out("cat-file", "blob", blob))
     files = tuple(dict.fromkeys(decode_path(entry.partition(b"\t")[2]) for entry in entries))
     message = f"a merge in {at.tree.path} has unresolved conflicts: {', '.join(files)}"

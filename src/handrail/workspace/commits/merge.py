@@ -10,7 +10,7 @@ from handrail.frozen import frozen
 from handrail.model.history.trees import Tree
 from handrail.ports.workspaces import Conflict, Merged, MergeResult
 from handrail.workspace.commits.commit import (
-    Desk,
+    LockedWorktree,
     commit_all,
     commit_at,
     find_merge_parents,
@@ -20,7 +20,7 @@ from handrail.workspace.commits.commit import (
 )
 from handrail.workspace.commits.merge_trees import is_ancestor, merge_trees
 from handrail.workspace.git.command import Git, decode_path, split
-from handrail.workspace.git.data_places import Places, read_json, write_json
+from handrail.workspace.git.data_places import DataLayout, read_json, write_json
 from handrail.workspace.git.repositories import commit_of, list_uncommitted
 from handrail.workspace.snapshots.heads import read_merge_heads, remember_merge
 from handrail.workspace.snapshots.restore import MERGE_JOURNAL, stage_lines
@@ -42,7 +42,7 @@ class _Plan:
     message: str
 
 
-def commit_before(places: Places, tree: Tree, message: str) -> str:
+def commit_before(places: DataLayout, tree: Tree, message: str) -> str:
     """Commit what is left before a merge; an interrupted merge is completed first, and never committed half-done."""
     with places.lock(Path(tree.path)) as lock:
         at = open_desk(places, tree, lock)
@@ -50,7 +50,7 @@ def commit_before(places: Places, tree: Tree, message: str) -> str:
         return return_to_branch(at) if read_merge_heads(at.git) else commit_at(at, message, None)
 
 
-def merge(places: Places, tree: Tree, commit: str, message: str, *, markers: bool) -> MergeResult:
+def merge(places: DataLayout, tree: Tree, commit: str, message: str, *, markers: bool) -> MergeResult:
     """Merge a commit into the run's branch."""
     with places.lock(Path(tree.path)) as lock:
         at = open_desk(places, tree, lock)
@@ -72,7 +72,7 @@ def merge(places: Places, tree: Tree, commit: str, message: str, *, markers: boo
         return Conflict(found.files, found.message) if found.files else Merged(new)
 
 
-def conclude(places: Places, tree: Tree, message: str) -> MergeResult:
+def conclude(places: DataLayout, tree: Tree, message: str) -> MergeResult:
     """Commit a merge whose markers somebody resolved; while markers are left it is still a conflict."""
     with places.lock(Path(tree.path)) as lock:
         at = open_desk(places, tree, lock)
@@ -88,7 +88,7 @@ def conclude(places: Places, tree: Tree, message: str) -> MergeResult:
         return Merged(new, already=new == head)
 
 
-def finish(at: Desk) -> None:
+def finish(at: LockedWorktree) -> None:
     """Complete a merge that was decided, even by a process that was killed."""
     plan = _read_plan(at)
     head = at.git.query("rev-parse", "--verify", "-q", "HEAD")
@@ -104,16 +104,16 @@ def finish(at: Desk) -> None:
     _journal(at).unlink(missing_ok=True)
 
 
-def _journal(at: Desk) -> Path:
+def _journal(at: LockedWorktree) -> Path:
     return at.private.path.with_name(MERGE_JOURNAL)
 
 
-def _read_plan(at: Desk) -> _Plan | None:
+def _read_plan(at: LockedWorktree) -> _Plan | None:
     found = read_json(_journal(at))
     return _Plan(**cast("dict[str, str]", found)) if isinstance(found, dict) else None
 
 
-def _refuse_dirt(at: Desk) -> None:
+def _refuse_dirt(at: LockedWorktree) -> None:
     dirt = list_uncommitted(at.git)
     if dirt or read_merge_heads(at.git):
         names = ", ".join(dirt[:_SHOWN]) + (f" and {len(dirt) - _SHOWN} more" if len(dirt) > _SHOWN else "")

@@ -12,7 +12,7 @@ from pathlib import Path
 from handrail.errors import WorkspaceFault
 from handrail.workspace.git.command import Git, decode_path, split
 from handrail.workspace.git.data_places import replace_file
-from handrail.workspace.git.repository_view import OWN_ATTRIBUTES, Setting, read_settings
+from handrail.workspace.git.repository_view import OWN_ATTRIBUTES, GitSetting, read_settings
 
 _CLEANS = re.compile(r"filter\.(.*)\.(clean|process)", re.DOTALL)
 _REPOSITORYS = ("local", "worktree")
@@ -30,7 +30,7 @@ def find_unused_filters(git: Git) -> frozenset[str]:
     return frozenset(_find_clean_filters(settings)) - known
 
 
-def _find_clean_filters(settings: Iterable[Setting]) -> Iterator[str]:
+def _find_clean_filters(settings: Iterable[GitSetting]) -> Iterator[str]:
     for each in settings:
         found = _CLEANS.fullmatch(each.key)
         if found and each.scope in _REPOSITORYS and each.value:

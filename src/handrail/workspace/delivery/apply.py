@@ -24,10 +24,10 @@ from handrail.workspace.delivery.apply_journal import (
     turn_back,
 )
 from handrail.workspace.git.command import Git, decode_path, split
-from handrail.workspace.git.data_places import Places, safe_name
+from handrail.workspace.git.data_places import DataLayout, safe_name
 from handrail.workspace.git.repositories import find_root
 from handrail.workspace.snapshots.changes import current_tree, files_of, require_true_objects
-from handrail.workspace.snapshots.index_memo import Basis
+from handrail.workspace.snapshots.index_memo import ComparisonBasis
 from handrail.workspace.snapshots.private_index import PrivateIndex
 from handrail.workspace.snapshots.state import REFS, run_ref
 from handrail.workspace.worktrees.records import record_of
@@ -37,7 +37,7 @@ _TITLE = "Changes that Handrail applied to a checkout"
 
 
 @frozen
-class Applied:
+class ApplyResult:
     """The result of `apply`."""
 
     files: tuple[str, ...]
@@ -64,7 +64,7 @@ class AppliedChanges:
     """The checkout before and after each time, the oldest first."""
 
 
-def apply_to_checkout(places: Places, tree: Tree, run: str) -> Applied:
+def apply_to_checkout(places: DataLayout, tree: Tree, run: str) -> ApplyResult:
     """Apply what the run changed to the user's checkout; refuse, by name, files that the user is editing."""
     root = find_root(Path(tree.repository))
     theirs = _tree_to_apply(places, tree, run, root)
@@ -72,20 +72,20 @@ def apply_to_checkout(places: Places, tree: Tree, run: str) -> Applied:
         at = Checkout(places, places.git(root).with_locks(lock))
         finished = _finish(at, run)
         files = _apply(at, tree, run, theirs)
-        return Applied(tuple(dict.fromkeys((*finished, *files))))
+        return ApplyResult(tuple(dict.fromkeys((*finished, *files))))
 
 
-def undo_apply(places: Places, tree: Tree, run: str) -> Applied:
+def undo_apply(places: DataLayout, tree: Tree, run: str) -> ApplyResult:
     """Undo the last application; refuse, by name, files that were edited since."""
     root = find_root(Path(tree.repository))
     with places.lock(root) as lock:
         at = Checkout(places, places.git(root).with_locks(lock))
         cut_off = read_journal(at)
         if cut_off is None:
-            return Applied(_undo(at, run))
+            return ApplyResult(_undo(at, run))
         _require_same(cut_off, run)
         back = cut_off if cut_off.way == "undo" else turn_back(at, _add_undo_target(at.git, cut_off))
-        return Applied(_conclude(at, back))
+        return ApplyResult(_conclude(at, back))
 
 
 def _apply(at: Checkout, tree: Tree, run: str, theirs: str) -> tuple[str, ...]:
@@ -93,7 +93,7 @@ def _apply(at: Checkout, tree: Tree, run: str, theirs: str) -> tuple[str, ...]:
     last = _last_note(git, run)
     base = last.brought if last and last.done else files_of(git, tree.commit)
     require_true_objects(git, base, theirs)
-    ours = PrivateIndex(git, at.places.private_folder(git.where)).follow(basis=Basis())[0].tree
+    ours = PrivateIndex(git, at.places.private_folder(git.where)).follow(basis=ComparisonBasis())[0].tree
     found = merge_three_way(git, base, ours, theirs)
     _refuse_own_edits(git, (base, ours, theirs), last)
     if found.files:
@@ -123,7 +123,7 @@ def _undo(at: Checkout, run: str) -> tuple[str, ...]:
     last = _last_note(git, run)
     if last is None:
         raise NotFound(f"nothing of {run} was applied to {git.where}", next_step=f"handrail diff {run}")
-    now = PrivateIndex(git, at.places.private_folder(git.where)).follow(basis=Basis())[0].tree
+    now = PrivateIndex(git, at.places.private_folder(git.where)).follow(basis=ComparisonBasis())[0].tree
     touched = _paths(git, last.before, last.after)
     edited = [
         path for path in touched if path in _paths(git, last.after, now) and path in _paths(git, last.before, now)
@@ -204,7 +204,7 @@ def find_applied_changes(git: Git, run: str) -> AppliedChanges | None:
     return AppliedChanges(last.brought, tuple((note.before, note.after) for note in notes))
 
 
-def _tree_to_apply(places: Places, tree: Tree, run: str, root: Path) -> str:
+def _tree_to_apply(places: DataLayout, tree: Tree, run: str, root: Path) -> str:
     """Return the tree of the current files; without the worktree that of the newest snapshot, else of the branch."""
     if Path(tree.path).is_dir() and record_of(places, Path(tree.path)) is not None:
         return current_tree(places, Path(tree.path))

@@ -17,7 +17,7 @@ from handrail.frozen import frozen
 from handrail.workspace.delivery.checkout_files import Look, draft_of, is_below_folders, is_blocked, look, put, remove
 from handrail.workspace.delivery.staged_files import list_changed_files, stage, unstage
 from handrail.workspace.git.command import Git, decode_path
-from handrail.workspace.git.data_places import Places, hash_path, read_json, write_json
+from handrail.workspace.git.data_places import DataLayout, hash_path, read_json, write_json
 
 _FOLDER = "applying"
 
@@ -51,7 +51,7 @@ class Journal:
 class Checkout:
     """The user's checkout; while its lock is held, no other process changes it for a run."""
 
-    places: Places
+    places: DataLayout
     git: Git
 
     @property
@@ -74,7 +74,7 @@ class Checkout:
         return look(self.root, change.path)
 
 
-def list_unfinished(places: Places) -> tuple[Journal, ...]:
+def list_unfinished(places: DataLayout) -> tuple[Journal, ...]:
     """List the interrupted changes of checkouts."""
     found = (_read(path) for path in sorted(_folder(places).glob("*.json")))
     return tuple(each for each in found if each is not None)
@@ -167,7 +167,7 @@ def _refuse_edited(at: Checkout, journal: Journal) -> None:
         raise WorkspaceFault(message, next_step=step, files=names)
 
 
-def _folder(places: Places) -> Path:
+def _folder(places: DataLayout) -> Path:
     return places.folder / _FOLDER
 
 

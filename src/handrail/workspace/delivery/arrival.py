@@ -9,14 +9,14 @@ from typing import TypeAlias
 
 from handrail.workspace.delivery.apply import find_applied_changes
 from handrail.workspace.git.command import Git
-from handrail.workspace.git.data_places import Places
+from handrail.workspace.git.data_places import DataLayout
 from handrail.workspace.snapshots.changes import current_tree, files_of
 
 Entry: TypeAlias = tuple[bytes, bytes]
 """Mode and object of a file."""
 Entries: TypeAlias = dict[bytes, Entry]
 _GONE: Entry = (b"000000", b"")
-_MOST_COMMITS = 5000
+_MAX_COMMITS = 5000
 
 
 def has_arrived_in_branch(git: Git, since: str, files: str, start: str, base: str) -> bool:
@@ -25,7 +25,7 @@ def has_arrived_in_branch(git: Git, since: str, files: str, start: str, base: st
     return not changes or any(_has_all(git, changes, start, branch) for branch in _branches(git, base))
 
 
-def has_arrived_applied(places: Places, git: Git, run: str, files: str, start: str) -> bool:
+def has_arrived_applied(places: DataLayout, git: Git, run: str, files: str, start: str) -> bool:
     """Whether the files of a run were applied to the checkout, and are still there or in its branch."""
     found = find_applied_changes(git, run)
     if found is None or found.brought != files:
@@ -70,7 +70,7 @@ def _entries(git: Git, old: str, new: str) -> Entries:
 
 def _history(git: Git, start: str, branch: str) -> Iterator[tuple[bytes, Entry]]:
     """Yield every file that the commits of a branch changed since a run began, as each of them left it."""
-    words = ("--raw", "-z", "--no-renames", "--no-abbrev", "-m", f"--max-count={_MOST_COMMITS}", "--format=")
+    words = ("--raw", "-z", "--no-renames", "--no-abbrev", "-m", f"--max-count={_MAX_COMMITS}", "--format=")
     known = not git.run("cat-file", "-e", f"{start}^{{commit}}", ok=(0, 1, 128)).code
     yield from _parse_raw_diff(git.out("log", *words, branch, *((f"^{start}",) if known else ()), "--"))
 

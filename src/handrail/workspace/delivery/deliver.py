@@ -10,12 +10,12 @@ from handrail.ports.workspaces import Conflict, Merged, MergeResult
 from handrail.workspace.commits.commit import write_commit
 from handrail.workspace.commits.merge_trees import is_ancestor, merge_trees
 from handrail.workspace.delivery.fast_forward import fast_forward
-from handrail.workspace.git.data_places import Places
+from handrail.workspace.git.data_places import DataLayout
 from handrail.workspace.git.repositories import branches, common_dir, find_root
 from handrail.workspace.snapshots.changes import require_true_objects
 
 
-def merge_into_base(places: Places, tree: Tree, message: str) -> MergeResult:
+def merge_into_base(places: DataLayout, tree: Tree, message: str) -> MergeResult:
     """Merge the run's branch into its base."""
     root = find_root(Path(tree.repository))
     with places.lock(common_dir(root)) as lock:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from handrail.errors import WorkspaceFault
 from handrail.model.history.trees import Tree
-from handrail.workspace.delivery.retention import Removed, remember_removed
+from handrail.workspace.delivery.retention import RemovedWorktree, remember_removed
 from handrail.workspace.git.command import Git, split
-from handrail.workspace.git.data_places import Places, safe_name
+from handrail.workspace.git.data_places import DataLayout, safe_name
 from handrail.workspace.git.repositories import branches, common_dir, find_root
 from handrail.workspace.snapshots.omitted import find_losses
 from handrail.workspace.snapshots.private_index import PrivateIndex
@@ -21,7 +21,7 @@ from handrail.workspace.worktrees.records import WorktreeRecord, admin_folders, 
 from handrail.workspace.worktrees.remove import delete_branch, forget_record, remove_worktree, set_aside, tear_down
 
 
-def require_discardable(places: Places, tree: Tree, run: str) -> None:
+def require_discardable(places: DataLayout, tree: Tree, run: str) -> None:
     """Refuse what `discard` would refuse, and say what to do; changes nothing but the repository's object store."""
     record = _find_own_record(places, tree, run)
     root, path = _repository(tree, run), Path(tree.path)
@@ -37,7 +37,7 @@ def require_discardable(places: Places, tree: Tree, run: str) -> None:
             _capture(places, tree, run, lock)
 
 
-def discard(places: Places, tree: Tree, run: str) -> str:
+def discard(places: DataLayout, tree: Tree, run: str) -> str:
     """Remove a run's worktree and branch; return the ref that preserves both."""
     require_discardable(places, tree, run)
     record = _find_own_record(places, tree, run)
@@ -61,7 +61,7 @@ def discard(places: Places, tree: Tree, run: str) -> str:
         return ref
 
 
-def set_files_aside(places: Places, tree: Tree, run: str) -> str:
+def set_files_aside(places: DataLayout, tree: Tree, run: str) -> str:
     """Give up a run's worktree without its repository; return the plain folder in which its files stay."""
     path = Path(tree.path)
     record = require_own(places, path, run)
@@ -71,7 +71,7 @@ def set_files_aside(places: Places, tree: Tree, run: str) -> str:
     return str(aside or "")
 
 
-def _find_own_record(places: Places, tree: Tree, run: str) -> WorktreeRecord | None:
+def _find_own_record(places: DataLayout, tree: Tree, run: str) -> WorktreeRecord | None:
     """Return the record of a run's worktree; None once it was discarded."""
     if not tree.owned:
         message = f"{tree.path} is the user's own checkout, which is never removed"
@@ -113,7 +113,7 @@ def _require_free_branch(git: Git, record: WorktreeRecord) -> None:
         raise WorkspaceFault(message, next_step=f"check out another branch there: git -C {place} switch -")
 
 
-def _keep(places: Places, tree: Tree, run: str, common: Path) -> str:
+def _keep(places: DataLayout, tree: Tree, run: str, common: Path) -> str:
     """Save the files of a worktree under a ref; return the ref."""
     path = Path(tree.path)
     if not is_whole(path, common):
@@ -122,7 +122,7 @@ def _keep(places: Places, tree: Tree, run: str, common: Path) -> str:
         return keep(places.git(path).with_locks(lock), _capture(places, tree, run, lock))
 
 
-def _capture(places: Places, tree: Tree, run: str, lock: int) -> State:
+def _capture(places: DataLayout, tree: Tree, run: str, lock: int) -> State:
     path = Path(tree.path)
     git = places.git(path).with_locks(lock)
     state = capture(PrivateIndex(git, places.private_folder(path)), tree, run)
@@ -140,14 +140,14 @@ def _newest_ref(git: Git, run: str) -> str:
     return run_ref(run) if git.query("rev-parse", "--verify", "-q", run_ref(run)) else ""
 
 
-def _collect_refs(git: Git, record: WorktreeRecord) -> Removed:
+def _collect_refs(git: Git, record: WorktreeRecord) -> RemovedWorktree:
     """Describe every ref that preserves something of a run, with its current commit."""
     name = safe_name(record.run)
     places = (f"{REFS}{name}", f"{REFS}kept/{name}/", f"{REFS}applied/{name}")
     rows = split(git.out("for-each-ref", "--format=%(refname)%00%(objectname)%00", *places))
     texts = [os.fsdecode(row).strip("\n") for row in rows]
     refs = {ref: commit for ref, commit in zip(texts[::2], texts[1::2], strict=False) if ref}
-    return Removed(
+    return RemovedWorktree(
         run=record.run,
         repository=record.repository,
         base=record.base,

@@ -13,7 +13,7 @@ from typing import cast
 from handrail.errors import WorkspaceFault
 from handrail.frozen import frozen
 from handrail.workspace.git.command import Git, decode_path, split
-from handrail.workspace.git.data_places import Places, read_json, write_json
+from handrail.workspace.git.data_places import DataLayout, read_json, write_json
 from handrail.workspace.git.folder_users import clear_stale_locks
 from handrail.workspace.git.repositories import Branch, head
 
@@ -40,7 +40,7 @@ class _File:
     new: str
 
 
-def fast_forward(places: Places, base: Branch, new: str, *, merge: str) -> None:
+def fast_forward(places: DataLayout, base: Branch, new: str, *, merge: str) -> None:
     """Move a branch and its checkout to a commit that descends from it; `merge` is the command for a person."""
     root = Path(base.worktree)
     with places.lock(root) as lock:

@@ -10,9 +10,9 @@ from handrail.ports.delivery import Leftover, Life, Retention
 from handrail.workspace.commits.is_merged import has_arrived
 from handrail.workspace.delivery.arrival import has_arrived_applied, has_arrived_in_branch
 from handrail.workspace.delivery.discard import discard, require_discardable
-from handrail.workspace.delivery.retention import Removed, list_removed, remember_removed
+from handrail.workspace.delivery.retention import RemovedWorktree, list_removed, remember_removed
 from handrail.workspace.git.command import Git
-from handrail.workspace.git.data_places import Places, try_lock
+from handrail.workspace.git.data_places import DataLayout, try_lock
 from handrail.workspace.git.folder_users import list_processes_in
 from handrail.workspace.git.repositories import branches, common_dir, find_root
 from handrail.workspace.snapshots.changes import files_of
@@ -27,7 +27,7 @@ _DAY = 86_400.0
 
 
 def survey(
-    places: Places, life: Callable[[str], Life], repositories: Iterable[str], retention: Retention
+    places: DataLayout, life: Callable[[str], Life], repositories: Iterable[str], retention: Retention
 ) -> tuple[Leftover, ...]:
     """List what is left of runs, in the repositories of all worktrees and in the given ones."""
     records, removed = list_records(places), list_removed(places)
@@ -43,7 +43,7 @@ def survey(
     return (*found, *_locks(places))
 
 
-def clean(places: Places, leftovers: Iterable[Leftover]) -> tuple[str, ...]:
+def clean(places: DataLayout, leftovers: Iterable[Leftover]) -> tuple[str, ...]:
     """Remove what may be removed; return the refs that preserve its content."""
     return tuple(ref for one in leftovers if not one.reasons for ref in _remove_leftover(places, one) if ref)
 
@@ -54,7 +54,7 @@ def size_of(folder: Path) -> int:
     return sum(path.lstat().st_blocks * 512 for path in paths if os.path.lexists(path))
 
 
-def _remove_leftover(places: Places, one: Leftover) -> list[str]:
+def _remove_leftover(places: DataLayout, one: Leftover) -> list[str]:
     match one.kind:
         case "worktree":
             record = next((record for record in list_records(places) if record.path == one.name), None)
@@ -72,7 +72,7 @@ def _remove_leftover(places: Places, one: Leftover) -> list[str]:
     return []
 
 
-def _delete_ref(places: Places, one: Leftover) -> None:
+def _delete_ref(places: DataLayout, one: Leftover) -> None:
     """Delete a ref of a run whose work has arrived, if it has not changed since the worktree was removed."""
     known = next((each for each in list_removed(places) if one.name in each.refs and each.run == one.run), None)
     if known is None or known.repository != one.repository:
@@ -84,7 +84,7 @@ def _delete_ref(places: Places, one: Leftover) -> None:
         remember_removed(places, common, known.drop_ref(one.name))
 
 
-def _worktree(places: Places, record: WorktreeRecord, life: Life) -> Leftover:
+def _worktree(places: DataLayout, record: WorktreeRecord, life: Life) -> Leftover:
     path = Path(record.path)
     reasons = [_LIVES[life]] if life != "over" else []
     try:
@@ -101,7 +101,7 @@ def _worktree(places: Places, record: WorktreeRecord, life: Life) -> Leftover:
     )
 
 
-def _worktree_reasons(places: Places, record: WorktreeRecord) -> list[str]:
+def _worktree_reasons(places: DataLayout, record: WorktreeRecord) -> list[str]:
     path, root = Path(record.path), find_root(Path(record.repository))
     git = places.git(root)
     require_discardable(places, record.tree(), record.run)
@@ -113,7 +113,7 @@ def _worktree_reasons(places: Places, record: WorktreeRecord) -> list[str]:
     return reasons
 
 
-def _find_unsaved(places: Places, git: Git, record: WorktreeRecord) -> list[str]:
+def _find_unsaved(places: DataLayout, git: Git, record: WorktreeRecord) -> list[str]:
     files = _files(places, Path(record.path))
     committed = files.head and git.line("rev-parse", f"{files.head}^{{tree}}") == files.tree
     lost = list(find_losses(files.omitted))
@@ -123,7 +123,7 @@ def _find_unsaved(places: Places, git: Git, record: WorktreeRecord) -> list[str]
     return lost if applied else ["uncommitted changes", *lost]
 
 
-def _files(places: Places, path: Path) -> Files:
+def _files(places: DataLayout, path: Path) -> Files:
     with places.lock(path) as lock:
         return PrivateIndex(places.git(path).with_locks(lock), places.private_folder(path)).follow()[0]
 
@@ -144,7 +144,7 @@ def _find_unmerged(git: Git, record: WorktreeRecord) -> list[str]:
     return [f"{record.branch} has commits that {record.base} does not have"]
 
 
-def _refs(git: Git, kept: dict[str, Removed], retention: Retention) -> list[Leftover]:
+def _refs(git: Git, kept: dict[str, RemovedWorktree], retention: Retention) -> list[Leftover]:
     listing = git.line("for-each-ref", "--format=%(refname) %(objectname)", REFS).splitlines()
     found: list[Leftover] = []
     for ref, _, commit in (line.partition(" ") for line in listing):
@@ -159,7 +159,9 @@ def _refs(git: Git, kept: dict[str, Removed], retention: Retention) -> list[Left
     return found
 
 
-def _ref_reasons(git: Git, ref: tuple[str, str], removed: Removed | None, retention: Retention) -> tuple[str, ...]:
+def _ref_reasons(
+    git: Git, ref: tuple[str, str], removed: RemovedWorktree | None, retention: Retention
+) -> tuple[str, ...]:
     """Return why a ref stays: it goes once its worktree has been gone for some time, and its work is somewhere else."""
     name, commit = ref
     if removed is None or removed.refs[name] != commit:
@@ -186,7 +188,7 @@ def _branch(git: Git, run: str, branch: str) -> Leftover:
     return Leftover(kind="branch", run=run, name=branch, repository=str(git.where), reasons=tuple(reasons))
 
 
-def _locks(places: Places) -> list[Leftover]:
+def _locks(places: DataLayout) -> list[Leftover]:
     found: list[Leftover] = []
     for path in sorted(places.locks.glob("*.lock")):
         file = try_lock(path)

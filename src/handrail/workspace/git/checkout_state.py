@@ -8,7 +8,7 @@ from handrail.workspace.git.repositories import common_dir, find_root, git_dir
 _REF = "ref: "
 _BRANCHES = "refs/heads/"
 _HEX = frozenset("0123456789abcdef")
-LONGEST = 1024
+MAX_LENGTH = 1024
 """The longest name or path that is recorded, in characters."""
 
 
@@ -23,7 +23,7 @@ def observe_checkout(folder: Path) -> dict[str, str]:
         seen = {"root": str(root), "repository": str(shared), **_head(git_dir(root), shared)}
     except (WorkspaceFault, OSError, ValueError):
         return {}
-    return {name: value for name, value in seen.items() if value and len(value) <= LONGEST and value.isprintable()}
+    return {name: value for name, value in seen.items() if value and len(value) <= MAX_LENGTH and value.isprintable()}
 
 
 def _head(own: Path, shared: Path) -> dict[str, str]:

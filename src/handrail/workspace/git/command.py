@@ -28,13 +28,13 @@ _PASSED = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "USER", "LOGNAME", "SSH_
 _SYSTEM = ("GIT_CONFIG_NOSYSTEM",)
 """Passed on where the user's own settings are read: it decides whether those of the machine count."""
 _NAME, _EMAIL = "Handrail", "handrail@localhost"
-_LONGEST = 1800.0
+_MAX_SECONDS = 1800.0
 _LACKING = ("invalid object ", "unable to read sha1 file", "missing blob", "unable to read ", "could not fetch ")
 """How git reports a missing object."""
 
 
 @frozen
-class Ran:
+class GitResult:
     """The result of a git command."""
 
     code: int
@@ -51,7 +51,7 @@ class Identity:
 
 
 @frozen
-class View:
+class GitFolders:
     """The folders that git is given instead of searching for them."""
 
     folder: Path
@@ -81,7 +81,7 @@ class _Prompt(subprocess.Popen[bytes]):
 
 
 @frozen
-class UnderWay:
+class GitProcess:
     """A command that was started."""
 
     process: _Prompt
@@ -89,14 +89,14 @@ class UnderWay:
     words: tuple[str, ...]
     stdin: bytes
 
-    def wait(self, ok: tuple[int, ...] = (0,)) -> Ran:
+    def wait(self, ok: tuple[int, ...] = (0,)) -> GitResult:
         """Wait for its end; an unexpected exit code is a fault."""
         try:
-            out, err = self.process.communicate(self.stdin or None, _LONGEST)
+            out, err = self.process.communicate(self.stdin or None, _MAX_SECONDS)
         except subprocess.TimeoutExpired as error:
-            message = f"`git {self.words[0]}` in {self.where} did not finish within {_LONGEST / 60:.0f} minutes"
+            message = f"`git {self.words[0]}` in {self.where} did not finish within {_MAX_SECONDS / 60:.0f} minutes"
             raise WorkspaceFault(message, next_step="check whether a filter of the repository hangs") from error
-        ran = Ran(self.process.returncode, out, err.decode(errors="backslashreplace"))
+        ran = GitResult(self.process.returncode, out, err.decode(errors="backslashreplace"))
         if ran.code not in ok:
             raise _command_error(self.where, self.words, ran)
         return ran
@@ -107,7 +107,7 @@ class Git:
     """Git in one folder, which must be a repository or worktree itself: its parents are never searched."""
 
     where: Path
-    view: View | None = None
+    view: GitFolders | None = None
     """Without a view git reads the settings of the repository: only `git config` and `git init` may run like that."""
     own: Path | None = None
     """The git folder, where there is no view."""
@@ -120,19 +120,19 @@ class Git:
     """Additional configuration in the form of `-c`."""
 
     @property
-    def active_view(self) -> View:
+    def active_view(self) -> GitFolders:
         """The view, where one is required."""
         if self.view is None:
             raise WorkspaceFault(f"there is no view of {self.where}", next_step="this is a bug: please report it")
         return self.view
 
-    def run(self, *words: str, stdin: bytes = b"", ok: tuple[int, ...] = (0,)) -> Ran:
+    def run(self, *words: str, stdin: bytes = b"", ok: tuple[int, ...] = (0,)) -> GitResult:
         """Run a command; an unexpected exit code is a fault."""
         with self.start(*words, stdin=stdin) as under_way:
             return under_way.wait(ok)
 
     @contextmanager
-    def start(self, *words: str, stdin: bytes = b"") -> Generator[UnderWay]:
+    def start(self, *words: str, stdin: bytes = b"") -> Generator[GitProcess]:
         """Start a command, and kill it if it is still running when the context is left."""
         # The user's git, as found on their PATH.
         argv = ["git", *_FLAGS, *(word for one in self.settings for word in ("-c", one)), *words]
@@ -149,7 +149,7 @@ class Git:
             raise WorkspaceFault(message, next_step="check the folder's permissions") from error
         with git:
             try:
-                yield UnderWay(git, self.where, words, stdin)
+                yield GitProcess(git, self.where, words, stdin)
             finally:
                 if git.returncode is None:
                     git.kill()
@@ -249,7 +249,7 @@ def _start_error(where: Path) -> WorkspaceFault:
     return WorkspaceFault("git is not installed, or not on PATH", next_step="install git 2.38 or newer")
 
 
-def _command_error(where: Path, words: tuple[str, ...], ran: Ran) -> WorkspaceFault:
+def _command_error(where: Path, words: tuple[str, ...], ran: GitResult) -> WorkspaceFault:
     lines = [line.strip() for line in ran.err.splitlines() if line.strip()]
     telling = [line for line in lines if line.startswith(("fatal:", "error:"))] or lines[-1:]
     reason = telling[0].partition(": ")[2] or telling[0] if telling else _ending(ran.code)

@@ -25,12 +25,12 @@ RECORDS = "recorded"
 KNOWN_PATTERNS = "patterns"
 """The name of the file with the sparse patterns with which a worktree of ours was made."""
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*")
-_PATIENCE = 600.0
+_TIMEOUT = 600.0
 _MOMENT = 0.005
 
 
 @frozen
-class Places:
+class DataLayout:
     """The layout of the data folder."""
 
     folder: Path
@@ -138,10 +138,10 @@ def replace_file(path: Path, data: bytes) -> None:
 
 
 def _take(path: Path, what: Path) -> int:
-    until = time.monotonic() + _PATIENCE
+    until = time.monotonic() + _TIMEOUT
     while (file := try_lock(path)) is None:
         if time.monotonic() > until:
-            message = f"another process has been working on {what} for {_PATIENCE / 60:.0f} minutes"
+            message = f"another process has been working on {what} for {_TIMEOUT / 60:.0f} minutes"
             raise WorkspaceFault(message, next_step="stop it, or wait for it, then try again")
         time.sleep(_MOMENT)
     return file

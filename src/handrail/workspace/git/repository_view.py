@@ -21,7 +21,7 @@ from typing import cast
 
 from handrail.errors import WorkspaceFault
 from handrail.frozen import frozen
-from handrail.workspace.git.command import Git, View
+from handrail.workspace.git.command import Git, GitFolders
 from handrail.workspace.git.repositories import common_of, git_dir, is_entry_of, read_git_dir
 
 CONFIG, SOURCES = "config", "sources.json"
@@ -41,11 +41,11 @@ _DATA = re.compile(
 _USERS_OWN = re.compile(r"(filter|lfs)\..*", re.DOTALL)
 """Settings that only the user's own configuration may define."""
 _OWN_SCOPES = ("system", "global")
-_LONGEST = 16 << 20
+_MAX_LENGTH = 16 << 20
 
 
 @frozen
-class Setting:
+class GitSetting:
     """One entry of git's configuration."""
 
     scope: str
@@ -54,39 +54,39 @@ class Setting:
     value: str
 
 
-def open_view(root: Path, folder: Path, *, fixed: bool = False) -> View:
+def open_view(root: Path, folder: Path, *, fixed: bool = False) -> GitFolders:
     """Return the view of a checkout, made in a folder of ours; a fixed one is never updated."""
     if fixed:
         _require_entry_of(root, read_git_dir(root).resolve())
     own = git_dir(root).resolve()
-    view = View(folder, own, common_of(own))
+    view = GitFolders(folder, own, common_of(own))
     if not _is_current(view, fixed=fixed):
         make_view(view, read_settings(root, own))
     return view
 
 
-def copy_view(given: View, root: Path, folder: Path) -> View:
+def copy_view(given: GitFolders, root: Path, folder: Path) -> GitFolders:
     """Make the view of a new worktree from that of the checkout it is made from."""
     own = git_dir(root).resolve()
-    view = View(folder, own, common_of(own))
+    view = GitFolders(folder, own, common_of(own))
     _install(view, lambda draft: _copy_files(given.folder, draft, folder))
     return view
 
 
-def make_view(view: View, settings: Iterable[Setting]) -> None:
+def make_view(view: GitFolders, settings: Iterable[GitSetting]) -> None:
     """Write a view from scratch."""
     known = tuple(settings)
     _install(view, lambda draft: _fill(view, draft, known))
 
 
-def read_settings(root: Path, own: Path) -> tuple[Setting, ...]:
+def read_settings(root: Path, own: Path) -> tuple[GitSetting, ...]:
     """List git's configuration in a checkout; reading it starts nothing."""
     words = ("config", "-z", "--list", "--show-scope", "--show-origin")
     fields = os.fsdecode(Git(root, own=own).out(*words)).split("\0")
     rows = zip(fields[::3], fields[1::3], fields[2::3], strict=False)
     pairs = ((scope, origin, *entry.partition("\n")) for scope, origin, entry in rows)
     # A key without a value means true.
-    return tuple(Setting(scope, origin, key, value if told else "true") for scope, origin, key, told, value in pairs)
+    return tuple(GitSetting(scope, origin, key, value if told else "true") for scope, origin, key, told, value in pairs)
 
 
 def _require_entry_of(root: Path, own: Path) -> None:
@@ -108,7 +108,7 @@ def find_remote(root: Path, branch: str) -> str:
     return next((name for name in wished if name in known), "")
 
 
-def _is_current(view: View, *, fixed: bool) -> bool:
+def _is_current(view: GitFolders, *, fixed: bool) -> bool:
     try:
         linked = (view.folder / "refs").readlink()
     except OSError:
@@ -140,7 +140,7 @@ def _stamp(path: str) -> list[int]:
     return [found.st_mtime_ns, found.st_size, found.st_ino]
 
 
-def _install(view: View, fill: Callable[[Path], None]) -> None:
+def _install(view: GitFolders, fill: Callable[[Path], None]) -> None:
     """Install a view atomically: another process may be using the existing one."""
     view.folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _lock_view(view.folder):
@@ -178,7 +178,7 @@ def _exchange(draft: Path, folder: Path) -> None:
                 path.replace(folder / path.relative_to(draft))
 
 
-def _fill(view: View, draft: Path, settings: tuple[Setting, ...]) -> None:
+def _fill(view: GitFolders, draft: Path, settings: tuple[GitSetting, ...]) -> None:
     named = {each.key: each.value for each in settings if each.scope in _OWN_SCOPES}
     ignore = _path(named.get("core.excludesfile")) or _default("ignore")
     attributes = _path(named.get("core.attributesfile")) or _default("attributes")
@@ -206,12 +206,12 @@ def _copy(source: Path, target: Path) -> None:
     try:
         descriptor = os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as file:
-            target.write_bytes(file.read(_LONGEST))
+            target.write_bytes(file.read(_MAX_LENGTH))
     except OSError:
         target.write_bytes(b"")
 
 
-def _config_files(view: View) -> Iterator[Path]:
+def _config_files(view: GitFolders) -> Iterator[Path]:
     """Yield the files in which git looks for settings."""
     yield from (view.common / "config", view.own / "config.worktree", Path("/etc/gitconfig"))
     yield from (Path.home() / ".gitconfig", _default("config"), view.common / "logs", view.common / "shallow")
@@ -226,7 +226,7 @@ def _path(value: str | None) -> Path | None:
     return Path(value).expanduser() if value else None
 
 
-def _config(view: View, settings: tuple[Setting, ...]) -> str:
+def _config(view: GitFolders, settings: tuple[GitSetting, ...]) -> str:
     kept = [each for each in settings if _DATA.fullmatch(each.key)]
     kept += [each for each in settings if each.scope in _OWN_SCOPES and _USERS_OWN.fullmatch(each.key)]
     chosen = [(each.key, each.value) for each in kept if each.key != "lfs.storage"]
@@ -234,7 +234,7 @@ def _config(view: View, settings: tuple[Setting, ...]) -> str:
     return "".join(_line(key, value) for key, value in chosen)
 
 
-def _base_settings(view: View, found: dict[str, str]) -> Iterator[tuple[str, str]]:
+def _base_settings(view: GitFolders, found: dict[str, str]) -> Iterator[tuple[str, str]]:
     extended = any(key.startswith("extensions.") and _DATA.fullmatch(key) for key in found)
     partial = any(key == "extensions.partialclone" or key.endswith(".promisor") for key in found)
     yield from (("core.repositoryformatversion", "1" if extended else "0"), ("core.bare", "false"))

@@ -12,7 +12,7 @@ from handrail.frozen import frozen
 from handrail.model.history.trees import Tree
 from handrail.ports.workspaces import FileChange
 from handrail.workspace.git.command import Git, decode_path
-from handrail.workspace.git.data_places import Places
+from handrail.workspace.git.data_places import DataLayout
 from handrail.workspace.git.repositories import commit_of
 from handrail.workspace.snapshots.omitted import cache_names
 from handrail.workspace.snapshots.private_index import PrivateIndex
@@ -39,19 +39,19 @@ def files_of(git: Git, name: str) -> str:
     return _side(git, name).tree
 
 
-def current_tree(places: Places, path: Path) -> str:
+def current_tree(places: DataLayout, path: Path) -> str:
     """Return the tree of the current files of a worktree."""
     return _current_side(places, path).tree
 
 
-def changes(places: Places, tree: Tree, since: str, until: str | None) -> tuple[FileChange, ...]:
+def changes(places: DataLayout, tree: Tree, since: str, until: str | None) -> tuple[FileChange, ...]:
     """List the files that differ, and the nested repositories in which some do."""
     old, new = _load_sides(places, tree, since, until)
     words = ("diff-tree", "-r", "-z", "--raw", "--numstat", *_PLAIN, old.tree, new.tree)
     return (*_parse_changes(_git(places, tree).out(*words)), *_repository_changes(old, new))
 
 
-def list_ignored(places: Places, tree: Tree, below: tuple[str, ...]) -> tuple[str, ...]:
+def list_ignored(places: DataLayout, tree: Tree, below: tuple[str, ...]) -> tuple[str, ...]:
     """List the files below some paths that are skipped as ignored, and the new caches there, each as one entry."""
     path = Path(tree.path)
     with places.lock(path) as lock:
@@ -86,7 +86,7 @@ def _repository_changes(old: _Side, new: _Side) -> tuple[FileChange, ...]:
     return tuple(FileChange(each.rpartition(" ")[0], "repository") for each in changed)
 
 
-def diff(places: Places, tree: Tree, since: str, until: str | None, *, stat: bool) -> str:
+def diff(places: DataLayout, tree: Tree, since: str, until: str | None, *, stat: bool) -> str:
     """Return the difference as a patch, or as a summary with counted lines."""
     old, new = _load_sides(places, tree, since, until)
     require_true_objects(_git(places, tree), old.tree, new.tree)
@@ -94,7 +94,7 @@ def diff(places: Places, tree: Tree, since: str, until: str | None, *, stat: boo
     return decode_path(_git(places, tree).out("diff-tree", "-r", *form, *_PLAIN, old.tree, new.tree))
 
 
-def readable_diff(places: Places, tree: Tree, since: str, until: str) -> str:
+def readable_diff(places: DataLayout, tree: Tree, since: str, until: str) -> str:
     """Return the difference for readers, without the contents of binary files and the names of objects."""
     old, new = _load_sides(places, tree, since, until)
     require_true_objects(_git(places, tree), old.tree, new.tree)
@@ -145,7 +145,7 @@ def _name_of(kind: str, content: bytes, digits: int) -> str:
     return (hashlib.sha256(data) if digits == 64 else hashlib.sha1(data, usedforsecurity=False)).hexdigest()
 
 
-def _load_sides(places: Places, tree: Tree, since: str, until: str | None) -> tuple[_Side, _Side]:
+def _load_sides(places: DataLayout, tree: Tree, since: str, until: str | None) -> tuple[_Side, _Side]:
     git = _git(places, tree)
     new = _current_side(places, Path(tree.path)) if until is None else _side(git, until)
     return _side(git, since), new
@@ -157,13 +157,13 @@ def _side(git: Git, name: str) -> _Side:
     return _Side(state.work, state.nested) if state else _Side(git.line("rev-parse", f"{commit}^{{tree}}"))
 
 
-def _current_side(places: Places, path: Path) -> _Side:
+def _current_side(places: DataLayout, path: Path) -> _Side:
     with places.lock(path) as lock:
         files = PrivateIndex(places.git(path).with_locks(lock), places.private_folder(path)).follow()[0]
     return _Side(files.tree, files.nested)
 
 
-def _git(places: Places, tree: Tree) -> Git:
+def _git(places: DataLayout, tree: Tree) -> Git:
     """Return git in the worktree, or in the repository when the worktree itself is gone."""
     path = Path(tree.path)
     return places.git(path if (path / ".git").exists() else Path(tree.repository)).without_index()

@@ -17,7 +17,7 @@ _PATH_AT = {"1": 8, "u": 10}
 
 
 @frozen
-class Seen:
+class FileStatus:
     """Files that differ, grouped by how."""
 
     head: str
@@ -37,9 +37,9 @@ class Seen:
         return any(is_rule_file(path) for paths in found for path in paths)
 
 
-def read_status(listing: bytes, where: Path) -> Seen:
+def read_status(listing: bytes, where: Path) -> FileStatus:
     """Parse what the command `STATUS` printed in a worktree."""
-    seen = Seen("", [], [], [], [], [], [], [])
+    seen = FileStatus("", [], [], [], [], [], [], [])
     head = ""
     for entry in split(listing):
         if entry.startswith(b"# branch.oid "):
@@ -53,7 +53,7 @@ def read_status(listing: bytes, where: Path) -> Seen:
     return replace(seen, head="" if head == "(initial)" else head)
 
 
-def _note(entry: bytes, seen: Seen, where: Path) -> None:
+def _note(entry: bytes, seen: FileStatus, where: Path) -> None:
     kind = entry[:1].decode()
     fields = entry.split(b" ", _PATH_AT[kind])
     path, state = fields[-1], fields[1]

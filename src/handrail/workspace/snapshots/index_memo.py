@@ -13,7 +13,7 @@ _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 @frozen
-class Basis:
+class ComparisonBasis:
     """The snapshot on which a step began, with which files are compared; an empty one means the rules on disk."""
 
     rules: str = ""
@@ -21,7 +21,7 @@ class Basis:
 
 
 @frozen
-class Memo:
+class IndexMemo:
     """What was seen at the last check."""
 
     signature: list[int]
@@ -35,7 +35,7 @@ class Memo:
     hidden: dict[str, str] | None = None
     """Rule files that are ignored themselves, and those of git's own folder, with their digests."""
 
-    def has_other_rules(self, basis: Basis) -> bool:
+    def has_other_rules(self, basis: ComparisonBasis) -> bool:
         """Whether a basis has other rules than those of the last check."""
         return (self.basis or {}).get("rules", "") != basis.rules
 
@@ -51,14 +51,14 @@ class MemoFile:
         """The id of the current boot; empty where the machine does not provide it."""
         return _boot()
 
-    def read(self) -> Memo | None:
+    def read(self) -> IndexMemo | None:
         """Return what is remembered."""
         found = read_json(self.folder / _MEMO)
         if not isinstance(found, dict) or "hidden" not in found:
             return None
-        return Memo(**cast("dict[str, Any]", found))
+        return IndexMemo(**cast("dict[str, Any]", found))
 
-    def write(self, memo: Memo) -> None:
+    def write(self, memo: IndexMemo) -> None:
         """Replace what is remembered."""
         write_json(self.folder / _MEMO, asdict(memo), durable=not self.boot)
 

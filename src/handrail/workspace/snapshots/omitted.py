@@ -15,7 +15,7 @@ from handrail.workspace.git.data_places import copy_file, hash_path
 from handrail.workspace.git.repository_view import copy_view
 from handrail.workspace.snapshots.rules import IGNORE_FILE, read_plain
 
-_MOST_FOLDERS = 128
+_MAX_FOLDERS = 128
 _GITLINK = b"\x00\x00\xe0\x00"
 """The mode of a nested repository in an index."""
 _MARKS = (
@@ -33,7 +33,7 @@ _LOOK = ("status", "--porcelain=v2", "-z", "--no-renames", "--untracked-files=al
 
 
 @frozen
-class LeftOut:
+class OmittedFolders:
     """Folders of which a snapshot holds nothing, each with a trailing slash."""
 
     nested: list[bytes]
@@ -41,7 +41,7 @@ class LeftOut:
     caches: list[bytes]
 
 
-def describe_omitted(git: Git, found: LeftOut, folder: Path) -> tuple[str, ...]:
+def describe_omitted(git: Git, found: OmittedFolders, folder: Path) -> tuple[str, ...]:
     """Describe what is left out, for people; `git` has our index, and the folder is ours."""
     texts = [f"{decode_path(path)}: a repository of its own" for path in found.nested]
     texts += [f"{decode_path(path)}: changes inside a submodule" for path in list_dirty_repositories(git, folder)]
@@ -181,7 +181,7 @@ def _can_be_empty(where: Path) -> bool:
             inside = list(os.scandir(folders.pop()))
         except OSError:
             return True
-        if seen > _MOST_FOLDERS or not inside:
+        if seen > _MAX_FOLDERS or not inside:
             return True
         folders += [each.path for each in inside if each.is_dir(follow_symlinks=False) and each.name != ".git"]
     return False

@@ -18,9 +18,9 @@ from handrail.late_import import late_import
 from handrail.workspace.git.command import Git, split
 from handrail.workspace.git.data_places import KNOWN_PATTERNS, copy_file, replace_file
 from handrail.workspace.snapshots import omitted
-from handrail.workspace.snapshots.file_status import STATUS, Seen, read_status
-from handrail.workspace.snapshots.index_memo import Basis, Memo, MemoFile, signature_of
-from handrail.workspace.snapshots.rules import KeptRules
+from handrail.workspace.snapshots.file_status import STATUS, FileStatus, read_status
+from handrail.workspace.snapshots.index_memo import ComparisonBasis, IndexMemo, MemoFile, signature_of
+from handrail.workspace.snapshots.rules import SnapshotRules
 
 if TYPE_CHECKING:
     from handrail.workspace.snapshots import sparse_files
@@ -48,7 +48,7 @@ class Files:
 
 
 @frozen
-class Staged:
+class StagedIndex:
     """The real index: a tree of its merged entries, and the list of the others."""
 
     tree: str
@@ -73,9 +73,11 @@ class PrivateIndex:
         self.plain = git
         """Git with the real index."""
         self._real = self.own / "index"
-        self._rules = KeptRules(self.git, folder)
+        self._rules = SnapshotRules(self.git, folder)
 
-    def follow(self, held: Callable[[], str] = lambda: "", basis: Basis | None = None) -> tuple[Files, Staged]:
+    def follow(
+        self, held: Callable[[], str] = lambda: "", basis: ComparisonBasis | None = None
+    ) -> tuple[Files, StagedIndex]:
         """Update it to the current files, and return them together with the real index.
 
         `held` returns a tree that a ref preserves: where the files still match it, git need not write it. Without a
@@ -83,7 +85,7 @@ class PrivateIndex:
         """
         signature = signature_of(self._real)
         memo = self._start()
-        chosen = basis or Basis(**memo.basis or {})
+        chosen = basis or ComparisonBasis(**memo.basis or {})
         self._rules.pin(chosen.rules)
         staged, forced = self._take_staged(memo, signature)
         if chosen.work and (memo.hidden is None or memo.has_other_rules(chosen)):
@@ -100,13 +102,17 @@ class PrivateIndex:
         now = replace(now, staged=kept_tree, tree=tree, rules=rules)
         if now != memo:
             self._memo.write(now)
-        left_out = omitted.describe_omitted(self.git, omitted.LeftOut(seen.nested, empty, seen.caches), self._folder)
+        left_out = omitted.describe_omitted(
+            self.git, omitted.OmittedFolders(seen.nested, empty, seen.caches), self._folder
+        )
         nested = omitted.stamps(self._git.where, left_out)
         return Files(tree, seen.head, left_out, nested, rules, chosen.rules or rules), staged
 
-    def _look_by_rules(self, memo: Memo, now: Memo, seen: Seen, staged: Staged) -> tuple[Seen, str, bool]:
+    def _look_by_rules(
+        self, memo: IndexMemo, now: IndexMemo, seen: FileStatus, staged: StagedIndex
+    ) -> tuple[FileStatus, str, bool]:
         """Update by the rules of the basis; return what was seen, the files' own rules, and whether it changed."""
-        basis = Basis(**now.basis or {})
+        basis = ComparisonBasis(**now.basis or {})
         touched = seen.has_rules() or now.hidden != memo.hidden
         if basis.rules and (touched or basis.rules != memo.rules):
             seen = self._apply_rules(seen, basis)
@@ -132,11 +138,11 @@ class PrivateIndex:
         """Forget everything about the files except the index itself and the basis."""
         memo = self._memo.read()
         if memo is not None:
-            self._memo.write(Memo([], "", basis=memo.basis))
+            self._memo.write(IndexMemo([], "", basis=memo.basis))
 
-    def rebase(self, basis: Basis) -> None:
+    def rebase(self, basis: ComparisonBasis) -> None:
         """Use another basis from now on."""
-        self._memo.write(Memo([], "", basis=asdict(basis)))
+        self._memo.write(IndexMemo([], "", basis=asdict(basis)))
 
     def begin(self) -> None:
         """Start with an empty index, for files that are about to be written through it."""
@@ -176,18 +182,18 @@ class PrivateIndex:
         """Make git convert files by the rules of a snapshot, or by those on disk where none is named."""
         self._rules.pin(rules)
 
-    def _start(self) -> Memo:
+    def _start(self) -> IndexMemo:
         (self._folder / f"{INDEX}.lock").unlink(missing_ok=True)
         memo = self._memo.read()
         if self.path.exists() and self._memo.is_trusted():
-            return memo or Memo([], "")
+            return memo or IndexMemo([], "")
         # The private index is missing or from before a reboot: it starts from the real one.
         self._memo.distrust()
         omitted.copy_index(self.git, self._real)
         self._memo.trust()
-        return Memo([], "", basis=memo.basis if memo else None)
+        return IndexMemo([], "", basis=memo.basis if memo else None)
 
-    def _apply_rules(self, seen: Seen, basis: Basis) -> Seen:
+    def _apply_rules(self, seen: FileStatus, basis: ComparisonBasis) -> FileStatus:
         """Replace the untracked files by those that are untracked by the rules of the basis."""
         found = split(self.git.out("ls-files", "-z", "--others", *self._rules.exclude_options(basis.rules)))
         files = [path for path in found if not path.endswith(b"/")]
@@ -197,7 +203,7 @@ class PrivateIndex:
         nested = [path for path in found if path.endswith(b"/")]
         return replace(seen, untracked=files, nested=nested, caches=caches)
 
-    def _take_up(self, seen: Seen) -> bool:
+    def _take_up(self, seen: FileStatus) -> bool:
         """Add what changed to the index; return whether anything did."""
         if not (seen.gone or seen.changed or seen.untracked):
             return False
@@ -213,10 +219,10 @@ class PrivateIndex:
     def _drop(self, paths: list[bytes]) -> None:
         self.git.out("update-index", "-z", "--index-info", stdin=b"".join(_GONE + path + b"\0" for path in paths))
 
-    def _take_staged(self, memo: Memo, signature: list[int]) -> tuple[Staged, list[bytes]]:
+    def _take_staged(self, memo: IndexMemo, signature: list[int]) -> tuple[StagedIndex, list[bytes]]:
         """Read the real index if it changed, and take over what only it has, such as ignored files."""
         if memo.staged and memo.signature == signature:
-            return Staged(memo.staged), []
+            return StagedIndex(memo.staged), []
         staged = self._read_staged()
         return staged, [*self._take_left_out(), *self._take_missing(staged.tree)]
 
@@ -231,7 +237,7 @@ class PrivateIndex:
             self.git.out("update-index", "-z", "--index-info", stdin=b"".join(lines))
         return [path for _, path in rows]
 
-    def _list_indexed_ignored(self, basis: Basis) -> list[bytes]:
+    def _list_indexed_ignored(self, basis: ComparisonBasis) -> list[bytes]:
         """List the files of the index that the rules ignore."""
         return split(self.git.out("ls-files", "-z", "--cached", "--ignored", *self._rules.exclude_options(basis.rules)))
 
@@ -248,7 +254,7 @@ class PrivateIndex:
             self.git.out("ls-files", "-z", "--cached", "--", *(f":(literal){os.fsdecode(f)}" for f in folders))
         )
 
-    def _drop_ignored(self, ignored: list[bytes], basis: Basis, staged: Staged) -> bool:
+    def _drop_ignored(self, ignored: list[bytes], basis: ComparisonBasis, staged: StagedIndex) -> bool:
         """Drop ignored files from the index, unless the basis or the real index has them."""
         if not ignored:
             return False
@@ -263,7 +269,7 @@ class PrivateIndex:
     def _paths(self, tree: str) -> list[bytes]:
         return split(self.git.out("ls-tree", "-r", "-z", "--name-only", tree))
 
-    def _read_staged(self) -> Staged:
+    def _read_staged(self) -> StagedIndex:
         copy = self._folder / _COPY
         copy.with_name(f"{_COPY}.lock").unlink(missing_ok=True)
         copy_file(self._real, copy)
@@ -271,8 +277,8 @@ class PrivateIndex:
         missing = ("--missing-ok",) if self.view.is_enabled("partial") else ()
         ran = git.run("write-tree", *missing, ok=(0, 128))
         if not ran.code:
-            return Staged(ran.out.decode().strip())
+            return StagedIndex(ran.out.decode().strip())
         unmerged = git.out("ls-files", "--unmerged", "-z")
         paths = {entry.partition(b"\t")[2] for entry in split(unmerged)}
         git.out("update-index", "-z", "--index-info", stdin=b"".join(_GONE + path + b"\0" for path in sorted(paths)))
-        return Staged(git.line("write-tree", *missing), unmerged)
+        return StagedIndex(git.line("write-tree", *missing), unmerged)

@@ -22,14 +22,14 @@ from handrail.frozen import frozen
 from handrail.model.history.trees import Tree
 from handrail.ports.workspaces import FileRange
 from handrail.workspace.git.command import split
-from handrail.workspace.git.data_places import RECORDS, Places, read_json, write_json
+from handrail.workspace.git.data_places import RECORDS, DataLayout, read_json, write_json
 from handrail.workspace.snapshots.changes import files_of
 
-MOST_FILES = 20_000
-MOST_BYTES = 1 << 30
-MOST_ENTRIES = 500_000
+MAX_FILES = 20_000
+MAX_BYTES = 1 << 30
+MAX_ENTRIES = 500_000
 """The most files and folders that are walked."""
-MOST_RECORDS = 256
+MAX_RECORDS = 256
 _PIECE = 1 << 20
 _NARROWER = "name fewer files beside `ignored: true`, or remove those that are not needed"
 
@@ -50,17 +50,17 @@ class _Found:
         return f"{stat.S_IFMT(self.seen.st_mode):o}{runs} {size}"
 
 
-def record(places: Places, tree: Tree, chosen: FileRange, known: str = "") -> str:
+def record(places: DataLayout, tree: Tree, chosen: FileRange, known: str = "") -> str:
     """Record the current files, and return the name of the record; a known one that exists is reused."""
     folder = _folder(places, tree)
     if known and (folder / f"{known}.json").exists():
         return known
     found: dict[str, str] = {}
-    room = MOST_BYTES
+    room = MAX_BYTES
     for each in _files(places, tree, chosen):
         room -= each.seen.st_size if stat.S_ISREG(each.seen.st_mode) else 0
-        if len(found) >= MOST_FILES or room < 0:
-            raise _limit_error(f"{MOST_FILES:,} files" if room >= 0 else f"{MOST_BYTES >> 20:,} MiB")
+        if len(found) >= MAX_FILES or room < 0:
+            raise _limit_error(f"{MAX_FILES:,} files" if room >= 0 else f"{MAX_BYTES >> 20:,} MiB")
         found[each.path] = _stamp(each)
     name = sha256(json.dumps(found).encode()).hexdigest()
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -69,7 +69,7 @@ def record(places: Places, tree: Tree, chosen: FileRange, known: str = "") -> st
     return name
 
 
-def list_differing(places: Places, tree: Tree, chosen: FileRange, name: str) -> tuple[str, ...]:
+def list_differing(places: DataLayout, tree: Tree, chosen: FileRange, name: str) -> tuple[str, ...]:
     """List the files that were added, changed or removed since a record was made."""
     known = read_json(_folder(places, tree) / f"{name}.json")
     if not isinstance(known, dict):
@@ -85,11 +85,11 @@ def list_differing(places: Places, tree: Tree, chosen: FileRange, name: str) -> 
     return tuple(sorted({*found, *left}))
 
 
-def _folder(places: Places, tree: Tree) -> Path:
+def _folder(places: DataLayout, tree: Tree) -> Path:
     return places.private_folder(Path(tree.path)) / RECORDS
 
 
-def _files(places: Places, tree: Tree, chosen: FileRange) -> Iterator[_Found]:
+def _files(places: DataLayout, tree: Tree, chosen: FileRange) -> Iterator[_Found]:
     path = Path(tree.path)
     git = places.git(path).without_index()
     held = set(split(git.out("ls-tree", "-r", "-z", "--name-only", files_of(git, chosen.since))))
@@ -114,8 +114,8 @@ def _walk(root: bytes, below: list[bytes]) -> Iterator[tuple[bytes, bytes, os.st
     paths = [path for path in below if not _has_link_in_path(root, path)]
     while paths:
         looked += 1
-        if looked > MOST_ENTRIES:
-            raise _limit_error(f"{MOST_ENTRIES:,} files and folders")
+        if looked > MAX_ENTRIES:
+            raise _limit_error(f"{MAX_ENTRIES:,} files and folders")
         path = paths.pop()
         full = root + b"/" + path if path else root
         try:
@@ -163,5 +163,5 @@ def _limit_error(what: str) -> WorkspaceFault:
 def _forget_oldest(folder: Path) -> None:
     """Remove records that no step is likely to need any more; a step whose record is gone is not proven."""
     known = sorted(folder.glob("*.json"), key=lambda path: path.stat().st_mtime_ns)
-    for path in known[:-MOST_RECORDS]:
+    for path in known[:-MAX_RECORDS]:
         path.unlink(missing_ok=True)

@@ -7,11 +7,11 @@ from pathlib import Path
 from handrail.errors import WorkspaceFault
 from handrail.model.history.trees import Tree
 from handrail.workspace.git.command import Git, decode_path, split
-from handrail.workspace.git.data_places import Places, read_json, write_json
+from handrail.workspace.git.data_places import DataLayout, read_json, write_json
 from handrail.workspace.git.folder_users import clear_stale_locks
 from handrail.workspace.git.repositories import git_dir
 from handrail.workspace.snapshots.heads import put_back
-from handrail.workspace.snapshots.index_memo import Basis
+from handrail.workspace.snapshots.index_memo import ComparisonBasis
 from handrail.workspace.snapshots.private_index import PrivateIndex
 from handrail.workspace.snapshots.state import State
 from handrail.workspace.snapshots.take import capture, keep, load
@@ -23,7 +23,7 @@ _NEXT = "handrail-index"
 _NOWHERE = b"0 0000000000000000000000000000000000000000\t"
 
 
-def restore(places: Places, tree: Tree, run: str, snapshot: str) -> str:
+def restore(places: DataLayout, tree: Tree, run: str, snapshot: str) -> str:
     """Restore files, index, branch and HEAD; return the ref of the state before, if anything changed."""
     if not tree.owned:
         message = f"{tree.path} is the user's own checkout, which is never overwritten"
@@ -82,7 +82,7 @@ def _restore(git: Git, private: PrivateIndex, tree: Tree, wanted: tuple[str, str
     private.path.with_name(MERGE_JOURNAL).unlink(missing_ok=True)
     put_files(git, private, target)
     put_back(git, tree, target)
-    private.rebase(Basis(target.rules, target.work) if target.rules else Basis())
+    private.rebase(ComparisonBasis(target.rules, target.work) if target.rules else ComparisonBasis())
     journal.unlink(missing_ok=True)
     return kept
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import cast
 
 from handrail.frozen import frozen
-from handrail.workspace.git.command import Git, View, split
+from handrail.workspace.git.command import Git, GitFolders, split
 from handrail.workspace.git.data_places import replace_file
 from handrail.workspace.git.repository_view import ATTRIBUTES, IGNORE, OWN_ATTRIBUTES, OWN_IGNORE
 
@@ -28,7 +28,7 @@ _CONVERTING = (
 _FRESH = b"[attr]binary -diff -merge -text\n* " + b" ".join(f"!{name}".encode() for name in _CONVERTING) + b"\n"
 _SPECIAL = re.compile(rb"([*?\[\\])")
 _BOM = b"\xef\xbb\xbf"
-_LARGEST = 1 << 20
+_MAX_BYTES = 1 << 20
 _PINNED = "ignore-rules"
 _ESCAPES = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v"}
 
@@ -57,7 +57,7 @@ def is_rule_file(path: bytes) -> bool:
 
 
 @frozen
-class KeptRules:
+class SnapshotRules:
     """The rules of the snapshots of one worktree, and those in force in its view."""
 
     git: Git
@@ -103,7 +103,7 @@ class KeptRules:
         return folder / blob
 
 
-def gather(root: Path, view: View, paths: Iterable[bytes]) -> Rules:
+def gather(root: Path, view: GitFolders, paths: Iterable[bytes]) -> Rules:
     """Collect the rules of a worktree: those of the user, of the repository, and of the given files."""
     known = sorted(set(paths), key=lambda path: (path.count(b"/"), path))
     ignore = [read_plain(view.folder / IGNORE), read_plain(view.folder / OWN_IGNORE)]
@@ -128,7 +128,7 @@ def read_plain(path: Path | bytes) -> bytes:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as file:
-            return file.read(_LARGEST).removeprefix(_BOM)
+            return file.read(_MAX_BYTES).removeprefix(_BOM)
     except OSError:
         return b""
 

@@ -20,7 +20,7 @@ from handrail.workspace.git.data_places import safe_name
 from handrail.workspace.snapshots.private_index import PrivateIndex
 
 REFS = "refs/handrail/"
-MOST = 256
+MAX_SNAPSHOTS = 256
 """How many commits are cached."""
 _TITLE = "Snapshot of a work tree by Handrail"
 _COMMIT = re.compile(r"([0-9a-f]{40}|[0-9a-f]{64})\n")
@@ -77,7 +77,7 @@ def parse_message(message: str) -> State | None:
 
 
 @frozen
-class Known:
+class RunRefs:
     """What the refs of a run say."""
 
     ref: str
@@ -103,14 +103,14 @@ class Commits:
         self._trees: dict[str, str] = {}
         self._states: dict[str, State] = {}
 
-    def look(self, private: PrivateIndex, tree: Tree, run: str, aside: Executor) -> Callable[[], Known]:
+    def look(self, private: PrivateIndex, tree: Tree, run: str, aside: Executor) -> Callable[[], RunRefs]:
         """Read the refs of a run, in the given executor where git has to be run."""
         known = self._recall(private, tree, run)
         return aside.submit(self._ask, private.git, tree, run).result if known is None else lambda: known
 
-    def remember(self, known: Known) -> None:
+    def remember(self, known: RunRefs) -> None:
         """Add the commits that refs name to the cache."""
-        if len(self._trees) >= MOST:
+        if len(self._trees) >= MAX_SNAPSHOTS:
             self._trees.clear()
             self._states.clear()
         self._trees[known.branch] = known.tree
@@ -121,7 +121,7 @@ class Commits:
         """Return the cached state of a snapshot."""
         return self._states.get(commit)
 
-    def _recall(self, private: PrivateIndex, tree: Tree, run: str) -> Known | None:
+    def _recall(self, private: PrivateIndex, tree: Tree, run: str) -> RunRefs | None:
         folder, common = private.own, private.view.common
         newest = _commit(common / run_ref(run))
         branch = _commit(common / "refs/heads" / tree.branch) if tree.branch else ""
@@ -129,9 +129,9 @@ class Commits:
         state, files = self._states.get(newest or ""), self._trees.get(branch or "")
         if not newest or state is None or branch is None or files is None or ref is None:
             return None
-        return Known(ref, branch, files, newest, state)
+        return RunRefs(ref, branch, files, newest, state)
 
-    def _ask(self, git: Git, tree: Tree, run: str) -> Known:
+    def _ask(self, git: Git, tree: Tree, run: str) -> RunRefs:
         home, newest = f"refs/heads/{tree.branch}", run_ref(run)
         form = "--format=%(HEAD)%00%(refname)%00%(objectname)%00%(tree)%00%(contents)%00"
         fields = git.line("for-each-ref", form, *((home, newest) if tree.branch else (newest,))).split("\0")
@@ -139,7 +139,7 @@ class Commits:
         mark, branch, files, _ = rows.get(home, ("", "", "", ""))
         ref = home if mark == "*" else git.query("symbolic-ref", "-q", "HEAD") or ""
         _, commit, _, says = rows.get(newest, ("", "", "", ""))
-        known = Known(ref, branch, files, commit, parse_message(says) if commit else None)
+        known = RunRefs(ref, branch, files, commit, parse_message(says) if commit else None)
         self.remember(known)
         return known
 

@@ -27,9 +27,9 @@ from handrail.ports.workspaces import Snapshot
 from handrail.workspace.git.command import Git, split
 from handrail.workspace.git.data_places import safe_name
 from handrail.workspace.git.repositories import git_dir
-from handrail.workspace.snapshots.index_memo import Basis
-from handrail.workspace.snapshots.private_index import PrivateIndex, Staged
-from handrail.workspace.snapshots.state import REFS, Commits, Known, State, message_of, parse_message, run_ref
+from handrail.workspace.snapshots.index_memo import ComparisonBasis
+from handrail.workspace.snapshots.private_index import PrivateIndex, StagedIndex
+from handrail.workspace.snapshots.state import REFS, Commits, RunRefs, State, message_of, parse_message, run_ref
 
 _INDEX_TITLE = "Index of a work tree by Handrail"
 _GITLINK = b"160000"
@@ -51,10 +51,10 @@ def capture(private: PrivateIndex, tree: Tree, run: str) -> State:
     return _capture_state(private, tree, run, Commits())[0]
 
 
-def basis_of(git: Git, commits: Commits, since: str) -> Basis:
+def basis_of(git: Git, commits: Commits, since: str) -> ComparisonBasis:
     """Return the basis by which files after a snapshot are examined."""
     state = (commits.state(since) or read(git, since)) if since else None
-    return Basis(state.rules, state.work) if state and state.rules else Basis()
+    return ComparisonBasis(state.rules, state.work) if state and state.rules else ComparisonBasis()
 
 
 def take(private: PrivateIndex, tree: Tree, run: str, commits: Commits, since: str) -> Snapshot:
@@ -76,8 +76,8 @@ def take(private: PrivateIndex, tree: Tree, run: str, commits: Commits, since: s
 
 
 def _capture_state(
-    private: PrivateIndex, tree: Tree, run: str, commits: Commits, basis: Basis | None = None
-) -> tuple[State, Known]:
+    private: PrivateIndex, tree: Tree, run: str, commits: Commits, basis: ComparisonBasis | None = None
+) -> tuple[State, RunRefs]:
     with ThreadPoolExecutor(1) as aside:
         look = commits.look(private, tree, run, aside)
         files, staged = private.follow(lambda: look().work, basis)
@@ -182,7 +182,7 @@ def _is_commit(git: Git, name: str) -> bool:
     return not git.run("cat-file", "-e", f"{name}^{{commit}}", ok=(0, 1, 128)).code
 
 
-def _store_unmerged(git: Git, staged: Staged) -> str:
+def _store_unmerged(git: Git, staged: StagedIndex) -> str:
     return git.line("hash-object", "-w", "--stdin", stdin=staged.unmerged) if staged.unmerged else ""
 
 

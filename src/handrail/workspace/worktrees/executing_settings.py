@@ -15,7 +15,7 @@ from handrail.errors import WorkspaceFault
 from handrail.frozen import frozen
 from handrail.model.history.trees import Tree
 from handrail.workspace.git.repositories import common_dir, common_of, find_root, git_dir
-from handrail.workspace.git.repository_view import Setting, read_settings
+from handrail.workspace.git.repository_view import GitSetting, read_settings
 
 _KEYS = (
     r"core\.(hookspath|sshcommand|editor|pager|fsmonitor|askpass|gitproxy|attributesfile|alternaterefscommand)",
@@ -39,8 +39,8 @@ _SECRET = re.compile(r"(credential|http|url|remote|sendemail|imap|lfs)\..*", re.
 """Keys whose values may contain passwords, and are not shown."""
 _REPOSITORYS = ("local", "worktree")
 _HOOK = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+|update")
-_MOST_FILES = 2000
-_LONGEST_SHOWN = 80
+_MAX_FILES = 2000
+_MAX_SHOWN_LENGTH = 80
 _MISSING = "missing"
 IN_TREE = " in the work tree"
 
@@ -56,7 +56,7 @@ class _Folder:
 
 
 @frozen
-class Survey:
+class ExecutingSettings:
     """Everything in a repository that makes git start programs."""
 
     settings: dict[str, tuple[str, ...]]
@@ -65,7 +65,7 @@ class Survey:
     """Files and folders that the settings name, wherever they are."""
 
 
-def survey_settings(tree: Tree) -> Survey:
+def survey_settings(tree: Tree) -> ExecutingSettings:
     """Find everything in a run's repository that makes git start programs."""
     root, path = find_root(Path(tree.repository)), Path(tree.path)
     common = common_dir(root)
@@ -84,7 +84,7 @@ def survey_settings(tree: Tree) -> Survey:
             place = base / Path(value).expanduser()
             named[os.fspath(place)] = None
             found |= _hooks(place, form, base)
-    return Survey(found, tuple(named))
+    return ExecutingSettings(found, tuple(named))
 
 
 def sign_settings(tree: Tree, named: Iterable[str]) -> str:
@@ -107,9 +107,9 @@ def _list_watched_paths(root: Path, path: Path, common: Path, named: Iterable[st
         yield os.fspath(place)
         is_whole = root.is_relative_to(place) or path.is_relative_to(place)
         for where, inner, names in os.walk(place):
-            inner[:] = [] if is_whole else sorted(inner)[:_MOST_FILES]
+            inner[:] = [] if is_whole else sorted(inner)[:_MAX_FILES]
             yield where
-            yield from (os.path.join(where, name) for name in sorted(names)[:_MOST_FILES])  # noqa: PTH118 (for speed)
+            yield from (os.path.join(where, name) for name in sorted(names)[:_MAX_FILES])  # noqa: PTH118 (for speed)
 
 
 def _stamp(path: str) -> tuple[int, ...]:
@@ -162,7 +162,7 @@ def _read_folder_settings(folder: _Folder, named: dict[str, None]) -> Iterator[t
             yield name, digests[0]
 
 
-def _can_execute(each: Setting) -> bool:
+def _can_execute(each: GitSetting) -> bool:
     return _EXECUTING.fullmatch(each.key) is not None or _TARGETS.fullmatch(each.key) is not None
 
 
@@ -181,7 +181,7 @@ def is_ordinary(name: str, values: tuple[str, ...] | None, known: Collection[str
     return not is_known and not any("::" in value or value.startswith("-") for value in values)
 
 
-def _digest_named_files(folder: _Folder, each: Setting, named: dict[str, None]) -> Iterator[tuple[str, str]]:
+def _digest_named_files(folder: _Folder, each: GitSetting, named: dict[str, None]) -> Iterator[tuple[str, str]]:
     """Yield the files that a setting names; an include counts even while its condition does not hold."""
     if _INCLUDES.fullmatch(each.key):
         base = Path(each.origin.removeprefix("file:")).parent
@@ -223,9 +223,9 @@ def _files(folder: Path, *, deep: bool) -> Iterable[Path]:
     for where, folders, names in os.walk(folder):
         folders[:] = sorted(folders) if deep else []
         found += (Path(where, name) for name in sorted(names))
-        if len(found) > _MOST_FILES:
+        if len(found) > _MAX_FILES:
             break
-    return found[:_MOST_FILES]
+    return found[:_MAX_FILES]
 
 
 def _file(name: str, path: Path, *, always: bool = False) -> dict[str, tuple[str, ...]]:
@@ -246,7 +246,7 @@ def describe_setting(name: str, values: tuple[str, ...] | None, *, is_new: bool)
     if values is None or name.startswith(("hook ", "file of ", "info/", "configuration")) or _SECRET.fullmatch(name):
         return f"{name} ({how})"
     text = printable(re.sub(r"://[^/@\s]*@", "://", values[-1]))
-    return f"{name} = {text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + '...'} ({how})"
+    return f"{name} = {text if len(text) <= _MAX_SHOWN_LENGTH else text[:_MAX_SHOWN_LENGTH] + '...'} ({how})"
 
 
 def printable(text: str) -> str:

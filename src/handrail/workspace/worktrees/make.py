@@ -14,8 +14,8 @@ from handrail.frozen import frozen
 from handrail.late_import import late_import
 from handrail.model.history.trees import Tree
 from handrail.ports.workspaces import Source
-from handrail.workspace.git.command import Git, View
-from handrail.workspace.git.data_places import RECORDS, VIEW, Places, safe_name
+from handrail.workspace.git.command import Git, GitFolders
+from handrail.workspace.git.data_places import RECORDS, VIEW, DataLayout, safe_name
 from handrail.workspace.git.repositories import branches, common_dir, find_root, git_dir
 from handrail.workspace.git.repository_view import copy_view
 from handrail.workspace.snapshots.private_index import PrivateIndex
@@ -29,7 +29,7 @@ from handrail.workspace.worktrees.records import (
     record_path,
     write_record,
 )
-from handrail.workspace.worktrees.start_point import Start, choose_start, copy_ignored, work_on_top
+from handrail.workspace.worktrees.start_point import StartPoint, choose_start, copy_ignored, work_on_top
 
 if TYPE_CHECKING:
     from handrail.workspace.snapshots import restore
@@ -43,7 +43,7 @@ _USUAL = re.compile(r"[a-z0-9_]+([/-][a-z0-9_]+)*", re.ASCII)
 
 
 @frozen
-class _Site:
+class _WorktreeSite:
     """Where a worktree is made."""
 
     git: Git
@@ -54,7 +54,7 @@ class _Site:
     note: Path
 
 
-def prepare(places: Places, source: Source) -> Tree:
+def prepare(places: DataLayout, source: Source) -> Tree:
     """Make the worktree of a run, or find the existing one."""
     root = find_root(Path(source.repository))
     common = common_dir(root)
@@ -62,7 +62,7 @@ def prepare(places: Places, source: Source) -> Tree:
     note, path = record_path(folder, source.run), folder / safe_name(source.run)
     with places.lock(path) as own:
         with places.lock(common) as lock:
-            site = _Site(places.git(root).with_locks(own, lock), common, source, path, note)
+            site = _WorktreeSite(places.git(root).with_locks(own, lock), common, source, path, note)
             known = read_record(note)
             record = known if known and known.is_of(source.run, source.born) else None
             if record and record.ready and is_whole(path, common):
@@ -80,7 +80,7 @@ def is_there(tree: Tree) -> bool:
         return False
 
 
-def _place(places: Places, site: _Site, known: WorktreeRecord | None) -> tuple[WorktreeRecord, str]:
+def _place(places: DataLayout, site: _WorktreeSite, known: WorktreeRecord | None) -> tuple[WorktreeRecord, str]:
     """Make branch and worktree, still without files; return the commit that it is on."""
     if os.path.lexists(site.path) or admin_folders(site.path, site.common):
         _make_room(places, site, known)
@@ -93,7 +93,7 @@ def _place(places: Places, site: _Site, known: WorktreeRecord | None) -> tuple[W
     return record, tip
 
 
-def _make_room(places: Places, site: _Site, known: WorktreeRecord | None) -> None:
+def _make_room(places: DataLayout, site: _WorktreeSite, known: WorktreeRecord | None) -> None:
     """Remove what was left of making this very worktree; anything else there may be somebody's work."""
     if known is not None and not known.ready:
         removal.remove_worktree(places, known, site.common)
@@ -102,7 +102,7 @@ def _make_room(places: Places, site: _Site, known: WorktreeRecord | None) -> Non
         removal.remove_entries(site.path, site.common)
 
 
-def _fill(places: Places, site: _Site, record: WorktreeRecord, tip: str) -> Tree:
+def _fill(places: DataLayout, site: _WorktreeSite, record: WorktreeRecord, tip: str) -> Tree:
     """Write the files of a worktree, and mark it as ready."""
     folder = places.private_folder(site.path)
     git = replace(site.git, where=site.path, view=copy_view(site.git.active_view, site.path, folder / VIEW))
@@ -120,16 +120,16 @@ def _fill(places: Places, site: _Site, record: WorktreeRecord, tip: str) -> Tree
     return record.tree()
 
 
-def _recover_branch(site: _Site, record: WorktreeRecord) -> tuple[WorktreeRecord, str] | None:
+def _recover_branch(site: _WorktreeSite, record: WorktreeRecord) -> tuple[WorktreeRecord, str] | None:
     """Find the branch of a worktree that is gone; one that is checked out elsewhere continues under another name."""
     found = [one for one in branches(site.git, f"refs/heads/{record.branch}") if one.name == record.branch]
     if not found:
         return None
     tip = found[0].commit
-    return _claim(site, Start(tip, record.commit), "") if found[0].worktree else (record, tip)
+    return _claim(site, StartPoint(tip, record.commit), "") if found[0].worktree else (record, tip)
 
 
-def _claim(site: _Site, start: Start, claimed: str) -> tuple[WorktreeRecord, str]:
+def _claim(site: _WorktreeSite, start: StartPoint, claimed: str) -> tuple[WorktreeRecord, str]:
     """Create the branch together with a ref that names its run, in one transaction.
 
     `claimed` is the branch that was created for this very worktree before it was ready.
@@ -154,7 +154,7 @@ def _claim(site: _Site, start: Start, claimed: str) -> tuple[WorktreeRecord, str
     return record, start.commit
 
 
-def _free_branch(site: _Site, claimed: str) -> str:
+def _free_branch(site: _WorktreeSite, claimed: str) -> str:
     wished = site.source.branch
     if not _USUAL.fullmatch(wished) and site.git.run("check-ref-format", "--branch", wished, ok=(0, 1, 128)).code:
         message = f"`{wished}` is not a valid branch name"
@@ -185,7 +185,7 @@ def _parents_of(branch: str) -> list[str]:
     return [f"refs/heads/{parent}" for parent in map(str, Path(branch).parents) if parent != "."]
 
 
-def _set_upstream(site: _Site, branch: str) -> None:
+def _set_upstream(site: _WorktreeSite, branch: str) -> None:
     """Make a bare `git push` target a branch of the same name, whatever the base tracks."""
     if site.git.active_view.is_enabled("origin"):
         config = ("config", "--file", str(site.common / "config"))
@@ -193,7 +193,7 @@ def _set_upstream(site: _Site, branch: str) -> None:
         site.git.out(*config, f"branch.{branch}.merge", f"refs/heads/{branch}")
 
 
-def _link(site: _Site, branch: str, tip: str) -> None:
+def _link(site: _WorktreeSite, branch: str, tip: str) -> None:
     """Make a worktree without files, like `git worktree add --no-checkout`, which would obey the repository."""
     names = (f"{site.path.name}{number or ''}" for number in count())
     entry = next(folder for name in names if _try_make_folder(folder := site.common / "worktrees" / name))
@@ -215,7 +215,7 @@ def _try_make_folder(folder: Path) -> bool:
     return True
 
 
-def _link_sparse(view: View, entry: Path) -> None:
+def _link_sparse(view: GitFolders, entry: Path) -> None:
     """Copy the sparse patterns of the checkout to a worktree, as git does."""
     patterns, settings = view.own / "info" / "sparse-checkout", view.own / "config.worktree"
     if not view.is_enabled("sparsecheckout"):

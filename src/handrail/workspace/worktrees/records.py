@@ -13,7 +13,7 @@ from typing import Any, cast
 from handrail.errors import WorkspaceFault
 from handrail.frozen import frozen
 from handrail.model.history.trees import Tree
-from handrail.workspace.git.data_places import Places, read_json, safe_name, write_json
+from handrail.workspace.git.data_places import DataLayout, read_json, safe_name, write_json
 from handrail.workspace.snapshots.state import REFS
 
 _FOLDER = "worktrees"
@@ -73,13 +73,13 @@ def write_record(path: Path, record: WorktreeRecord) -> None:
     write_json(path, asdict(record))
 
 
-def list_records(places: Places) -> tuple[WorktreeRecord, ...]:
+def list_records(places: DataLayout) -> tuple[WorktreeRecord, ...]:
     """List every worktree that was made and not removed."""
     found = (read_record(path) for path in sorted(record_notes(places)))
     return tuple(record for record in found if record)
 
 
-def record_notes(places: Places) -> Iterator[Path]:
+def record_notes(places: DataLayout) -> Iterator[Path]:
     """Give the files of all records."""
     return (places.folder / _FOLDER).glob("*/*.json")
 
@@ -89,7 +89,7 @@ def worktree_of(note: Path) -> Path:
     return note.with_name(note.name.removesuffix(".json"))
 
 
-def record_of(places: Places, path: Path) -> WorktreeRecord | None:
+def record_of(places: DataLayout, path: Path) -> WorktreeRecord | None:
     """Return the record of a folder that is a worktree of ours; None for every other folder, whatever it contains."""
     home = places.folder / _FOLDER
     # A link on the way, or a `..`, resolves to somewhere else.
@@ -101,7 +101,7 @@ def record_of(places: Places, path: Path) -> WorktreeRecord | None:
     return record
 
 
-def require_own(places: Places, path: Path, run: str) -> WorktreeRecord:
+def require_own(places: DataLayout, path: Path, run: str) -> WorktreeRecord:
     """Return the record of a worktree that was made for this very run; anything else is refused, whoever names it."""
     record = require_ours(places, path)
     if record.run != run:
@@ -110,7 +110,7 @@ def require_own(places: Places, path: Path, run: str) -> WorktreeRecord:
     return record
 
 
-def require_ours(places: Places, path: Path) -> WorktreeRecord:
+def require_ours(places: DataLayout, path: Path) -> WorktreeRecord:
     """Return the record of a worktree of ours; a folder without one is never changed or removed."""
     record = record_of(places, path)
     if record is None:

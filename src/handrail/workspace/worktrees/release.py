@@ -10,7 +10,7 @@ from pathlib import Path
 
 from handrail.errors import WorkspaceFault
 from handrail.model.history.trees import Tree
-from handrail.workspace.git.data_places import Places
+from handrail.workspace.git.data_places import DataLayout
 from handrail.workspace.git.folder_users import list_processes_in
 from handrail.workspace.git.repositories import common_dir, find_root, git_dir
 from handrail.workspace.snapshots.private_index import PrivateIndex
@@ -18,7 +18,7 @@ from handrail.workspace.worktrees.records import WorktreeRecord, is_whole, recor
 from handrail.workspace.worktrees.remove import remove_files
 
 
-def release(places: Places, tree: Tree, run: str) -> bool:
+def release(places: DataLayout, tree: Tree, run: str) -> bool:
     """Remove a worktree that holds nothing of its own; False where it stays."""
     path = Path(tree.path)
     record = record_of(places, path) if tree.owned else None
@@ -34,7 +34,7 @@ def release(places: Places, tree: Tree, run: str) -> bool:
     return True
 
 
-def released_commit(places: Places, tree: Tree, files: str) -> str:
+def released_commit(places: DataLayout, tree: Tree, files: str) -> str:
     """Give the newest commit of the branch of a worktree that is gone; where it holds other files, work was lost."""
     git = places.git(find_root(Path(tree.repository)))
     branch = f"refs/heads/{tree.branch}"
@@ -45,7 +45,7 @@ def released_commit(places: Places, tree: Tree, files: str) -> str:
     return commit
 
 
-def _is_committed(places: Places, record: WorktreeRecord, common: Path, lock: int) -> bool:
+def _is_committed(places: DataLayout, record: WorktreeRecord, common: Path, lock: int) -> bool:
     """Tell whether all that a worktree holds is the newest commit of its branch."""
     path = Path(record.path)
     if not record.ready or not is_whole(path, common) or (git_dir(path) / "locked").exists():

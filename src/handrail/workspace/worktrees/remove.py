@@ -17,7 +17,7 @@ from pathlib import Path
 from handrail.errors import WorkspaceFault
 from handrail.processes.environment import filter_environment
 from handrail.workspace.git.command import Git
-from handrail.workspace.git.data_places import Places, safe_name
+from handrail.workspace.git.data_places import DataLayout, safe_name
 from handrail.workspace.git.repositories import common_dir, find_root
 from handrail.workspace.snapshots.state import REFS
 from handrail.workspace.worktrees.records import (
@@ -35,13 +35,13 @@ LOG = "teardown.log"
 """The file of the data folder that lists the commands that failed."""
 
 
-def remove_worktree(places: Places, record: WorktreeRecord, common: Path) -> None:
+def remove_worktree(places: DataLayout, record: WorktreeRecord, common: Path) -> None:
     """Remove a run's worktree and its entry; hold the repository's lock, and keep what is in it before."""
     remove_files(places, record, common)
     _remove_folder(places.private_folder(Path(record.path)))
 
 
-def remove_files(places: Places, record: WorktreeRecord, common: Path) -> None:
+def remove_files(places: DataLayout, record: WorktreeRecord, common: Path) -> None:
     """Remove a run's worktree and its entry, and leave what we remember of it; hold the repository's lock."""
     path = Path(record.path)
     require_own(places, path, record.run)
@@ -107,7 +107,7 @@ def delete_ref(git: Git, ref: str, commit: str) -> None:
     git.out("update-ref", "-d", ref, commit)
 
 
-def throw_away(places: Places, repository: Path, run: str) -> None:
+def throw_away(places: DataLayout, repository: Path, run: str) -> None:
     """Remove a worktree that was only made to try something, with its branch; nothing of it is saved."""
     root = find_root(repository)
     common = common_dir(root)
@@ -123,7 +123,7 @@ def throw_away(places: Places, repository: Path, run: str) -> None:
         path.parent.parent.rmdir()
 
 
-def tear_down(places: Places, record: WorktreeRecord) -> None:
+def tear_down(places: DataLayout, record: WorktreeRecord) -> None:
     """Run the tear-down commands of a worktree; failures are logged and stop nothing."""
     until = time.monotonic() + record.teardown_timeout
     for command in record.teardown:

@@ -14,11 +14,11 @@ from typing import cast
 from handrail.errors import WorkspaceFault
 from handrail.frozen import frozen
 from handrail.model.history.trees import Tree
-from handrail.workspace.git.data_places import Places, hash_path, read_json, write_json
+from handrail.workspace.git.data_places import DataLayout, hash_path, read_json, write_json
 from handrail.workspace.git.repositories import common_dir, find_root
 from handrail.workspace.worktrees.executing_settings import (
     IN_TREE,
-    Survey,
+    ExecutingSettings,
     describe_setting,
     is_ordinary,
     printable,
@@ -41,7 +41,7 @@ _Digests = dict[str, str]
 
 
 @frozen
-class _Look:
+class _Observation:
     """What was seen last, and a signature that shows whether anything was written since."""
 
     signature: str = ""
@@ -49,7 +49,7 @@ class _Look:
     changes: tuple[str, ...] = ()
 
 
-def record_settings(places: Places, tree: Tree) -> None:
+def record_settings(places: DataLayout, tree: Tree) -> None:
     """Record the settings of a run's repository once its worktree is set up; an existing record of a worktree stays.
 
     So a worktree that somebody removed and that is made again is still compared with the beginning of the run.
@@ -70,7 +70,7 @@ def record_settings(places: Places, tree: Tree) -> None:
     _write(places, tree, born, digests)
 
 
-def accept_settings(places: Places, tree: Tree, files: Collection[str] | None = None) -> None:
+def accept_settings(places: DataLayout, tree: Tree, files: Collection[str] | None = None) -> None:
     """Record the current settings: all of them, or only the hooks among some files of the checkout."""
     born = _birth_of(places, tree)
     known = None if born is None else _read_record(places, tree, born)
@@ -86,14 +86,14 @@ def accept_settings(places: Places, tree: Tree, files: Collection[str] | None = 
         _change_unaccepted(places, tree, lambda each: {name: each[name] for name in each.keys() - names})
 
 
-def list_changed_settings(places: Places, tree: Tree) -> tuple[str, ...]:
+def list_changed_settings(places: DataLayout, tree: Tree) -> tuple[str, ...]:
     """Describe what differs from the record, by name; runs without a record have nothing to compare with."""
     born = _birth_of(places, tree)
     known = None if born is None else _read_record(places, tree, born)
     return () if known is None else _describe_differences(known, tree, survey_settings(tree))
 
 
-def note_step(places: Places, tree: Tree) -> None:
+def note_step(places: DataLayout, tree: Tree) -> None:
     """Note that a step begins: if nobody checks the settings after it, the set-up of the next run does."""
     mark = _path(places, tree).with_name(_STEP)
     try:
@@ -102,7 +102,7 @@ def note_step(places: Places, tree: Tree) -> None:
         mark.write_bytes(b"s")
 
 
-def _trees_in_step(places: Places, tree: Tree) -> Iterator[Tree]:
+def _trees_in_step(places: DataLayout, tree: Tree) -> Iterator[Tree]:
     """Yield the worktrees of a repository whose last step nobody has checked: it is running, or its driver died."""
     common = common_dir(find_root(Path(tree.repository)))
     marked = {note.parent for note in places.private_files(_STEP) if note.stat().st_size}
@@ -116,7 +116,7 @@ def _trees_in_step(places: Places, tree: Tree) -> Iterator[Tree]:
                 yield each
 
 
-def look_at_settings(places: Places, tree: Tree) -> tuple[str, ...]:
+def look_at_settings(places: DataLayout, tree: Tree) -> tuple[str, ...]:
     """Describe the same after a step, and remember what differs for the repository; quick where nothing was written."""
     born = _birth_of(places, tree)
     path = _path(places, tree)
@@ -140,18 +140,18 @@ def look_at_settings(places: Places, tree: Tree) -> tuple[str, ...]:
     if names:
         _change_unaccepted(places, tree, lambda each: {name: known.get(name) for name in names} | each)
     changes = _describe_differences(known, tree, survey)
-    _write(places, tree, born, known, _Look(signature, survey.named, changes))
+    _write(places, tree, born, known, _Observation(signature, survey.named, changes))
     return changes
 
 
-def has_filters(places: Places, tree: Tree) -> bool:
+def has_filters(places: DataLayout, tree: Tree) -> bool:
     """Whether the repository's own configuration had a filter when a run was set up; reads only the record."""
     born = _birth_of(places, tree)
     known = None if born is None else _read_record(places, tree, born)
     return any(name.startswith("filter.") for name in known or ())
 
 
-def _birth_of(places: Places, tree: Tree) -> str | None:
+def _birth_of(places: DataLayout, tree: Tree) -> str | None:
     """Return which run a record belongs to; a borrowed checkout has one for whoever works there."""
     if not tree.owned:
         return ""
@@ -159,7 +159,7 @@ def _birth_of(places: Places, tree: Tree) -> str | None:
     return None if record is None else record.born
 
 
-def _find_differences(known: Mapping[str, str], tree: Tree, survey: Survey) -> set[str]:
+def _find_differences(known: Mapping[str, str], tree: Tree, survey: ExecutingSettings) -> set[str]:
     digests, values = _digests(survey.settings), {printable(name): each for name, each in survey.settings.items()}
     found = {name for name in known.keys() | digests.keys() if known.get(name) != digests.get(name)}
     if not Path(tree.path).is_dir():
@@ -167,7 +167,7 @@ def _find_differences(known: Mapping[str, str], tree: Tree, survey: Survey) -> s
     return {name for name in found if not is_ordinary(name, values.get(name), known)}
 
 
-def _describe_differences(known: Mapping[str, str], tree: Tree, survey: Survey) -> tuple[str, ...]:
+def _describe_differences(known: Mapping[str, str], tree: Tree, survey: ExecutingSettings) -> tuple[str, ...]:
     values = {printable(name): each for name, each in survey.settings.items()}
     names = sorted(_find_differences(known, tree, survey))
     return tuple(describe_setting(name, values.get(name), is_new=name not in known) for name in names)
@@ -178,11 +178,11 @@ def _digests(found: Mapping[str, tuple[str, ...]]) -> _Digests:
     return {printable(name): sha256(os.fsencode("\0".join(found[name]))).hexdigest() for name in found}
 
 
-def _path(places: Places, tree: Tree) -> Path:
+def _path(places: DataLayout, tree: Tree) -> Path:
     return places.private_folder(Path(tree.path)) / RECORD
 
 
-def _read_record(places: Places, tree: Tree, born: str) -> _Digests | None:
+def _read_record(places: DataLayout, tree: Tree, born: str) -> _Digests | None:
     return _settings_in(read_json(_path(places, tree)), born)
 
 
@@ -194,22 +194,24 @@ def _settings_in(content: object, born: str) -> _Digests | None:
             return None
 
 
-def _look_in(content: object) -> _Look:
+def _look_in(content: object) -> _Observation:
     match content:
         case {"look": {"signature": str(signature), "named": list(), "changes": list()}} as found:
             lists = cast("dict[str, dict[str, list[str]]]", found)["look"]
-            return _Look(signature, tuple(lists["named"]), tuple(lists["changes"]))
+            return _Observation(signature, tuple(lists["named"]), tuple(lists["changes"]))
         case _:
-            return _Look()
+            return _Observation()
 
 
-def _write(places: Places, tree: Tree, born: str, digests: Mapping[str, str], look: _Look | None = None) -> None:
+def _write(
+    places: DataLayout, tree: Tree, born: str, digests: Mapping[str, str], look: _Observation | None = None
+) -> None:
     seen = {} if look is None else {"look": {"signature": look.signature, "named": look.named, "changes": look.changes}}
     write_json(_path(places, tree), {"born": born, "settings": dict(digests), **seen})
 
 
 def _change_unaccepted(
-    places: Places, tree: Tree, change: Callable[[dict[str, str | None]], dict[str, str | None]]
+    places: DataLayout, tree: Tree, change: Callable[[dict[str, str | None]], dict[str, str | None]]
 ) -> dict[str, str | None]:
     """Change what is remembered for a repository: each setting that a step changed, with its earlier digest."""
     common = common_dir(find_root(Path(tree.repository)))

@@ -25,7 +25,7 @@ else:
 
 
 @frozen
-class Start:
+class StartPoint:
     """Where the branch of a run begins."""
 
     commit: str
@@ -33,7 +33,7 @@ class Start:
     """What the run's own changes are measured against."""
 
 
-def choose_start(git: Git, source: Source) -> Start:
+def choose_start(git: Git, source: Source) -> StartPoint:
     """Choose the commit at which a branch begins; the work that an item depends on is merged into it."""
     given = commit_of(git, source.commit)
     point = load(git, source.changes) if source.changes else None
@@ -41,9 +41,9 @@ def choose_start(git: Git, source: Source) -> Start:
     for commit in source.merge:
         start = _merge_commits(git, start, commit_of(git, commit))
     if source.merge:
-        return Start(start, start)
+        return StartPoint(start, start)
     # The user's own uncommitted changes are not the run's work.
-    return Start(start, source.changes if point and not point.owned else given)
+    return StartPoint(start, source.changes if point and not point.owned else given)
 
 
 def work_on_top(git: Git, source: Source, start: str) -> State | None:

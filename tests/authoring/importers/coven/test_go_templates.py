@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from handrail.authoring.importers.coven.go_syntax import Untranslatable, parse_action
-from handrail.authoring.importers.coven.go_templates import Surroundings, literal, translate_template
+from handrail.authoring.importers.coven.go_templates import TemplateContext, literal, translate_template
 from handrail.authoring.importers.coven.go_values import command, condition, duration, translate_text
 from handrail.authoring.importers.coven.names import CovenNames
 
@@ -16,7 +16,7 @@ def _names() -> CovenNames:
 
 def _translate(text: str, **includes: str) -> tuple[str, list[tuple[int, str]]]:
     lost: list[tuple[int, str]] = []
-    around = Surroundings(_names(), includes, lambda line, message: lost.append((line, message)))
+    around = TemplateContext(_names(), includes, lambda line, message: lost.append((line, message)))
     return translate_template(text, around), lost
 
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 
-from handrail.authoring.importers import Imported, import_files
+from handrail.authoring.importers import ImportedWorkflows, import_files
 from support.authoring.grimoire import FILES, GRIMOIRE
 
 JOIN = "  - {name: join, type: merge, from: '${implementations}'}\n"
 
 
-def test_what_a_run_needs_is_added_and_said(problems: Callable[[Imported], list[str]]) -> None:
+def test_what_a_run_needs_is_added_and_said(problems: Callable[[ImportedWorkflows], list[str]]) -> None:
     imported = import_files(FILES)
     assert problems(imported) == []
     text = imported.files["spec-to-pr/workflow.yaml"]

@@ -3,7 +3,7 @@ from collections.abc import Callable
 import pytest
 from inline_snapshot import snapshot
 
-from handrail.authoring.importers import Imported, import_files
+from handrail.authoring.importers import ImportedWorkflows, import_files
 from support.authoring.coven_sources import single
 from support.authoring.notes_shown import notes, page
 
@@ -65,7 +65,7 @@ def test_an_untranslatable_condition_never_lets_the_step_run() -> None:
     ],
 )
 def test_conditions_become_bare_expressions(
-    written: str, expected: str, problems: Callable[[Imported], list[str]]
+    written: str, expected: str, problems: Callable[[ImportedWorkflows], list[str]]
 ) -> None:
     steps = (
         "  - name: first\n    type: script\n    command: make\n    output: log\n"
@@ -101,14 +101,14 @@ def test_the_end_of_a_loop_means_what_it_meant(keys: str, expected: str) -> None
     assert expected in text
 
 
-def test_the_round_of_a_loop_starts_at_zero(problems: Callable[[Imported], list[str]]) -> None:
+def test_the_round_of_a_loop_starts_at_zero(problems: Callable[[ImportedWorkflows], list[str]]) -> None:
     body = "    steps:\n      - name: go\n        type: script\n        command: echo {{.re-try.iteration}}\n"
     imported = import_files(single(f"  - name: re-try\n    type: loop\n    max_iterations: 2\n{body}"))
     assert "command: echo ${round - 1}" in imported.files["one/workflow.yaml"]
     assert problems(imported) == []
 
 
-def test_braces_of_the_shell_stay_the_shells(problems: Callable[[Imported], list[str]]) -> None:
+def test_braces_of_the_shell_stay_the_shells(problems: Callable[[ImportedWorkflows], list[str]]) -> None:
     imported = import_files(
         single("  - name: go\n    type: script\n    command: for f in *; do echo ${f} $HOME ${HOME}; done\n")
     )
@@ -116,7 +116,7 @@ def test_braces_of_the_shell_stay_the_shells(problems: Callable[[Imported], list
     assert problems(imported) == []
 
 
-def test_an_inline_spell_stays_inline(problems: Callable[[Imported], list[str]]) -> None:
+def test_an_inline_spell_stays_inline(problems: Callable[[ImportedWorkflows], list[str]]) -> None:
     steps = "  - name: go\n    type: agent\n    spell: |\n      Fix {{.bead.title}}.\n      Now.\n"
     imported = import_files(single(steps))
     assert "    prompt: |\n      Fix {{ issue.title }}.\n      Now.\n" in imported.files["one/workflow.yaml"]
@@ -151,7 +151,7 @@ def test_a_result_that_comes_later_is_not_taken_for_an_input() -> None:
     assert "input:" not in imported.files["one/workflow.yaml"]
 
 
-def test_type_and_priority_of_a_bead_are_inputs(problems: Callable[[Imported], list[str]]) -> None:
+def test_type_and_priority_of_a_bead_are_inputs(problems: Callable[[ImportedWorkflows], list[str]]) -> None:
     imported = import_files(single("  - name: a\n    type: agent\n    spell: s\n", s="{{.bead.priority}}"))
     assert imported.files["one/prompts/10-s.md"] == "{{ issue_priority }}\n"
     assert problems(imported) == []
@@ -180,7 +180,7 @@ steps:
 """
 
 
-def test_a_workflow_of_the_first_form_is_copied(problems: Callable[[Imported], list[str]]) -> None:
+def test_a_workflow_of_the_first_form_is_copied(problems: Callable[[ImportedWorkflows], list[str]]) -> None:
     prompts = {
         "prompts/review-changes.md": "Review {{.changes}}\n",
         "prompts/is-actionable.md": "Judge\n",

@@ -2,7 +2,7 @@ from collections.abc import Callable
 
 from inline_snapshot import snapshot
 
-from handrail.authoring.importers import Imported, detect, import_files
+from handrail.authoring.importers import ImportedWorkflows, detect, import_files
 from support.authoring.coven_sources import IMPLEMENT_BEAD, PREPARE_PR, SPEC_TO_BEADS, folder
 from support.authoring.notes_shown import page
 
@@ -11,7 +11,7 @@ def test_the_built_in_workflows_are_recognised() -> None:
     assert detect(folder(implement_bead=IMPLEMENT_BEAD)) == "coven"
 
 
-def test_the_built_in_workflows_compile(problems: Callable[[Imported], list[str]]) -> None:
+def test_the_built_in_workflows_compile(problems: Callable[[ImportedWorkflows], list[str]]) -> None:
     files = folder(implement_bead=IMPLEMENT_BEAD, spec_to_beads=SPEC_TO_BEADS, prepare_pr=PREPARE_PR)
     imported = import_files(files)
     assert problems(imported) == []

@@ -2,12 +2,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.authoring.importers.cyrus.typescript import Declared, read_declarations
-from handrail.authoring.importers.cyrus.typescript_tokens import LARGEST
+from handrail.authoring.importers.cyrus.typescript import Declarations, read_declarations
+from handrail.authoring.importers.cyrus.typescript_tokens import MAX_BYTES
 from handrail.model.source import SourceText, plain
 
 
-def _read(text: str) -> Declared:
+def _read(text: str) -> Declarations:
     return read_declarations(SourceText("workflow.ts", text))
 
 
@@ -90,7 +90,7 @@ def test_resolve_with_logic_is_marked_at_its_line(text: str) -> None:
 
 
 def test_a_file_that_is_too_large_is_refused() -> None:
-    assert _read(" " * (LARGEST + 1)).problems
+    assert _read(" " * (MAX_BYTES + 1)).problems
 
 
 def test_nesting_is_bounded() -> None:

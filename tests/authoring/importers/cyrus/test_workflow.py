@@ -3,7 +3,7 @@ from collections.abc import Callable
 
 from inline_snapshot import snapshot
 
-from handrail.authoring.importers import Imported, detect, import_files
+from handrail.authoring.importers import ImportedWorkflows, detect, import_files
 from support.authoring.notes_shown import notes, page
 
 WORKFLOW_TS = """\
@@ -96,7 +96,7 @@ def test_the_folder_is_recognised() -> None:
     assert detect(_inside("workflows/full-development", FOLDER)) == "cyrus"
 
 
-def test_the_plain_workflow_is_translated(problems: Callable[[Imported], list[str]]) -> None:
+def test_the_plain_workflow_is_translated(problems: Callable[[ImportedWorkflows], list[str]]) -> None:
     imported = import_files(_inside("workflows/full-development", FOLDER))
     assert imported.files["full-development/workflow.yaml"] == snapshot("""\
 name: full-development
@@ -236,7 +236,7 @@ export async function resolve(context) {
 """
 
 
-def test_logic_is_named_with_its_line_and_the_data_is_kept(problems: Callable[[Imported], list[str]]) -> None:
+def test_logic_is_named_with_its_line_and_the_data_is_kept(problems: Callable[[ImportedWorkflows], list[str]]) -> None:
     imported = import_files({"workflow.ts": LOGIC_TS, "prompts/10-coding.md": "# Coding\n"})
     assert problems(imported) == []
     assert page(imported) == snapshot("""\
@@ -302,7 +302,7 @@ def test_a_file_of_another_kind_is_named() -> None:
 
 
 def test_a_prompt_outside_of_its_folder_is_moved_to_where_a_workflow_reads_it(
-    problems: Callable[[Imported], list[str]],
+    problems: Callable[[ImportedWorkflows], list[str]],
 ) -> None:
     main = WORKFLOW_TS.replace("prompts/10-coding.md", "subroutines/coding.md")
     files = {"flow/workflow.ts": main, "flow/subroutines/coding.md": "Write the code.\n"}

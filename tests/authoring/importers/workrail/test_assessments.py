@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from inline_snapshot import snapshot
 
-from handrail.authoring.importers import Imported
+from handrail.authoring.importers import ImportedWorkflows
 from handrail.model.workflow.values import JsonValue
 from support.authoring.notes_shown import notes
 from support.authoring.workrail_sources import import_steps, step, yaml_of
@@ -19,7 +19,7 @@ def leads_to(guidance: str, level: str = "low", **when: JsonValue) -> JsonValue:
     return {"when": {"anyEqualsLevel": level, **when}, "effect": {"kind": "require_followup", "guidance": guidance}}
 
 
-def test_several_assessments_of_a_step_stay_several(problems: Callable[[Imported], list[str]]) -> None:
+def test_several_assessments_of_a_step_stay_several(problems: Callable[[ImportedWorkflows], list[str]]) -> None:
     judge = step("judge", assessmentRefs=["a", "b", "missing"], assessmentConsequences=[leads_to("Try again.")])
     declared: JsonValue = [gate("a", "soundness"), gate("b", "gaps", rationaleRequired=False), gate("c", "unused")]
     imported = import_steps([judge], assessments=declared)
@@ -75,7 +75,9 @@ steps:
     assert problems(imported) == []
 
 
-def test_what_a_level_leads_to_may_differ_by_step_and_by_assessment(problems: Callable[[Imported], list[str]]) -> None:
+def test_what_a_level_leads_to_may_differ_by_step_and_by_assessment(
+    problems: Callable[[ImportedWorkflows], list[str]],
+) -> None:
     first = step("first", assessmentRefs=["a", "b"], assessmentConsequences=[leads_to("Look at a.", forAssessment="a")])
     second = step("second", assessmentRefs=["a"], assessmentConsequences=[leads_to("Look twice.")])
     third = step("third", assessmentRefs=["b"])
@@ -89,7 +91,7 @@ def test_what_a_level_leads_to_may_differ_by_step_and_by_assessment(problems: Ca
     assert problems(imported) == []
 
 
-def test_a_ready_made_assessment_keeps_its_name(problems: Callable[[Imported], list[str]]) -> None:
+def test_a_ready_made_assessment_keeps_its_name(problems: Callable[[ImportedWorkflows], list[str]]) -> None:
     imported = import_steps([step("judge", assessmentRefs=["wr.assessments.confidence"])])
     assert "    assess: wr.assessments.confidence\n" in yaml_of(imported)
     assert problems(imported) == []

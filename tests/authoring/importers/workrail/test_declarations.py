@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from inline_snapshot import snapshot
 
-from handrail.authoring.importers import Imported
+from handrail.authoring.importers import ImportedWorkflows
 from handrail.model.workflow.values import JsonValue
 from support.authoring.notes_shown import notes, page
 from support.authoring.workrail_sources import Steps, import_steps, step, yaml_of
@@ -25,7 +25,7 @@ SLOT: dict[str, JsonValue] = {
 }
 
 
-def test_what_guides_a_workflow_has_native_keys(problems: Callable[[Imported], list[str]]) -> None:
+def test_what_guides_a_workflow_has_native_keys(problems: Callable[[ImportedWorkflows], list[str]]) -> None:
     steps: Steps = [
         step("one", prompt="Run {{wr.bindings.review}} and {{wr.bindings.other}}.", agentRole="Be {{sharp}}."),
         {"id": "two", "title": "Two", "promptBlocks": {"goal": "A plan."}},
@@ -102,7 +102,7 @@ lost one.json:10
     assert problems(imported) == []
 
 
-def test_what_does_not_fit_is_left_out_and_named(problems: Callable[[Imported], list[str]]) -> None:
+def test_what_does_not_fit_is_left_out_and_named(problems: Callable[[ImportedWorkflows], list[str]]) -> None:
     imported = import_steps(
         [step("one")],
         metaGuidance=["x" * 300, "Be brief", "Be brief"],
@@ -127,14 +127,14 @@ def test_what_does_not_fit_is_left_out_and_named(problems: Callable[[Imported], 
     assert problems(imported) == []
 
 
-def test_a_contract_is_the_type_of_the_result(problems: Callable[[Imported], list[str]]) -> None:
+def test_a_contract_is_the_type_of_the_result(problems: Callable[[ImportedWorkflows], list[str]]) -> None:
     contract: JsonValue = {"contractRef": "wr.contracts.review_verdict"}
     imported = import_steps([step("judge", outputContract=contract)])
     assert yaml_of(imported).endswith("    output: judge\n    returns: wr.contracts.review_verdict\n")
     assert problems(imported) == []
 
 
-def test_a_contract_beside_variables_is_lost_by_name(problems: Callable[[Imported], list[str]]) -> None:
+def test_a_contract_beside_variables_is_lost_by_name(problems: Callable[[ImportedWorkflows], list[str]]) -> None:
     judge = step("judge", prompt="Set size.", outputContract={"contractRef": "wr.contracts.review_verdict"})
     imported = import_steps([judge, step("next", runCondition={"var": "size", "equals": "big"})])
     assert any("'wr.contracts.review_verdict' was left out" in note for note in notes(imported, "lost"))

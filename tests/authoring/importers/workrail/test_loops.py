@@ -5,12 +5,12 @@ from collections.abc import Callable
 
 from inline_snapshot import snapshot
 
-from handrail.authoring.importers import Imported, import_files
+from handrail.authoring.importers import ImportedWorkflows, import_files
 from handrail.model.workflow.values import JsonValue
 from support.authoring.workrail_sources import Steps, import_steps, step, yaml_of
 
 
-def test_loops_keep_their_kind(problems: Callable[[Imported], list[str]]) -> None:
+def test_loops_keep_their_kind(problems: Callable[[ImportedWorkflows], list[str]]) -> None:
     steps: Steps = [
         step("find", prompt="Set `slices` and `tries` and `status`."),
         {
@@ -164,7 +164,7 @@ def test_details_of_functions_and_loop_ids_are_named_when_they_are_left_out() ->
         assert expected in messages
 
 
-def test_a_round_ends_where_its_loop_is_decided(problems: Callable[[Imported], list[str]]) -> None:
+def test_a_round_ends_where_its_loop_is_decided(problems: Callable[[ImportedWorkflows], list[str]]) -> None:
     by_artifact: JsonValue = {"kind": "artifact_contract", "contractRef": "wr.contracts.loop_control"}
     control: JsonValue = {"contractRef": "wr.contracts.loop_control"}
     decided: dict[str, JsonValue] = {

@@ -2,13 +2,13 @@ from collections.abc import Callable
 
 from inline_snapshot import snapshot
 
-from handrail.authoring.importers import Imported
+from handrail.authoring.importers import ImportedWorkflows
 from handrail.model.workflow.values import JsonValue
 from support.authoring.notes_shown import notes, page
 from support.authoring.workrail_sources import Steps, import_steps, step, yaml_of
 
 
-def test_a_prompt_is_rendered_in_sections(problems: Callable[[Imported], list[str]]) -> None:
+def test_a_prompt_is_rendered_in_sections(problems: Callable[[ImportedWorkflows], list[str]]) -> None:
     design: dict[str, JsonValue] = {
         "id": "design",
         "title": "Design",
@@ -86,7 +86,7 @@ lost one.json:21
     assert problems(imported) == []
 
 
-def test_validation_becomes_proof_where_it_can_be_said(problems: Callable[[Imported], list[str]]) -> None:
+def test_validation_becomes_proof_where_it_can_be_said(problems: Callable[[ImportedWorkflows], list[str]]) -> None:
     rules: JsonValue = [
         {"type": "contains", "value": "done = true", "message": "Must say done"},
         {"type": "length", "min": 10, "max": 500, "message": "Not too short"},
@@ -109,7 +109,7 @@ What the result must show
     assert problems(imported) == []
 
 
-def test_a_template_is_used_in_its_place(problems: Callable[[Imported], list[str]]) -> None:
+def test_a_template_is_used_in_its_place(problems: Callable[[ImportedWorkflows], list[str]]) -> None:
     call: JsonValue = {"templateId": "wr.templates.routine.design-review", "args": {"deliverableName": "review.md"}}
     imported = import_steps([step("zero"), {"id": "review", "title": "Review", "templateCall": call}])
     assert "    use: wr.templates.routine.design-review\n    input:\n      deliverableName: review.md\n" in yaml_of(

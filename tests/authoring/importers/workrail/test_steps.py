@@ -3,13 +3,13 @@ from collections.abc import Callable
 import pytest
 from inline_snapshot import snapshot
 
-from handrail.authoring.importers import Imported
+from handrail.authoring.importers import ImportedWorkflows
 from handrail.model.workflow.values import JsonValue
 from support.authoring.notes_shown import notes
 from support.authoring.workrail_sources import Steps, import_steps, step, yaml_of
 
 
-def test_a_variable_comes_from_the_step_that_names_it_first(problems: Callable[[Imported], list[str]]) -> None:
+def test_a_variable_comes_from_the_step_that_names_it_first(problems: Callable[[ImportedWorkflows], list[str]]) -> None:
     steps: Steps = [
         step("triage", prompt="Set `size` and `risky`."),
         step("plan", runCondition={"var": "size", "not_equals": "Small"}, prompt="Plan."),
@@ -69,7 +69,7 @@ steps:
     ],
 )
 def test_conditions_become_expressions(
-    condition: JsonValue, expected: str, problems: Callable[[Imported], list[str]]
+    condition: JsonValue, expected: str, problems: Callable[[ImportedWorkflows], list[str]]
 ) -> None:
     imported = import_steps([step("t", prompt="Set a."), step("next", runCondition=condition)])
     assert expected in yaml_of(imported)
@@ -83,7 +83,7 @@ def test_a_condition_that_cannot_be_said_is_lost_by_name() -> None:
     )
 
 
-def test_confirmation_is_an_approval_before_the_step(problems: Callable[[Imported], list[str]]) -> None:
+def test_confirmation_is_an_approval_before_the_step(problems: Callable[[ImportedWorkflows], list[str]]) -> None:
     condition: JsonValue = {"var": "level", "equals": "Low"}
     steps: Steps = [
         step("one", requireConfirmation=True, prompt="Choose the level."),

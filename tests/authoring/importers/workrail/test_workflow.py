@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.authoring.importers import Imported, detect, import_files
+from handrail.authoring.importers import ImportedWorkflows, detect, import_files
 from handrail.authoring.importers.workrail.keys import STEP_KEYS
 from handrail.authoring.importers.workrail.workflow import CARRIED
 from handrail.model.workflow.values import JsonValue
@@ -26,7 +26,7 @@ def _steps_of(value: JsonValue) -> Steps:
 
 @needs_data
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(DATA).as_posix())
-def test_every_file_compiles_after_its_import(path: Path, problems: Callable[[Imported], list[str]]) -> None:
+def test_every_file_compiles_after_its_import(path: Path, problems: Callable[[ImportedWorkflows], list[str]]) -> None:
     imported = import_files({path.name: path.read_text("utf-8")})
     assert imported.kind == "workrail"
     assert problems(imported) == []

@@ -14,7 +14,7 @@ from handrail.model.workflow.settings import AgentPolicy, Limits
 from handrail.operations.runs import lifecycle as runs
 from handrail.operations.views.explain import explain
 from handrail.ports.agents import Abilities, Agent, AgentCall, Launch
-from handrail.runtime.handlers.agents.account_limits import AccountLimits, Limit
+from handrail.runtime.handlers.agents.account_limits import AccountLimit, AccountLimits
 from support.runtime.room import of_kind
 from support.runtime.steps_room import Hand, StepsRoom
 
@@ -217,15 +217,15 @@ def test_who_met_the_limit_tries_again_when_it_is_resumed(shop: StepsRoom, hand:
 
 def test_a_note_that_cannot_be_read_holds_nobody(shop: StepsRoom) -> None:
     limits = AccountLimits(shop.folder / "notes")
-    limits.note("a", Limit("main", 50.0, "case-1", "no more"))
-    assert limits.find_limit("a", "case-2", 49.0) == Limit("main", 50.0, "case-1", "no more")
+    limits.note("a", AccountLimit("main", 50.0, "case-1", "no more"))
+    assert limits.find_limit("a", "case-2", 49.0) == AccountLimit("main", 50.0, "case-1", "no more")
     assert limits.find_limit("a", "case-2", 50.0) is None
     assert limits.find_limit("a", "case-1", 49.0) is None
-    assert limits.list_active(0.0) == (Limit("main", 50.0, "case-1", "no more"),)
+    assert limits.list_active(0.0) == (AccountLimit("main", 50.0, "case-1", "no more"),)
     for text in ("", "[]", "{}", '{"agent": 1, "until": "soon", "run": "", "message": ""}', "\xff"):
         (shop.folder / "notes" / "a.json").write_text(text, encoding="latin-1")
         assert limits.find_limit("a", "case-2", 0.0) is None
     limits.lift("a")
     limits.lift("a")
     (shop.folder / "file").write_text("")
-    AccountLimits(shop.folder / "file").note("a", Limit("main", 50.0, "case-1", "no more"))
+    AccountLimits(shop.folder / "file").note("a", AccountLimit("main", 50.0, "case-1", "no more"))

@@ -5,19 +5,19 @@ import time
 
 import pytest
 
-from handrail.runtime.handlers.agents.account_limits import Pace
+from handrail.runtime.handlers.agents.account_limits import StartPacing
 
 APART = 0.05
 
 
-async def _started(pace: Pace, agent: str, apart: float, at: list[float]) -> None:
+async def _started(pace: StartPacing, agent: str, apart: float, at: list[float]) -> None:
     await pace.turn(agent, apart)
     at.append(time.monotonic())
 
 
 def test_those_that_come_together_start_apart_in_the_order_in_which_they_came() -> None:
     async def all_of_them() -> list[int]:
-        pace, order = Pace(), list[int]()
+        pace, order = StartPacing(), list[int]()
         began = time.monotonic()
 
         async def one(number: int) -> None:
@@ -35,7 +35,7 @@ def test_those_that_come_together_start_apart_in_the_order_in_which_they_came() 
 @pytest.mark.parametrize(("agent", "apart"), [("claude", APART), ("codex", 0.0)])
 def test_others_wait_for_nobody(agent: str, apart: float) -> None:
     async def beside() -> bool:
-        pace = Pace()
+        pace = StartPacing()
         await pace.turn("codex", 3600.0)
         await asyncio.wait_for(pace.turn(agent, apart), 60.0)
         return True
@@ -45,7 +45,7 @@ def test_others_wait_for_nobody(agent: str, apart: float) -> None:
 
 def test_who_gives_up_while_waiting_starts_nothing_and_the_next_one_still_comes() -> None:
     async def with_one_that_gives_up() -> bool:
-        pace = Pace()
+        pace = StartPacing()
         await pace.turn("codex", APART)
         waiting = asyncio.ensure_future(pace.turn("codex", APART))
         await asyncio.sleep(0)
@@ -58,7 +58,7 @@ def test_who_gives_up_while_waiting_starts_nothing_and_the_next_one_still_comes(
 
 
 def test_it_goes_on_in_another_loop() -> None:
-    pace = Pace()
+    pace = StartPacing()
     began = time.monotonic()
     for _ in range(3):
         asyncio.run(pace.turn("codex", APART))

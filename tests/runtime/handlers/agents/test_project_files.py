@@ -221,10 +221,10 @@ def test_what_is_too_large_or_too_much_to_be_read_at_each_start_is_not_trusted(
     repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(repository, "settings.json", text="12345")
-    monkeypatch.setattr(project_files, "MOST_BYTES", 4)
+    monkeypatch.setattr(project_files, "MAX_BYTES", 4)
     assert look(repository, Trusted(everything=True)).untrusted == ("settings.json",)
-    monkeypatch.setattr(project_files, "MOST_BYTES", 5)
-    monkeypatch.setattr(project_files, "MOST_FILES", 3)
+    monkeypatch.setattr(project_files, "MAX_BYTES", 5)
+    monkeypatch.setattr(project_files, "MAX_FILES", 3)
     assert look(repository, Trusted(everything=True)).project.files == "trusted"
     for number in range(9):
         put(repository, f".agent/{number}/x")

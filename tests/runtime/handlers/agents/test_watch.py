@@ -11,7 +11,7 @@ import pytest
 from handrail.model.history.events import StepSkipped
 from handrail.model.workflow.settings import AgentPolicy
 from handrail.operations.runs import lifecycle as runs
-from handrail.runtime.handlers.agents.watch import IDLE, Cut, Watch
+from handrail.runtime.handlers.agents.watch import IDLE_SECONDS, CallTermination, CallWatch
 from handrail.testing.leaks import lasting_within
 from support.runtime.room import of_kind
 from support.runtime.steps_room import StepsRoom
@@ -48,13 +48,13 @@ def age(stdout: Path, seconds: float) -> None:
 @pytest.fixture
 def long_ago(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let calls have begun long ago: no call is silent for longer than it has been there."""
-    inner = Watch.__post_init__
+    inner = CallWatch.__post_init__
 
-    def begin_long_ago(self: Watch) -> None:
+    def begin_long_ago(self: CallWatch) -> None:
         inner(self)
         self.oldest = float("inf")
 
-    monkeypatch.setattr(Watch, "__post_init__", begin_long_ago)
+    monkeypatch.setattr(CallWatch, "__post_init__", begin_long_ago)
 
 
 @pytest.mark.usefixtures("long_ago")
@@ -79,16 +79,16 @@ def test_the_configuration_sets_the_silence_of_steps_that_do_not(shop: StepsRoom
     assert shop.state(run).status == "blocked"
     found = re.search(r"it printed nothing for (\d+) s", shop.state(run).message)
     assert found is not None
-    assert 125 <= int(found[1]) < IDLE
+    assert 125 <= int(found[1]) < IDLE_SECONDS
 
 
 @pytest.mark.usefixtures("long_ago")
 def test_a_tool_that_runs_is_no_silence(shop: StepsRoom, monkeypatch: pytest.MonkeyPatch) -> None:
     run = shop.start(case("{name: one, prompt: Do it., idle_timeout: 1h}"), {"one": HANGS})
-    found: list[Cut | None] = []
-    inner = Watch.look
+    found: list[CallTermination | None] = []
+    inner = CallWatch.look
 
-    def look(self: Watch) -> Cut | None:
+    def look(self: CallWatch) -> CallTermination | None:
         """Look at a call whose tool was called long ago."""
         at_work = "a.py" in (self.place / "stdout").read_text("utf-8")
         if at_work:
@@ -97,7 +97,7 @@ def test_a_tool_that_runs_is_no_silence(shop: StepsRoom, monkeypatch: pytest.Mon
         found.extend([cut] if at_work else [])
         return cut
 
-    monkeypatch.setattr(Watch, "look", look)
+    monkeypatch.setattr(CallWatch, "look", look)
     shop.during(lambda: runs.stop(shop.writer, run, "ann"), lambda: len(found) > 1)
     assert set(found) == {None}
     assert shop.state(run).status == "cancelled"
@@ -106,10 +106,10 @@ def test_a_tool_that_runs_is_no_silence(shop: StepsRoom, monkeypatch: pytest.Mon
 
 def test_no_call_is_silent_for_longer_than_it_has_been_there(shop: StepsRoom, monkeypatch: pytest.MonkeyPatch) -> None:
     run = shop.start(case("{name: one, prompt: Do it., idle_timeout: 1h}"), {"one": SILENT})
-    found: list[Cut | None] = []
-    inner = Watch.look
+    found: list[CallTermination | None] = []
+    inner = CallWatch.look
 
-    def look(self: Watch) -> Cut | None:
+    def look(self: CallWatch) -> CallTermination | None:
         """Look at a call whose output is older than itself, as it is where the clock was set."""
         there = printed(shop, run)
         if there and len(found) in (0, LOOKS):
@@ -121,7 +121,7 @@ def test_no_call_is_silent_for_longer_than_it_has_been_there(shop: StepsRoom, mo
         found.extend([cut] if there else [])
         return cut
 
-    monkeypatch.setattr(Watch, "look", look)
+    monkeypatch.setattr(CallWatch, "look", look)
     shop.drive()
     assert found[:LOOKS] == [None] * LOOKS
     assert [cut is not None and cut.status for cut in found[LOOKS:]] == ["timeout"]

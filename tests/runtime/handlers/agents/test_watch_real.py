@@ -11,7 +11,7 @@ import pytest
 from handrail.agents.registry import BuiltInCatalog
 from handrail.operations.runs import lifecycle as runs
 from handrail.operations.runs.tell import tell
-from handrail.runtime.handlers.agents.watch import Cut, Watch
+from handrail.runtime.handlers.agents.watch import CallTermination, CallWatch
 from handrail.testing.models.scripts import Hang, Say, Shell, Structured
 from support.agents.opened_rooms import Open, opened, real_agents
 from support.agents.real_room import RealRoom, until
@@ -32,9 +32,9 @@ def test_an_agent_whose_model_hangs_is_ended_for_its_silence(
 ) -> None:
     room = opened(a=[ESCAPES, Hang()])
     run = room.start(step(agent, "idle_timeout: 1h"))
-    inner = Watch.look
+    inner = CallWatch.look
 
-    def look(self: Watch) -> Cut | None:
+    def look(self: CallWatch) -> CallTermination | None:
         """Look at a call that has printed nothing for long, once its model hangs."""
         # An agent may ask a model that hangs once more.
         hangs = len(room.model.asked("a")) >= 2 and any(last.encode()[-9:] in line for line in room.transcript(run))
@@ -44,7 +44,7 @@ def test_an_agent_whose_model_hangs_is_ended_for_its_silence(
         self.oldest = float("inf")
         return inner(self)
 
-    monkeypatch.setattr(Watch, "look", look)
+    monkeypatch.setattr(CallWatch, "look", look)
     room.drive()
     ended = room.ending(run)
     assert (room.state(run).status, ended.details["agent_status"]) == ("blocked", "timeout")

@@ -25,8 +25,8 @@ def room(tmp_path: Path) -> ProofRoom:
 
 
 def one(room: ProofRoom, check: FileCheck, proof: CheckProof) -> ProofResult:
-    scene = replace(room.scene(proof), project=Project(file_checks=(check,)))
-    return asyncio.run(room.handler.establish(scene))[0]
+    ctx = replace(room.ctx(proof), project=Project(file_checks=(check,)))
+    return asyncio.run(room.handler.establish(ctx))[0]
 
 
 def fails(file: JsonValue = "t.sh") -> CheckProof:

@@ -57,25 +57,25 @@ def test_files_that_changed_are_proof_by_globs(room: ProofRoom, proof: FilesProo
 
 def test_what_a_check_leaves_behind_is_not_what_the_step_changed(room: ProofRoom) -> None:
     asked: list[str] = []
-    scene = room.scene(passes("echo command >> order"), unchanged("order"))
+    ctx = room.ctx(passes("echo command >> order"), unchanged("order"))
 
     def seen() -> tuple[str, ...]:
         asked.extend(each.name for each in room.work.iterdir())
         return tuple(asked)
 
-    object.__setattr__(scene, "changed", seen)
-    assert all(each.ok for each in asyncio.run(room.handler.establish(scene)))
+    object.__setattr__(ctx, "changed", seen)
+    assert all(each.ok for each in asyncio.run(room.handler.establish(ctx)))
 
 
 def test_a_proof_names_the_first_ignored_files_below_its_globs(room: ProofRoom) -> None:
-    scene = room.scene(unchanged("tests/**"), unchanged("docs/*.md"), changed("**"))
+    ctx = room.ctx(unchanged("tests/**"), unchanged("docs/*.md"), changed("**"))
     asked: list[tuple[str, ...]] = []
 
     async def ignored(below: tuple[str, ...]) -> tuple[str, ...]:
         asked.append(below)
         return ("tests/cache/", "docs/a.log", *(f"tests/{number:02}.log" for number in range(30)))
 
-    tests, docs, anything = asyncio.run(room.handler.establish(replace(scene, ignored=ignored)))
+    tests, docs, anything = asyncio.run(room.handler.establish(replace(ctx, ignored=ignored)))
     assert asked == [("docs", "tests")]
     assert tests.ok
     names = ", ".join(f"tests/{number:02}.log" for number in range(19))

@@ -13,7 +13,7 @@ from handrail.errors import EnvironmentFault, ProcessFault
 from handrail.model.workflow.proofs import CommandProof, ExistsProof, ExpectProof, FilesProof
 from handrail.model.workflow.values import Command, Constant, Expression, JsonValue, ShellBinding
 from handrail.ports.processes import Ended, Running
-from handrail.runtime.handlers.proofs.results import MOST_DETAIL, MOST_FEEDBACK, ProofResult, feedback, record
+from handrail.runtime.handlers.proofs.results import MAX_DETAIL, MAX_FEEDBACK, ProofResult, feedback, record
 from support.moved_time import MovedTime
 from support.runtime.proof_room import ProofRoom, fails, passes
 from support.runtime.room import until
@@ -85,10 +85,10 @@ def test_a_program_that_must_not_be_there_is_proof_when_its_code_is_named(room: 
 
 def test_a_command_that_takes_too_long_is_ended_and_proves_nothing(room: ProofRoom, moved_time: MovedTime) -> None:
     proofs = (fails("echo begun; touch begun; exec sleep 600"), passes("true"))
-    scene = replace(room.scene(*proofs), timeout=3600)
+    ctx = replace(room.ctx(*proofs), timeout=3600)
 
     async def late() -> tuple[ProofResult, ...]:
-        under_way = asyncio.ensure_future(room.handler.establish(scene))
+        under_way = asyncio.ensure_future(room.handler.establish(ctx))
         await until((room.work / "begun").exists)
         moved_time.move(3601)
         return await under_way
@@ -172,7 +172,7 @@ def test_a_command_that_is_running_after_a_crash_is_adopted(room: ProofRoom) -> 
     proof = passes("echo run >> trace; while ! test -e go; do sleep 0.01; done")
 
     async def crash() -> None:
-        left = asyncio.ensure_future(room.handler.establish(room.scene(proof)))
+        left = asyncio.ensure_future(room.handler.establish(room.ctx(proof)))
         await until((room.work / "trace").exists)
         left.cancel()
 
@@ -195,12 +195,12 @@ def test_a_command_that_was_killed_from_outside_with_its_keeper_is_started_again
 
 
 def test_a_proof_under_way_can_be_ended(room: ProofRoom) -> None:
-    scene = room.scene(passes("touch begun; exec sleep 600"))
+    ctx = room.ctx(passes("touch begun; exec sleep 600"))
 
     async def stop() -> tuple[ProofResult, ...]:
-        under_way = asyncio.ensure_future(room.handler.establish(scene))
+        under_way = asyncio.ensure_future(room.handler.establish(ctx))
         await until((room.work / "begun").exists)
-        await room.handler.stop(scene.run, scene.seq)
+        await room.handler.stop(ctx.run, ctx.seq)
         return await under_way
 
     (result,) = asyncio.run(stop())
@@ -210,16 +210,16 @@ def test_a_proof_under_way_can_be_ended(room: ProofRoom) -> None:
 def test_what_is_told_is_bounded_whatever_a_command_writes(room: ProofRoom) -> None:
     script = "i=0; while test $i -lt 4000; do echo line $i; echo error $i >&2; i=$((i+1)); done; exit 1"
     results = room.establish(*(passes(f": {number}; {script}") for number in range(4)))
-    assert all(len(each.detail.encode()) <= MOST_DETAIL for each in results)
+    assert all(len(each.detail.encode()) <= MAX_DETAIL for each in results)
     assert all("line 3999\n" in each.detail and each.detail.endswith("error 3999") for each in results)
     told = feedback(results)
-    assert len(told.encode()) <= MOST_FEEDBACK
+    assert len(told.encode()) <= MAX_FEEDBACK
     assert told.count("error 3999") == 4
 
 
 def test_the_feedback_of_very_many_proofs_says_how_many_are_not_shown() -> None:
     told = feedback([ProofResult("expect", "é" * 300, ok=False, detail="no", tree="t") for _ in range(200)])
-    assert len(told.encode()) <= MOST_FEEDBACK
+    assert len(told.encode()) <= MAX_FEEDBACK
     assert "\n\nand 1" in told
 
 

@@ -133,7 +133,7 @@ def test_a_driver_that_is_killed_leaves_the_record_to_the_next(shop: StepsRoom) 
 
 
 def test_too_many_files_block_the_run_before_the_agent_begins(shop: StepsRoom, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recorded_files, "MOST_FILES", 2)
+    monkeypatch.setattr(recorded_files, "MAX_FILES", 2)
     state = shop.run(case(first="mkdir tests; touch tests/1.log tests/2.log tests/3.log"), {"fix": [IDLE]})
     assert (state.status, state.reason, shop.path(state.run)) == ("blocked", "fault", ["make"])
     assert "more than 2 files would have to be read" in state.message

@@ -9,7 +9,7 @@ from inline_snapshot import snapshot
 
 from handrail.model.workflow.proofs import ReportProof
 from handrail.model.workflow.values import Constant, JsonValue
-from handrail.runtime.handlers.proofs.junit import LARGEST, Counted, read_junit
+from handrail.runtime.handlers.proofs.junit import MAX_BYTES, TestCounts, read_junit
 from support.runtime.proof_room import ProofRoom, passes
 
 GOOD = '<testsuites><testsuite tests="2"><testcase name="a"/><testcase name="b"/></testsuite></testsuites>'
@@ -41,23 +41,23 @@ def test_a_report_in_which_enough_tests_ran_and_none_failed_is_proof(room: Proof
 @pytest.mark.parametrize(
     ("text", "counted"),
     [
-        (GOOD, Counted(2, 0, 0, 0)),
+        (GOOD, TestCounts(2, 0, 0, 0)),
         (
             "<testsuite><testcase><failure/><failure/></testcase><testcase><error/></testcase></testsuite>",
-            Counted(2, 1, 1, 0),
+            TestCounts(2, 1, 1, 0),
         ),
-        ("<testsuite><testcase><skipped/></testcase><testcase status='notrun'/></testsuite>", Counted(2, 0, 0, 2)),
-        ("<testsuite errors='1'/>", Counted(0, 0, 1, 0)),
-        ("<testsuite failures='x' errors='-1'><testcase/></testsuite>", Counted(1, 0, 0, 0)),
-        ("<testsuite><error/><testcase/></testsuite>", Counted(1, 0, 1, 0)),
-        ("<j:testsuite xmlns:j='u'><j:testcase><j:failure/></j:testcase></j:testsuite>", Counted(1, 1, 0, 0)),
+        ("<testsuite><testcase><skipped/></testcase><testcase status='notrun'/></testsuite>", TestCounts(2, 0, 0, 2)),
+        ("<testsuite errors='1'/>", TestCounts(0, 0, 1, 0)),
+        ("<testsuite failures='x' errors='-1'><testcase/></testsuite>", TestCounts(1, 0, 0, 0)),
+        ("<testsuite><error/><testcase/></testsuite>", TestCounts(1, 0, 1, 0)),
+        ("<j:testsuite xmlns:j='u'><j:testcase><j:failure/></j:testcase></j:testsuite>", TestCounts(1, 1, 0, 0)),
         (
             "<testsuite><testcase><out><![CDATA[<!DOCTYPE html><failure/>]]></out></testcase></testsuite>",
-            Counted(1, 0, 0, 0),
+            TestCounts(1, 0, 0, 0),
         ),
     ],
 )
-def test_the_tests_of_a_report_are_counted(text: str, counted: Counted) -> None:
+def test_the_tests_of_a_report_are_counted(text: str, counted: TestCounts) -> None:
     assert read_junit(text.encode()) == counted
     assert read_junit(text.encode("utf-16")) == counted
 
@@ -121,7 +121,7 @@ def test_a_report_is_only_read_from_a_file_of_the_workspace(room: ProofRoom, tmp
     (room.work / "folder").mkdir()
     os.mkfifo(room.work / "pipe")
     with (room.work / "huge.xml").open("wb") as file:
-        file.truncate(LARGEST + 1)
+        file.truncate(MAX_BYTES + 1)
     paths = ("link.xml", "folder", "pipe", "huge.xml", "../r.xml", "gone.xml", None)
     results = room.establish(*map(report, paths))
     assert not any(each.ok for each in results)

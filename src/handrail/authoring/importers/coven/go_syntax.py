@@ -6,8 +6,8 @@ from typing import NamedTuple, TypeAlias
 
 from handrail.frozen import frozen
 
-LONGEST = 4000
-DEEPEST = 24
+MAX_LENGTH = 4000
+MAX_DEPTH = 24
 
 
 class Untranslatable(Exception):
@@ -89,8 +89,8 @@ def parse_action(text: str) -> GoValue:
 
 
 def _tokens(text: str) -> list[_Token]:
-    if len(text) > LONGEST:
-        raise Untranslatable(f"it is longer than {LONGEST} characters")
+    if len(text) > MAX_LENGTH:
+        raise Untranslatable(f"it is longer than {MAX_LENGTH} characters")
     found: list[_Token] = []
     at = 0
     while at < len(text):
@@ -104,8 +104,8 @@ def _tokens(text: str) -> list[_Token]:
 
 
 def _pipeline(tokens: list[_Token], at: int, depth: int) -> tuple[GoValue, int]:
-    if depth > DEEPEST:
-        raise Untranslatable(f"it nests deeper than {DEEPEST} levels")
+    if depth > MAX_DEPTH:
+        raise Untranslatable(f"it nests deeper than {MAX_DEPTH} levels")
     value, at = _command(tokens, at, depth, None)
     while at < len(tokens) and tokens[at] == ("sign", "|"):
         value, at = _command(tokens, at + 1, depth, value)

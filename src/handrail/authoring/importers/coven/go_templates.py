@@ -24,7 +24,7 @@ from handrail.frozen import frozen
 from handrail.language.expressions.syntax import Attribute, Expression, Name
 from handrail.language.expressions.unparse import unparse
 
-DEEPEST_INCLUDE = 5
+MAX_INCLUDE_DEPTH = 5
 _RANGE = re.compile(r"\$(\w+)\s*:=\s*(.+)", re.DOTALL)
 _RANGE_BOTH = re.compile(r"\$\w+\s*,\s*\$(\w+)\s*:=\s*(.+)", re.DOTALL)
 _COMMENT = re.compile(r"/\*.*\*/", re.DOTALL)
@@ -42,7 +42,7 @@ def literal(text: str) -> str:
 
 
 @frozen
-class Surroundings:
+class TemplateContext:
     """What a template may refer to: its variables, the texts it may include, and where notes go."""
 
     names: Resolver
@@ -52,7 +52,7 @@ class Surroundings:
     opened: tuple[str, ...] = ()
 
 
-def translate_template(text: str, around: Surroundings) -> str:
+def translate_template(text: str, around: TemplateContext) -> str:
     """Translate a whole template."""
     return _Template(around).run(text)
 
@@ -65,7 +65,7 @@ class _Block:
 
 
 class _Template:
-    def __init__(self, around: Surroundings) -> None:
+    def __init__(self, around: TemplateContext) -> None:
         self._around = around
         self._out: list[str] = []
         self._blocks: list[_Block] = []
@@ -197,8 +197,8 @@ class _Template:
         name, opened = str(call.arguments[0].value), self._around.opened
         if name in opened:
             raise Untranslatable(f"'{name}' includes itself: {' -> '.join((*opened, name))}")
-        if len(opened) >= DEEPEST_INCLUDE:
-            raise Untranslatable(f"includes nest deeper than {DEEPEST_INCLUDE} levels")
+        if len(opened) >= MAX_INCLUDE_DEPTH:
+            raise Untranslatable(f"includes nest deeper than {MAX_INCLUDE_DEPTH} levels")
         if name not in self._around.includes:
             raise Untranslatable(f"the included text '{name}' is not among the files")
         self._out.append(self._translate_include(name, call.arguments[1:]))
@@ -213,7 +213,7 @@ class _Template:
         def note_lost(line: int, message: str) -> None:
             self._around.lost(self._line, f"in the included '{name}', line {line}: {message}")
 
-        inner = Surroundings(self, self._around.includes, note_lost, bound, (*self._around.opened, name))
+        inner = TemplateContext(self, self._around.includes, note_lost, bound, (*self._around.opened, name))
         return translate_template(self._around.includes[name].rstrip("\n"), inner)
 
     def _close_all(self) -> None:

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from collections.abc import Mapping as Lookup
 
 from handrail.authoring.importers.coven.go_syntax import Untranslatable
-from handrail.authoring.importers.coven.go_templates import Surroundings, translate_template
+from handrail.authoring.importers.coven.go_templates import TemplateContext, translate_template
 from handrail.authoring.importers.coven.go_values import command, condition, duration, translate_text
 from handrail.authoring.importers.coven.names import CovenNames, Producer
-from handrail.authoring.importers.names import PromptFiles, Taken, make_identifier, step_name, value_name
+from handrail.authoring.importers.names import PromptFiles, UniqueNames, make_identifier, step_name, value_name
 from handrail.authoring.importers.nodes import flag_of, int_of, line_of, map_of, maps_of, strays_of, text_of
 from handrail.authoring.importers.result import Notes
 from handrail.model.source import Entry, Mapping, Node
@@ -27,7 +27,7 @@ ORDER = (
     *("output", "returns", "on_success", "on_fail", "timeout", "steps"),
 )
 UNLIMITED = 100
-MOST_ROUNDS = 1000
+MAX_ROUNDS = 1000
 _CONTRACT = re.compile(r'```json.*"success"', re.DOTALL)
 
 
@@ -42,7 +42,7 @@ class CovenSteps:
         self._path = path
         self._spells = spells
         self._notes = notes
-        self._taken = Taken()
+        self._taken = UniqueNames()
         self._line = 1
 
     def run(self, steps: Node | None) -> list[JsonValue]:
@@ -182,7 +182,7 @@ class CovenSteps:
         def note_lost(line: int, message: str) -> None:
             self._notes.add_lost(path, first + line, message)
 
-        return translate_template(text, Surroundings(self.names, texts, note_lost))
+        return translate_template(text, TemplateContext(self.names, texts, note_lost))
 
     def _script(self, step: Mapping, data: dict[str, JsonValue]) -> list[dict[str, JsonValue]]:
         node = step.get("command") or step
@@ -232,13 +232,13 @@ class CovenSteps:
     def _rounds(self, step: Mapping, data: dict[str, JsonValue]) -> None:
         most = int_of(step.get("max_iterations")) or 0
         explicit = most > 0
-        data["max_iterations"] = min(most, MOST_ROUNDS) if explicit else UNLIMITED
+        data["max_iterations"] = min(most, MAX_ROUNDS) if explicit else UNLIMITED
         if not explicit:
             self._note_changed(
                 step, f"without `max_iterations` Coven stops after {UNLIMITED} rounds; the limit is now explicit"
             )
-        elif most > MOST_ROUNDS:
-            self._note_changed(step, f"`max_iterations: {most}` is now {MOST_ROUNDS}, the maximum")
+        elif most > MAX_ROUNDS:
+            self._note_changed(step, f"`max_iterations: {most}` is now {MAX_ROUNDS}, the maximum")
         given = text_of(step.get("on_max_iterations"))
         if given == "exit":
             self._notes.add_translated(

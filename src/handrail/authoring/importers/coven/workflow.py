@@ -6,7 +6,7 @@ from handrail.authoring.importers.coven.go_values import duration
 from handrail.authoring.importers.coven.repairs import repair
 from handrail.authoring.importers.coven.steps import CovenSteps
 from handrail.authoring.importers.finish import check_native, write_workflow
-from handrail.authoring.importers.names import Taken, workflow_name
+from handrail.authoring.importers.names import UniqueNames, workflow_name
 from handrail.authoring.importers.nodes import data_of, line_of, map_of, maps_of, strays_of, text_of
 from handrail.authoring.importers.paths import ending_of, file_name, folder_of, stem_of
 from handrail.authoring.importers.result import Notes
@@ -34,7 +34,7 @@ def import_coven(files: Lookup[str, str], notes: Notes) -> dict[str, str]:
     """Translate every workflow among the files."""
     spells = {stem_of(path): (path, text) for path, text in files.items() if _has_prompts(path)}
     used: set[str] = set()
-    taken = Taken()
+    taken = UniqueNames()
     made: dict[str, str] = {}
     for path, text in files.items():
         if _is_workflow(path, text):
@@ -54,7 +54,7 @@ class _Source:
         self._spells = spells
         self._notes = notes
 
-    def run(self, taken: Taken, used: set[str]) -> dict[str, str]:
+    def run(self, taken: UniqueNames, used: set[str]) -> dict[str, str]:
         report = Report()
         root = map_of(read_yaml(SourceText(self._path, self._text), report))
         for found in report:

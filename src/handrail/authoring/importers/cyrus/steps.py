@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping as Lookup
 
-from handrail.authoring.importers.names import Taken, step_name
+from handrail.authoring.importers.names import UniqueNames, step_name
 from handrail.authoring.importers.nodes import flag_of, line_of, maps_of, strays_of, text_of, texts_of
 from handrail.authoring.importers.paths import ending_of, stem_of
 from handrail.authoring.importers.result import Notes
@@ -37,7 +37,7 @@ class CyrusSteps:
         self._path = path
         self._files = files
         self._notes = notes
-        self._taken = Taken()
+        self._taken = UniqueNames()
         self._made = 0
 
     def run(self, procedure: Mapping) -> list[JsonValue]:

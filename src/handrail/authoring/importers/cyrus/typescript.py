@@ -3,27 +3,27 @@
 from dataclasses import dataclass, field
 
 from handrail.authoring.importers.cyrus.typescript_literals import Literals
-from handrail.authoring.importers.cyrus.typescript_tokens import NotPlain, Token, tokens
+from handrail.authoring.importers.cyrus.typescript_tokens import Token, UnsupportedSyntax, tokens
 from handrail.model.source import Node, SourceText
 
 
 @dataclass(slots=True)
-class Declared:
+class Declarations:
     """What a file declares: constants by name, the result of `resolve`, and what could not be read."""
 
     constants: dict[str, Node] = field(default_factory=dict[str, Node])
     resolved: Node | None = None
     resolve_at: int | None = None
     """The offset at which `resolve` does more than return a constant; None if it never does."""
-    problems: list[NotPlain] = field(default_factory=list[NotPlain])
+    problems: list[UnsupportedSyntax] = field(default_factory=list[UnsupportedSyntax])
 
 
-def read_declarations(source: SourceText) -> Declared:
+def read_declarations(source: SourceText) -> Declarations:
     """Read every constant that is plain data."""
-    declared = Declared()
+    declared = Declarations()
     try:
         found = tokens(source.text)
-    except NotPlain as problem:
+    except UnsupportedSyntax as problem:
         declared.problems.append(problem)
         return declared
     _File(source, found, declared).run()
@@ -31,7 +31,7 @@ def read_declarations(source: SourceText) -> Declared:
 
 
 class _File(Literals):
-    def __init__(self, source: SourceText, found: list[Token], declared: Declared) -> None:
+    def __init__(self, source: SourceText, found: list[Token], declared: Declarations) -> None:
         super().__init__(source, found)
         self.constants = declared.constants
         self._declared = declared
@@ -63,12 +63,12 @@ class _File(Literals):
             value = self.value()
             self._expect_end()
             self._declared.constants[name] = value
-        except NotPlain as problem:
+        except UnsupportedSyntax as problem:
             self._at = start
             if name == "resolve":
                 self._arrow()
             else:
-                self._declared.problems.append(NotPlain(f"in `{name}`, {problem.message}", problem.at))
+                self._declared.problems.append(UnsupportedSyntax(f"in `{name}`, {problem.message}", problem.at))
             self.skip_statement()
 
     def _default(self) -> None:
@@ -77,7 +77,7 @@ class _File(Literals):
         start = self._at
         try:
             self._declared.constants.setdefault("default", self.value())
-        except NotPlain as problem:
+        except UnsupportedSyntax as problem:
             self._declared.problems.append(problem)
             self._at = start
         self.skip_statement()
@@ -125,7 +125,7 @@ class _File(Literals):
     def _read_returned(self, first: int) -> None:
         try:
             self._declared.resolved = self.value()
-        except NotPlain:
+        except UnsupportedSyntax:
             self._logic(first)
 
     def _logic(self, at: int) -> None:
@@ -141,7 +141,7 @@ class _File(Literals):
                 self._at = at + 1
                 try:
                     self._declared.resolved = self.value()
-                except NotPlain:
+                except UnsupportedSyntax:
                     continue
                 break
         self._at = end
@@ -151,4 +151,4 @@ class _File(Literals):
         previous = self._tokens[self._at - 1]
         new_line = "\n" in self.source.text[previous.end : token.start]
         if token.kind != "end" and token.text != ";" and not (new_line and token.kind == "word"):
-            raise NotPlain(f"`{token.text}` follows a value", token.start)
+            raise UnsupportedSyntax(f"`{token.text}` follows a value", token.start)

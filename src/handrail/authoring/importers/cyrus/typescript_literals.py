@@ -2,11 +2,11 @@
 
 from typing import TypeVar
 
-from handrail.authoring.importers.cyrus.typescript_tokens import NotPlain, Token, unquote
+from handrail.authoring.importers.cyrus.typescript_tokens import Token, UnsupportedSyntax, unquote
 from handrail.model.source import Entry, Mapping, Node, Scalar, ScalarValue, Sequence, SourceText, Span
 
-DEEPEST = 32
-MOST_VALUES = 20_000
+MAX_DEPTH = 32
+MAX_VALUES = 20_000
 STATEMENTS = frozenset({"const", "let", "var", "function", "async", "export", "interface", "type", "import", "class"})
 _CONSTANTS: dict[str, ScalarValue] = {"true": True, "false": False, "null": None, "undefined": None}
 _Kind = TypeVar("_Kind", Mapping, Sequence)
@@ -40,8 +40,8 @@ class Literals:
         """Read a value, refusing anything but plain data."""
         self._values += 1
         token = self.now
-        if depth > DEEPEST or self._values > MOST_VALUES:
-            raise NotPlain("the data is nested too deeply or is too large", token.start)
+        if depth > MAX_DEPTH or self._values > MAX_VALUES:
+            raise UnsupportedSyntax("the data is nested too deeply or is too large", token.start)
         value = self._members(self._primary(token, depth))
         while self.now.text in ("as", "satisfies") and self.now.kind == "word":
             self.move()
@@ -62,20 +62,20 @@ class Literals:
             case "text" | "template" | "number" | "-" | "word":
                 return self._leaf(token)
             case _:
-                raise NotPlain(f"`{token.text}` is not plain data", token.start)
+                raise UnsupportedSyntax(f"`{token.text}` is not plain data", token.start)
 
     def _leaf(self, token: Token) -> Node:
         self.move()
         if token.kind in ("text", "template"):
             if token.kind == "template" and "${" in token.text:
-                raise NotPlain("a template string with `${` is not plain data", token.start)
+                raise UnsupportedSyntax("a template string with `${` is not plain data", token.start)
             return self._scalar(unquote(token), token)
         if token.kind == "word":
             return self._word(token)
         if token.kind == "sign":
             number = self.now
             if number.kind != "number":
-                raise NotPlain("`-` is not plain data", token.start)
+                raise UnsupportedSyntax("`-` is not plain data", token.start)
             self.move()
             return self._scalar(_number("-" + number.text), number)
         return self._scalar(_number(token.text), token)
@@ -85,7 +85,7 @@ class Literals:
             return self._scalar(_CONSTANTS[token.text], token)
         known = self.constants.get(token.text)
         if known is None:
-            raise NotPlain(f"`{token.text}` is not a constant of plain data", token.start)
+            raise UnsupportedSyntax(f"`{token.text}` is not a constant of plain data", token.start)
         return known
 
     def _members(self, value: Node) -> Node:
@@ -98,11 +98,11 @@ class Literals:
                 self.move(2)
                 self._take("]")
             else:
-                raise NotPlain("a call or computed access is not plain data", token.start)
+                raise UnsupportedSyntax("a call or computed access is not plain data", token.start)
             key = unquote(name) if name.kind == "text" else name.text
             found = value.get(key) if isinstance(value, Mapping) else None
             if found is None:
-                raise NotPlain(f"there is no `{key}` in it", name.start)
+                raise UnsupportedSyntax(f"there is no `{key}` in it", name.start)
             value = found
         return value
 
@@ -125,7 +125,7 @@ class Literals:
     def _property(self, depth: int) -> Entry:
         token = self.now
         if token.kind not in ("word", "text", "number"):
-            raise NotPlain(f"`{token.text}` is not the name of a property", token.start)
+            raise UnsupportedSyntax(f"`{token.text}` is not the name of a property", token.start)
         self.move()
         key = self._scalar(unquote(token) if token.kind == "text" else token.text, token)
         if self.now.text == ":":
@@ -133,7 +133,7 @@ class Literals:
             return Entry(key, self.value(depth + 1))
         if self.now.text in (",", "}") and token.kind == "word":
             return Entry(key, self._word(token))
-        raise NotPlain(f"`{token.text}` is a function, not plain data", token.start)
+        raise UnsupportedSyntax(f"`{token.text}` is a function, not plain data", token.start)
 
     def _array(self, depth: int) -> Sequence:
         start = self.now.start
@@ -154,7 +154,7 @@ class Literals:
         token = self.now
         found = self.value(depth + 1)
         if not isinstance(found, kind):
-            raise NotPlain("only data of the same kind can be spread", token.start)
+            raise UnsupportedSyntax("only data of the same kind can be spread", token.start)
         # Spreads of spreads double the data each time, so what they copy counts towards the limit.
         self._values += len(found.items) if isinstance(found, Sequence) else len(found.entries)
         return found
@@ -163,11 +163,11 @@ class Literals:
         if self.now.text == ",":
             self.move()
         elif self.now.text != closing:
-            raise NotPlain(f"expected `,` or `{closing}`", self.now.start)
+            raise UnsupportedSyntax(f"expected `,` or `{closing}`", self.now.start)
 
     def _take(self, text: str) -> None:
         if self.now.text != text:
-            raise NotPlain(f"expected `{text}`", self.now.start)
+            raise UnsupportedSyntax(f"expected `{text}`", self.now.start)
         self.move()
 
     def _scalar(self, value: ScalarValue, token: Token) -> Scalar:

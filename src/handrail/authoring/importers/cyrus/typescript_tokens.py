@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-LARGEST = 256 * 1024
+MAX_BYTES = 256 * 1024
 
 _TOKEN = re.compile(
     r"""(?P<space>\s+)
@@ -19,7 +19,7 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0
 _ESCAPE = re.compile(r"\\(u\{[0-9a-fA-F]{1,6}\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)", re.DOTALL)
 
 
-class NotPlain(Exception):
+class UnsupportedSyntax(Exception):
     """Something that is not plain data, with its offset `at`."""
 
     def __init__(self, message: str, at: int) -> None:
@@ -39,14 +39,14 @@ class Token(NamedTuple):
 
 def tokens(text: str) -> list[Token]:
     """Split a text into tokens, without whitespace and comments; the last token has the kind `end`."""
-    if len(text) > LARGEST:
-        raise NotPlain(f"the file is larger than {LARGEST // 1024} KB", 0)
+    if len(text) > MAX_BYTES:
+        raise UnsupportedSyntax(f"the file is larger than {MAX_BYTES // 1024} KB", 0)
     found: list[Token] = []
     at = 0
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
-            raise NotPlain(f"unexpected `{text[at]}`", at)
+            raise UnsupportedSyntax(f"unexpected `{text[at]}`", at)
         kind = match.lastgroup or ""
         if kind not in ("space", "comment"):
             found.append(Token(kind, match[0], at, match.end()))

@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping as Lookup
 
 from handrail.authoring.importers.cyrus.steps import CyrusSteps, prompt_place
-from handrail.authoring.importers.cyrus.typescript import Declared, read_declarations
+from handrail.authoring.importers.cyrus.typescript import Declarations, read_declarations
 from handrail.authoring.importers.finish import write_workflow
-from handrail.authoring.importers.names import Taken, workflow_name
+from handrail.authoring.importers.names import UniqueNames, workflow_name
 from handrail.authoring.importers.nodes import line_of, map_of, maps_of, text_of, texts_of
 from handrail.authoring.importers.paths import ending_of, file_name, folder_of, stem_of
 from handrail.authoring.importers.result import Notes
@@ -27,7 +27,7 @@ def is_cyrus(files: Lookup[str, str]) -> bool:
 def import_cyrus(files: Lookup[str, str], notes: Notes) -> dict[str, str]:
     """Translate every workflow folder among the files."""
     made: dict[str, str] = {}
-    taken = Taken()
+    taken = UniqueNames()
     used: set[str] = set()
     for folder in _folders(files):
         inside = {path[len(folder) :]: text for path, text in files.items() if path.startswith(folder)}
@@ -58,7 +58,7 @@ class _Folder:
             if path.startswith(folders) or file_name(path) in names or ending_of(path) == "md"
         }
 
-    def run(self, taken: Taken) -> dict[str, str]:
+    def run(self, taken: UniqueNames) -> dict[str, str]:
         procedure = self._procedure()
         given = text_of(procedure.get("name")) if procedure else None
         fallback = self._folder.rstrip("/").rpartition("/")[2] or "imported"
@@ -103,7 +103,7 @@ class _Folder:
             self._notes.add_lost(self._path, 1, message)
         return found
 
-    def _problems(self, source: SourceText, declared: Declared) -> None:
+    def _problems(self, source: SourceText, declared: Declarations) -> None:
         for problem in declared.problems:
             message = f"a declaration is not plain data and was left out: {problem.message}"
             self._notes.add_lost(self._path, source.position(problem.at).line, message)
@@ -136,7 +136,7 @@ def _folders(files: Lookup[str, str]) -> list[str]:
     return sorted({folder_of(path)[: -len("prompts/")] for path in prompts if folder_of(path).endswith("prompts/")})
 
 
-def _find_procedure(declared: Declared) -> Mapping | None:
+def _find_procedure(declared: Declarations) -> Mapping | None:
     candidates = [declared.resolved, *reversed(declared.constants.values())]
     for candidate in candidates:
         found = map_of(candidate)

@@ -11,8 +11,8 @@ from handrail.model.workflow.values import JsonValue
 MORE_TRIES = 9
 """A step of the JSON form may be refused ten times before a person is asked."""
 READY_MADE = "wr.assessments."
-_LONGEST_PURPOSE = 256
-_LONGEST_GUIDANCE = 512
+_MAX_PURPOSE_LENGTH = 256
+_MAX_GUIDANCE_LENGTH = 512
 _Data: TypeAlias = dict[str, JsonValue]
 _Note: TypeAlias = Callable[[str, Node, str], None]
 
@@ -59,7 +59,7 @@ class Assessments:
         else:
             if name != given:
                 self._note("changed", node, f"the assessment '{given}' is now called '{name}'")
-            purpose = self._cut(text_of(node.get("purpose")) or "", _LONGEST_PURPOSE, node, "purpose")
+            purpose = self._cut(text_of(node.get("purpose")) or "", _MAX_PURPOSE_LENGTH, node, "purpose")
             made: _Data = {"purpose": purpose} if purpose else {}
             made |= {"rationale": "optional"} if flag_of(node.get("rationaleRequired")) is False else {}
             self._names[given] = name
@@ -75,7 +75,7 @@ class Assessments:
             elif name in made:
                 self._note("lost", each, f"the dimension '{name}' appears twice; the second was left out")
             else:
-                purpose = self._cut(text_of(each.get("purpose")) or name, _LONGEST_PURPOSE, each, "purpose")
+                purpose = self._cut(text_of(each.get("purpose")) or name, _MAX_PURPOSE_LENGTH, each, "purpose")
                 made[name] = {"purpose": purpose, "levels": levels}
                 if flag_of(each.get("required")) is False:
                     made[name] = {"purpose": purpose, "levels": levels, "required": False}
@@ -118,7 +118,7 @@ class Assessments:
         if len(guidance) > 1:
             message = f"the levels {', '.join(levels)} of '{wanted}' now have one guidance, which combines theirs"
             self._note("changed", step, message)
-        text = self._cut(" ".join(filter(None, guidance)), _LONGEST_GUIDANCE, step, "guidance")
+        text = self._cut(" ".join(filter(None, guidance)), _MAX_GUIDANCE_LENGTH, step, "guidance")
         made: _Data = {"follow_up_when": list(levels)}
         return {**made, "guidance": text} if text else made
 

@@ -19,7 +19,7 @@ from handrail.language.expressions.syntax import (
 )
 from handrail.model.source import Mapping, Node, Scalar
 
-DEEPEST = 24
+MAX_DEPTH = 24
 Lookup: TypeAlias = Callable[[str, object], Expression]
 """Looks up a variable, given what it is compared with."""
 
@@ -41,8 +41,8 @@ _ORDER = ("equals", "not_equals", "gt", "gte", "lt", "lte", "contains", "startsW
 
 def translate_condition(node: Node | None, lookup: Lookup, depth: int = 0) -> Expression:
     """Translate a condition; an empty one is true."""
-    if depth > DEEPEST:
-        raise Untranslatable(f"conditions are nested deeper than {DEEPEST} levels")
+    if depth > MAX_DEPTH:
+        raise Untranslatable(f"conditions are nested deeper than {MAX_DEPTH} levels")
     condition = map_of(node)
     if condition is None:
         raise Untranslatable("a condition is a map")
@@ -70,7 +70,7 @@ def negate(expression: Expression) -> Expression:
 def variables(node: Node | None, depth: int = 0) -> tuple[str, ...]:
     """List every variable that a condition reads."""
     condition = map_of(node)
-    if condition is None or depth > DEEPEST:
+    if condition is None or depth > MAX_DEPTH:
         return ()
     own = text_of(condition.get("var"))
     inner = (*items_of(condition.get("and")), *items_of(condition.get("or")), condition.get("not"))

@@ -23,12 +23,12 @@ LOOP_VARS = {"itemVar": "currentItem", "indexVar": "currentIndex", "iterationVar
 
 
 @dataclass(slots=True, eq=False)
-class Place:
+class SourceStep:
     """A step in the order of the file, with the words of its prompt and the fields that others read from it."""
 
     node: Mapping
     name: str
-    loop: "Place | None" = None
+    loop: "SourceStep | None" = None
     words: frozenset[str] = frozenset()
     order: float = 0
     contract: str = ""
@@ -71,14 +71,14 @@ def _flat(node: Node, depth: int) -> list[str]:
 class Context:
     """Finds variables for a step, and records what steps must return and which inputs are needed."""
 
-    def __init__(self, places: list[Place], changed: Callable[[Place, str], None]) -> None:
+    def __init__(self, places: list[SourceStep], changed: Callable[[SourceStep, str], None]) -> None:
         self.inputs: dict[str, dict[str, JsonValue]] = {"goal": {"type": "string"}}
         self._places = places
         telling = [place for place in places if place.has_result]
         self._first = {word: place for place in reversed(telling) for word in place.words}
         self._changed = changed
 
-    def value(self, variable: str, at: Place, like: object = None, *, after: bool = False) -> Expression:
+    def value(self, variable: str, at: SourceStep, like: object = None, *, after: bool = False) -> Expression:
         """Return a variable as it is before a step runs, or after it."""
         own = self._loop_variable(variable, at)
         if own is not None:
@@ -86,30 +86,32 @@ class Context:
         producers = self._producers(variable, at.order + after)
         return self._latest(producers, variable, like) if producers else self._input(variable, type_like(like), at)
 
-    def between_rounds(self, variable: str, loop: Place, like: object = None) -> tuple[Expression, list[Place]]:
+    def between_rounds(
+        self, variable: str, loop: SourceStep, like: object = None
+    ) -> tuple[Expression, list[SourceStep]]:
         """Return a variable as it is before each round of a loop, and the steps of the body that set it."""
         body = [place for place in self._places if place.loop is loop and place.has_result and variable in place.words]
         if not body:
             return self.value(variable, loop, like), []
         return self._latest([body[-1], *self._producers(variable, loop.order)], variable, like), body
 
-    def is_known(self, variable: str, at: Place) -> bool:
+    def is_known(self, variable: str, at: SourceStep) -> bool:
         """Whether a prompt can show the variable."""
         if variable in self.inputs or self._loop_variable(variable, at) is not None:
             return True
         return bool(self._producers(variable, at.order))
 
-    def is_own(self, variable: str, at: Place) -> bool:
+    def is_own(self, variable: str, at: SourceStep) -> bool:
         """Whether the step itself is the first that can set the variable."""
         return at.has_result and variable in at.words and not self.is_known(variable, at)
 
-    def _producers(self, variable: str, before: float) -> list[Place]:
+    def _producers(self, variable: str, before: float) -> list[SourceStep]:
         """Find the steps that set a variable, latest first: the first one that names it, and those that end a loop."""
         first = self._first.get(variable)
         found = [each for each in self._places if each.order < before and (each is first or variable in each.returns)]
         return sorted(found, key=lambda each: -each.order)
 
-    def _loop_variable(self, variable: str, at: Place) -> Expression | None:
+    def _loop_variable(self, variable: str, at: SourceStep) -> Expression | None:
         loop = map_of(at.loop.node.get("loop")) if at.loop is not None else None
         if loop is None:
             return None
@@ -124,7 +126,7 @@ class Context:
             case _:
                 return None
 
-    def _latest(self, producers: list[Place], variable: str, like: object) -> Expression:
+    def _latest(self, producers: list[SourceStep], variable: str, like: object) -> Expression:
         """Return the newest value, falling back from each step that may not have run to the value before it."""
         certain = next((at for at, each in enumerate(producers) if each.is_certain), None)
         used = producers if certain is None else producers[: certain + 1]
@@ -136,7 +138,7 @@ class Context:
             found = own if found is None else Filter(own, "default", (found,))
         return cast("Expression", found)
 
-    def _register(self, producer: Place, variable: str, kind: str) -> None:
+    def _register(self, producer: SourceStep, variable: str, kind: str) -> None:
         if variable not in producer.returns:
             is_first = producer is self._first.get(variable)
             why = "which names it first" if is_first else "which sets it for the next round"
@@ -144,7 +146,7 @@ class Context:
             self._changed(producer, message)
         producer.returns[variable] = _join_kinds(producer.returns.get(variable), kind)
 
-    def _input(self, variable: str, kind: str, at: Place) -> Expression:
+    def _input(self, variable: str, kind: str, at: SourceStep) -> Expression:
         name = value_name(variable)
         known = self.inputs.get(name)
         if known is None:

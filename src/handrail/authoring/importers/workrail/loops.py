@@ -7,7 +7,7 @@ from handrail.authoring.importers.coven.go_syntax import Untranslatable
 from handrail.authoring.importers.names import make_identifier, value_name
 from handrail.authoring.importers.nodes import int_of, map_of, text_of
 from handrail.authoring.importers.workrail.conditions import negate, translate_condition
-from handrail.authoring.importers.workrail.context import LOOP_VARS, Context, Place
+from handrail.authoring.importers.workrail.context import LOOP_VARS, Context, SourceStep
 from handrail.authoring.importers.workrail.keys import LOOP_CONTRACT
 from handrail.frozen import frozen
 from handrail.language.expressions.syntax import Expression
@@ -15,40 +15,42 @@ from handrail.language.expressions.unparse import unparse
 from handrail.model.source import Mapping, Node
 from handrail.model.workflow.values import JsonValue
 
-MOST_ROUNDS = 1000
+MAX_ROUNDS = 1000
 
 
 @frozen
-class Rounds:
+class LoopSettings:
     """How a loop repeats: its keys, and the conditions for the steps of a round after a certain one."""
 
     keys: dict[str, JsonValue]
     guards: tuple[tuple[float, str], ...] = ()
 
 
-def rounds_of(place: Place, body: list[Place], context: Context, note: Callable[[str, Node, str], None]) -> Rounds:
+def rounds_of(
+    place: SourceStep, body: list[SourceStep], context: Context, note: Callable[[str, Node, str], None]
+) -> LoopSettings:
     """Determine how a loop repeats."""
     loop = map_of(place.node.get("loop"))
     if loop is None:
         note("lost", place.node, "the loop has no settings; it runs once")
-        return Rounds({"for": 1, "max_iterations": 1})
+        return LoopSettings({"for": 1, "max_iterations": 1})
     most = int_of(loop.get("maxIterations"))
-    if most is None or not 1 <= most <= MOST_ROUNDS:
-        note("changed", loop, f"'maxIterations' must be between 1 and {MOST_ROUNDS}")
-        most = MOST_ROUNDS if most is not None and most > 1 else 1
+    if most is None or not 1 <= most <= MAX_ROUNDS:
+        note("changed", loop, f"'maxIterations' must be between 1 and {MAX_ROUNDS}")
+        most = MAX_ROUNDS if most is not None and most > 1 else 1
     found = _translate_loop(place, loop, body, context, note)
     return replace(found, keys={**found.keys, "max_iterations": most})
 
 
 def _translate_loop(
-    place: Place, loop: Mapping, body: list[Place], context: Context, note: Callable[[str, Node, str], None]
-) -> Rounds:
+    place: SourceStep, loop: Mapping, body: list[SourceStep], context: Context, note: Callable[[str, Node, str], None]
+) -> LoopSettings:
     try:
         match text_of(loop.get("type")):
             case "forEach":
                 taken = "the items are read once, when the loop starts; WorkRail reads them before every step"
                 note("changed", loop, f"{taken}. Items that have an `id` are identified by it, so ids must be unique")
-                return Rounds(_translate_for_each(place, loop, context))
+                return LoopSettings(_translate_for_each(place, loop, context))
             case "for":
                 if int_of(loop.get("count")) is None:
                     note(
@@ -56,7 +58,7 @@ def _translate_loop(
                         loop,
                         "the number of rounds is read once, when the loop starts; WorkRail reads it before every step",
                     )
-                return Rounds(_translate_for(place, loop, context))
+                return LoopSettings(_translate_for(place, loop, context))
             case "while" | "until" as kind:
                 return _conditional(kind, place, body, context, note)
             case kind:
@@ -65,10 +67,10 @@ def _translate_loop(
         note(
             "lost", loop, f"the loop's end condition cannot be translated ({problem}); it runs once until you write one"
         )
-        return Rounds({"for": 1})
+        return LoopSettings({"for": 1})
 
 
-def _translate_for_each(place: Place, loop: Mapping, context: Context) -> dict[str, JsonValue]:
+def _translate_for_each(place: SourceStep, loop: Mapping, context: Context) -> dict[str, JsonValue]:
     items = text_of(loop.get("items"))
     if not items:
         raise Untranslatable("'items' does not name a variable")
@@ -77,10 +79,10 @@ def _translate_for_each(place: Place, loop: Mapping, context: Context) -> dict[s
     return {"for_each": "${" + found + "}", "as": name}
 
 
-def _translate_for(place: Place, loop: Mapping, context: Context) -> dict[str, JsonValue]:
+def _translate_for(place: SourceStep, loop: Mapping, context: Context) -> dict[str, JsonValue]:
     count = int_of(loop.get("count"))
     if count is not None:
-        return {"for": max(0, min(count, MOST_ROUNDS))}
+        return {"for": max(0, min(count, MAX_ROUNDS))}
     name = text_of(loop.get("count"))
     if not name:
         raise Untranslatable("'count' is neither a number nor a variable")
@@ -88,8 +90,8 @@ def _translate_for(place: Place, loop: Mapping, context: Context) -> dict[str, J
 
 
 def _conditional(
-    kind: str, place: Place, body: list[Place], context: Context, note: Callable[[str, Node, str], None]
-) -> Rounds:
+    kind: str, place: SourceStep, body: list[SourceStep], context: Context, note: Callable[[str, Node, str], None]
+) -> LoopSettings:
     loop = map_of(place.node.get("loop"))
     source = map_of(loop.get("conditionSource")) if loop is not None else None
     deciders = [each for each in body if each.contract == LOOP_CONTRACT]
@@ -98,7 +100,7 @@ def _conditional(
         return _decision_rounds(deciders)
     if condition is None:
         raise Untranslatable("no step of the body ends the loop, and there is no condition")
-    setters: list[Place] = []
+    setters: list[SourceStep] = []
 
     def lookup(variable: str, like: object) -> Expression:
         found, inside = context.between_rounds(variable, place, like)
@@ -111,16 +113,16 @@ def _conditional(
     if any(each.order != last for each in setters):
         names = ", ".join(dict.fromkeys(each.name for each in setters))
         note("changed", place.node, f"the loop's condition is tested when {names} are all done, not after each of them")
-    return Rounds({"while": goes_on}, () if last is None else ((last, goes_on),))
+    return LoopSettings({"while": goes_on}, () if last is None else ((last, goes_on),))
 
 
-def _decision_rounds(deciders: list[Place]) -> Rounds:
+def _decision_rounds(deciders: list[SourceStep]) -> LoopSettings:
     """Build the loop for decisions to stop, which skip the rest of the round."""
     stops = [f"{_decision(each)} == 'stop'" for each in deciders]
     guards = tuple((each.order, f"{_decision(each)} != 'stop'") for each in deciders)
-    return Rounds({"until": " or ".join(stops)}, guards)
+    return LoopSettings({"until": " or ".join(stops)}, guards)
 
 
-def _decision(decider: Place) -> str:
+def _decision(decider: SourceStep) -> str:
     own = f"{value_name(make_identifier(decider.name))}.decision"
     return f"{own} | default('continue')" if "runCondition" in decider.node else own

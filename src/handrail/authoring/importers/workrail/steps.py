@@ -4,12 +4,12 @@ from typing import TypeAlias
 
 from handrail.authoring.importers.coven.go_syntax import Untranslatable
 from handrail.authoring.importers.coven.go_templates import literal
-from handrail.authoring.importers.names import PromptFiles, Taken, make_identifier, step_name, value_name
+from handrail.authoring.importers.names import PromptFiles, UniqueNames, make_identifier, step_name, value_name
 from handrail.authoring.importers.nodes import data_of, flag_of, line_of, map_of, maps_of, text_of
 from handrail.authoring.importers.result import Notes
 from handrail.authoring.importers.workrail.assessments import Assessments
 from handrail.authoring.importers.workrail.conditions import Lookup, translate_condition, variables
-from handrail.authoring.importers.workrail.context import Context, Place, words_of
+from handrail.authoring.importers.workrail.context import Context, SourceStep, words_of
 from handrail.authoring.importers.workrail.keys import (
     LOOP_CONTRACT,
     NOTED,
@@ -37,9 +37,9 @@ class WorkrailSteps:
         self.prompts = PromptFiles()
         self._path = path
         self._notes = notes
-        self._taken = Taken()
+        self._taken = UniqueNames()
         self._by_id = {text_of(step.get("id")) or "": step for step in maps_of(root.get("steps"))}
-        self._places: list[Place] = []
+        self._places: list[SourceStep] = []
         self._roots = self._plan(root)
         self.context = Context(self._places, lambda place, message: self._note("changed", place.node, message))
         self.assessments = Assessments(root, self._note)
@@ -56,17 +56,17 @@ class WorkrailSteps:
                 self._finish(place, self._data[place.name])
         return [order_keys(data) for data in made]
 
-    def _plan(self, root: Mapping) -> list[Place]:
+    def _plan(self, root: Mapping) -> list[SourceStep]:
         steps = maps_of(root.get("steps"))
         bodies = {text_of(step.get("body")) for step in steps}
         return [self._place(step, None) for step in steps if (text_of(step.get("id")) or "") not in bodies]
 
-    def _place(self, step: Mapping, loop: Place | None) -> Place:
+    def _place(self, step: Mapping, loop: SourceStep | None) -> SourceStep:
         given = text_of(step.get("id")) or ""
         name = self._taken.take(step_name(given or "step"))
         if name != given:
             self._note("changed", step, f"the step '{given}' is now called '{name}'")
-        place = Place(step, name, loop, words_of(step), order=len(self._places))
+        place = SourceStep(step, name, loop, words_of(step), order=len(self._places))
         self._places.append(place)
         for inner in self._body(step):
             self._place(inner, place)
@@ -77,7 +77,7 @@ class WorkrailSteps:
         named = self._by_id.get(text_of(body) or "") if body is not None else None
         return (named,) if named is not None and named is not step and "body" not in named else maps_of(body)
 
-    def _step(self, place: Place) -> list[_Data]:
+    def _step(self, place: SourceStep) -> list[_Data]:
         step = place.node
         for entry in step:
             if entry.name not in STEP_KEYS:
@@ -92,7 +92,7 @@ class WorkrailSteps:
         before, after = self._confirmation(place, data)
         return [*before, *self._translate_kind(place, data), *after]
 
-    def _translate_kind(self, place: Place, data: _Data) -> list[_Data]:
+    def _translate_kind(self, place: SourceStep, data: _Data) -> list[_Data]:
         step = place.node
         if "loop" in step or "body" in step:
             return self._loop(place, data)
@@ -102,7 +102,7 @@ class WorkrailSteps:
             return self._delegations(place, data)
         return [self._agent(place, data)]
 
-    def _translate_when(self, place: Place, data: _Data) -> None:
+    def _translate_when(self, place: SourceStep, data: _Data) -> None:
         node = place.node.get("runCondition")
         if node is None:
             return
@@ -113,17 +113,17 @@ class WorkrailSteps:
             message = f"the runCondition cannot be translated ({problem}); the step never runs until you write `when`"
             self._note("lost", node, message)
 
-    def _expression(self, node: Node, place: Place, *, after: bool = False) -> str | bool:
+    def _expression(self, node: Node, place: SourceStep, *, after: bool = False) -> str | bool:
         text = unparse(translate_condition(node, self._lookup(place, after=after)))
         return text == "true" if text in ("true", "false") else text
 
-    def _lookup(self, place: Place, *, after: bool = False) -> Lookup:
+    def _lookup(self, place: SourceStep, *, after: bool = False) -> Lookup:
         def lookup(variable: str, like: object) -> Expression:
             return self.context.value(variable, place, like, after=after)
 
         return lookup
 
-    def _confirmation(self, place: Place, data: _Data) -> tuple[list[_Data], list[_Data]]:
+    def _confirmation(self, place: SourceStep, data: _Data) -> tuple[list[_Data], list[_Data]]:
         """Build the approval before a step, or after it where only the step itself can decide whether it is needed."""
         node = place.node.get("requireConfirmation")
         if node is None or flag_of(node) is False:
@@ -147,7 +147,7 @@ class WorkrailSteps:
         )
         return ([], [approval]) if after else ([approval], [])
 
-    def _condition(self, node: Node | None, place: Place, *, after: bool = False) -> list[JsonValue]:
+    def _condition(self, node: Node | None, place: SourceStep, *, after: bool = False) -> list[JsonValue]:
         if node is None:
             return []
         try:
@@ -156,7 +156,7 @@ class WorkrailSteps:
             self._note("lost", node, f"a condition cannot be translated ({problem}); it is assumed to be true")
             return []
 
-    def _agent(self, place: Place, data: _Data) -> _Data:
+    def _agent(self, place: SourceStep, data: _Data) -> _Data:
         step = place.node
         self._data[place.name] = data
         if self._spoke:
@@ -171,7 +171,7 @@ class WorkrailSteps:
         data["prompt"] = self.prompts.add(place.name, prompt)
         return data
 
-    def _scope(self, place: Place) -> PromptScope:
+    def _scope(self, place: SourceStep) -> PromptScope:
         return PromptScope(
             self._lookup(place),
             lambda variable: self.context.is_known(variable, place),
@@ -180,7 +180,7 @@ class WorkrailSteps:
             lambda line, message: self._notes.add_lost(self._path, line, message),
         )
 
-    def _contract(self, place: Place, data: _Data) -> None:
+    def _contract(self, place: SourceStep, data: _Data) -> None:
         contract = map_of(place.node.get("outputContract"))
         if contract is None:
             return
@@ -193,7 +193,7 @@ class WorkrailSteps:
         data.setdefault("output", value_name(make_identifier(place.name)))
         data["returns"] = place.contract or "json"
 
-    def _proofs(self, place: Place, data: _Data) -> str:
+    def _proofs(self, place: SourceStep, data: _Data) -> str:
         checks: list[JsonValue] = []
         added = ""
         criteria = place.node.get("validationCriteria")
@@ -213,7 +213,7 @@ class WorkrailSteps:
             data["done_when"] = checks
         return added
 
-    def _loop(self, place: Place, data: _Data) -> list[_Data]:
+    def _loop(self, place: SourceStep, data: _Data) -> list[_Data]:
         places = [each for each in self._places if each.loop is place]
         body = [(each.order, made) for each in places for made in self._step(each)]
         if not body:
@@ -240,7 +240,7 @@ class WorkrailSteps:
         )
         return data
 
-    def _delegations(self, place: Place, data: _Data) -> list[_Data]:
+    def _delegations(self, place: SourceStep, data: _Data) -> list[_Data]:
         made: list[_Data] = []
         for each in maps_of(place.node.get("parallelDelegations")):
             name = self._taken.take(step_name(f"{place.name}-{len(made) + 1}"))
@@ -256,12 +256,12 @@ class WorkrailSteps:
         self._note("changed", place.node, "parallel delegations are now workflow steps that run one after the other")
         synthesis = map_of(place.node.get("synthesis"))
         if synthesis is not None:
-            joined = Place(synthesis, place.name, place.loop, order=place.order + 0.5)
+            joined = SourceStep(synthesis, place.name, place.loop, order=place.order + 0.5)
             self._places.append(joined)
             made.append(self._agent(joined, data))
         return made
 
-    def _finish(self, place: Place, data: _Data) -> None:
+    def _finish(self, place: SourceStep, data: _Data) -> None:
         data.setdefault("output", value_name(make_identifier(place.name)))
         decision = {"decision": "continue | stop"} if place.contract == LOOP_CONTRACT else {}
         data["returns"] = {**decision, **place.returns}

@@ -4,7 +4,7 @@ from collections.abc import Mapping as Lookup
 
 from handrail.authoring.importers.coven.go_templates import literal
 from handrail.authoring.importers.finish import write_workflow
-from handrail.authoring.importers.names import Taken, workflow_name
+from handrail.authoring.importers.names import UniqueNames, workflow_name
 from handrail.authoring.importers.nodes import line_of, map_of, maps_of, text_of, texts_of
 from handrail.authoring.importers.paths import ending_of, stem_of
 from handrail.authoring.importers.result import Notes
@@ -59,7 +59,7 @@ def is_workrail(files: Lookup[str, str]) -> bool:
 def import_workrail(files: Lookup[str, str], notes: Notes) -> dict[str, str]:
     """Translate every workflow among the files."""
     made: dict[str, str] = {}
-    taken = Taken()
+    taken = UniqueNames()
     for path, text in files.items():
         report = Report()
         root = _root(path, text, report)
@@ -88,7 +88,7 @@ class _Workflow:
         self._root = root
         self._notes = notes
 
-    def run(self, taken: Taken) -> dict[str, str]:
+    def run(self, taken: UniqueNames) -> dict[str, str]:
         given = text_of(self._root.get("id")) or stem_of(self._path)
         name = taken.take(workflow_name(given))
         if name != given:

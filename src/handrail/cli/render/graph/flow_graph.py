@@ -18,7 +18,7 @@ from handrail.model.workflow.plan import Plan, Step
 from handrail.operations.workflows.condition_text import condition_words
 
 Shape = Literal["start", "end", "step", "question", "gate", "approval", "holder"]
-LONGEST = 60
+MAX_LENGTH = 60
 
 
 @frozen
@@ -42,7 +42,7 @@ class Arrow:
 
 
 @frozen
-class _Loose:
+class _OpenArrow:
     """An arrow that will end at the next box."""
 
     start: str
@@ -63,7 +63,7 @@ class FlowGraph:
         self.boxes.append(made)
         return made.id
 
-    def join(self, loose: list[_Loose], to: str) -> None:
+    def join(self, loose: list[_OpenArrow], to: str) -> None:
         """Let loose arrows end at a box."""
         self.arrows += [Arrow(each.start, to, each.label) for each in loose]
 
@@ -71,21 +71,23 @@ class FlowGraph:
 def flow_graph(plan: Plan, reached: frozenset[str]) -> FlowGraph:
     """Build the boxes and arrows of a plan; steps that are not reached are marked."""
     graph = FlowGraph(reached)
-    loose = [_Loose(graph.box(plan.name, "start"))]
+    loose = [_OpenArrow(graph.box(plan.name, "start"))]
     loose = _steps(graph, plan.steps, loose, "", 0)
     graph.join(loose, graph.box("done", "end"))
     return graph
 
 
-def _steps(graph: FlowGraph, steps: tuple[Step, ...], loose: list[_Loose], prefix: str, depth: int) -> list[_Loose]:
+def _steps(
+    graph: FlowGraph, steps: tuple[Step, ...], loose: list[_OpenArrow], prefix: str, depth: int
+) -> list[_OpenArrow]:
     known: dict[str, str] = {}
     for step in steps:
-        skipped: list[_Loose] = []
+        skipped: list[_OpenArrow] = []
         if step.when is not None:
             words = _short(condition_words(step.when))
             asked = graph.box(words, "question", depth, reached=prefix + step.name in graph.reached)
             graph.join(loose, asked)
-            loose, skipped = [_Loose(asked, "yes")], [_Loose(asked, "no")]
+            loose, skipped = [_OpenArrow(asked, "yes")], [_OpenArrow(asked, "no")]
         first = len(graph.boxes)
         loose = [*_step(graph, step, loose, prefix, depth), *skipped]
         known[step.name] = skipped[0].start if skipped else graph.boxes[first].id
@@ -98,7 +100,7 @@ def _add_revise_arrow(graph: FlowGraph, step: Step, known: dict[str, str], asked
         graph.arrows.append(Arrow(asked, known[step.action.revise], "revise"))
 
 
-def _step(graph: FlowGraph, step: Step, loose: list[_Loose], prefix: str, depth: int) -> list[_Loose]:
+def _step(graph: FlowGraph, step: Step, loose: list[_OpenArrow], prefix: str, depth: int) -> list[_OpenArrow]:
     place = prefix + step.name
     box = graph.box(_label(step), _shape(step), depth, reached=place in graph.reached)
     graph.join(loose, box)
@@ -106,15 +108,15 @@ def _step(graph: FlowGraph, step: Step, loose: list[_Loose], prefix: str, depth:
         return []
     inner = body(step.action)
     if not inner:
-        return [_Loose(box, "approved" if isinstance(step.action, ApprovalAction) else "")]
-    last = _steps(graph, inner, [_Loose(box, _entry_label(step))], f"{place}/", depth + 1)
+        return [_OpenArrow(box, "approved" if isinstance(step.action, ApprovalAction) else "")]
+    last = _steps(graph, inner, [_OpenArrow(box, _entry_label(step))], f"{place}/", depth + 1)
     if isinstance(step.action, GroupAction):
         return last
     if isinstance(step.action, ParallelAction):
         # Items run in parallel, and what follows waits for all of them: nothing leads back.
-        return [*(replace(each, label=each.label or "all done") for each in last), _Loose(box, "no items")]
+        return [*(replace(each, label=each.label or "all done") for each in last), _OpenArrow(box, "no items")]
     graph.join([replace(each, label=each.label or "again") for each in last], box)
-    return [_Loose(box, "over")]
+    return [_OpenArrow(box, "over")]
 
 
 def _entry_label(step: Step) -> str:
@@ -147,4 +149,4 @@ def _label(step: Step) -> str:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return text if len(text) <= MAX_LENGTH else f"{text[: MAX_LENGTH - 1]}…"

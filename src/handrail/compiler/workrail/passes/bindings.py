@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 from handrail.authoring.readers.locate import span_at
-from handrail.compiler.extension_points import Point, fill_slots
+from handrail.compiler.extension_points import ExtensionPoint, fill_slots
 from handrail.compiler.workrail.message_names import list_names, quote_name
 from handrail.compiler.workrail.passes_state import Compilation
 from handrail.compiler.workrail.tree import mappings, text, texts
@@ -26,10 +26,10 @@ def resolve_bindings(document: Document, work: Compilation) -> Document:
     return rewrite(document, lambda step: (change_prompts(step, lambda leaf: _fill_slots(leaf, slots, work.report)),))
 
 
-def _point(node: Mapping) -> Point:
+def _point(node: Mapping) -> ExtensionPoint:
     slot, default = node.entries["slotId"].value, node.entries["default"].value
     purpose, accepts = text(node, "purpose") or "", texts(node, "acceptedKinds")
-    return Point(text(node, "slotId") or "", text(node, "default") or "", slot, default, purpose, accepts)
+    return ExtensionPoint(text(node, "slotId") or "", text(node, "default") or "", slot, default, purpose, accepts)
 
 
 def _fill_slots(leaf: Scalar, slots: dict[str, Slot], report: Report) -> Scalar:

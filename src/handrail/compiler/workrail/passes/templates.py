@@ -4,8 +4,8 @@ import re
 
 from handrail.authoring.readers.limits import shorten
 from handrail.compiler.workrail.message_names import describe_unknown, list_names, quote_name
-from handrail.compiler.workrail.passes_state import MOST_STEPS, Compilation
-from handrail.compiler.workrail.routines import Routine, Unusable, routine_name, template_ids
+from handrail.compiler.workrail.passes_state import MAX_STEPS, Compilation
+from handrail.compiler.workrail.routines import Routine, RoutineProblem, routine_name, template_ids
 from handrail.compiler.workrail.tree import make_scalar, mapping, move_node, node_of, set_entry, text, texts
 from handrail.compiler.workrail.visit import rewrite
 from handrail.frozen import frozen
@@ -16,8 +16,8 @@ from handrail.model.workflow.plan import Injected
 
 PLACE = re.compile(r"(?<!\{)\{([^{}]+)\}(?!\})")
 """`{name}` in a routine's text, with single braces."""
-LONGEST_ARGUMENT = 2048
-LONGEST_PROMPT = 32_768
+MAX_ARGUMENT_LENGTH = 2048
+MAX_PROMPT_LENGTH = 32_768
 """The limit for an expanded step, because an argument may occur in a prompt many times."""
 KEPT = frozenset({"id", "type", "title", "templateCall", "templateId", "args", "runCondition"})
 """Keys that have a meaning on a calling step, or that every step must have."""
@@ -55,7 +55,7 @@ def _expand(step: Mapping, work: Compilation) -> tuple[Mapping, ...]:
         return (step,)
     _warn_of_dropped(step, work.report)
     routine = _routine(call, work)
-    if routine is None or len(work.injected) > MOST_STEPS:
+    if routine is None or len(work.injected) > MAX_STEPS:
         return ()
     values = _arguments(call, routine, work.report)
     return tuple(_expand_step(call, routine, each, values, work) for each in routine.steps)
@@ -85,7 +85,7 @@ def _routine(call: Call, work: Compilation) -> Routine | None:
     match found:
         case Routine():
             return found
-        case Unusable():
+        case RoutineProblem():
             work.report.error(
                 found.code, f"template {quote_name(template)} cannot be used: {found.reason}", call.template
             )
@@ -125,8 +125,9 @@ def _argument(entry: Entry, report: Report) -> str:
         report.error("template-arg-type", message, entry.value)
         return ""
     written = argument_text(value)
-    if len(written) > LONGEST_ARGUMENT:
-        message = f"argument {quote_name(entry.name)} has {len(written)} characters, the maximum is {LONGEST_ARGUMENT}"
+    if len(written) > MAX_ARGUMENT_LENGTH:
+        found = f"argument {quote_name(entry.name)} has {len(written)} characters"
+        message = f"{found}, the maximum is {MAX_ARGUMENT_LENGTH}"
         report.error("bad-value", message, entry.value)
         return ""
     return written
@@ -148,8 +149,9 @@ def _expand_step(call: Call, routine: Routine, step: Mapping, values: dict[str, 
     result = set_entry(move_node(step, at), "id", make_scalar(new_id, at))
     for key in ("title", "prompt"):
         filled = PLACE.sub(lambda found: values.get(found[1], found[0]), text(step, key) or "")
-        if len(filled) > LONGEST_PROMPT:
-            message = f"step '{new_id}' would have a {key} of {len(filled)} characters, the maximum is {LONGEST_PROMPT}"
+        if len(filled) > MAX_PROMPT_LENGTH:
+            found = f"step '{new_id}' would have a {key} of {len(filled)} characters"
+            message = f"{found}, the maximum is {MAX_PROMPT_LENGTH}"
             work.report.error("bad-value", message, at, "pass shorter arguments")
             filled = ""
         result = set_entry(result, key, make_scalar(filled, at))

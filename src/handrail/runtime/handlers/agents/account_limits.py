@@ -23,7 +23,7 @@ FOLDER = "limits"
 
 
 @frozen
-class Limit:
+class AccountLimit:
     """A usage limit of an account."""
 
     agent: str
@@ -53,12 +53,12 @@ class AccountLimits:
         except OSError:
             return False
 
-    def find_limit(self, account: str, run: str, now: float) -> Limit | None:
+    def find_limit(self, account: str, run: str, now: float) -> AccountLimit | None:
         """Return an active limit that another run hit; None where the agent may be called."""
         limit = _read(self.folder / f"{account}.json")
         return None if limit is None or limit.run == run or limit.until <= now else limit
 
-    def note(self, account: str, limit: Limit) -> None:
+    def note(self, account: str, limit: AccountLimit) -> None:
         """Leave a note for the other runs."""
         path = self.folder / f"{account}.json"
         draft = path.with_suffix(f".{limit.run}")
@@ -77,7 +77,7 @@ class AccountLimits:
         except OSError:
             return
 
-    def list_active(self, now: float) -> tuple[Limit, ...]:
+    def list_active(self, now: float) -> tuple[AccountLimit, ...]:
         """List all limits that are still active."""
         read = (_read(path) for path in sorted(self.folder.glob("*.json")))
         return tuple(limit for limit in read if limit is not None and limit.until > now)
@@ -91,7 +91,7 @@ class Accounts:
     environments: RunEnvironments
     clock: Clock
 
-    def find_limit(self, state: RunState, agent: Agent) -> Limit | None:
+    def find_limit(self, state: RunState, agent: Agent) -> AccountLimit | None:
         """Return the limit that another run hit, where runs share limits."""
         if state.agents.limits != "shared" or not agent.variables or not self.limits.has_notes:
             return None
@@ -108,7 +108,7 @@ class Accounts:
             self.limits.lift(account)
         elif outcome.retry_after is not None:
             until = self.clock() + outcome.retry_after
-            self.limits.note(account, Limit(agent.name, until, state.run, outcome.message))
+            self.limits.note(account, AccountLimit(agent.name, until, state.run, outcome.message))
 
     def _account(self, state: RunState, agent: Agent) -> str:
         environment = self.environments.environment_of(state.run)
@@ -130,15 +130,15 @@ def account_of(agent: str, variables: Mapping[str, str], login: str = "") -> str
     return f"{agent}-{sha256(told.encode(errors='replace')).hexdigest()[:12]}"
 
 
-def _read(path: Path) -> Limit | None:
+def _read(path: Path) -> AccountLimit | None:
     try:
         told = cast("dict[str, Any]", json.loads(path.read_bytes()))
-        return Limit(str(told["agent"]), float(told["until"]), str(told["run"]), str(told["message"]))
+        return AccountLimit(str(told["agent"]), float(told["until"]), str(told["run"]), str(told["message"]))
     except (OSError, ValueError, TypeError, KeyError):
         return None
 
 
-class Pace:
+class StartPacing:
     """When each agent may be started next; one for all runs of a process."""
 
     def __init__(self) -> None:

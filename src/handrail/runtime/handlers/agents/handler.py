@@ -28,7 +28,7 @@ from handrail.runtime.handlers.agents.account_limits import (
     FOLDER,
     AccountLimits,
     Accounts,
-    Pace,
+    StartPacing,
     agent_environment,
 )
 from handrail.runtime.handlers.agents.call import (
@@ -54,11 +54,18 @@ from handrail.runtime.handlers.agents.hindrances import (
     require_login,
 )
 from handrail.runtime.handlers.agents.host import AgentHost, needs_window, show, strip_launch_options
-from handrail.runtime.handlers.agents.live_messages import SaidSince, Speech, can_listen, open_message_folder
-from handrail.runtime.handlers.agents.step_tools import Tooling
+from handrail.runtime.handlers.agents.live_messages import ListMessages, LiveMessages, can_listen, open_message_folder
+from handrail.runtime.handlers.agents.step_tools import StepToolSetup
 from handrail.runtime.handlers.agents.step_tools import hindrance as untooled
-from handrail.runtime.handlers.agents.watch import Cut, Watch
-from handrail.runtime.handlers.commands.start_command import GRACE, MOST_TEXT, Effect, Lost, Starts, require_started
+from handrail.runtime.handlers.agents.watch import CallTermination, CallWatch
+from handrail.runtime.handlers.commands.start_command import (
+    GRACE,
+    MAX_TEXT,
+    CommandContext,
+    CommandStarter,
+    LostCommand,
+    require_started,
+)
 from handrail.runtime.ports import Clock, step_duration
 
 if TYPE_CHECKING:
@@ -70,9 +77,9 @@ else:
     result_in_text = late_import("handrail.engine.contracts.result_in_text")
 
 SLOT = "agent"
-MOST_TRANSCRIPT = 256 << 20
+MAX_TRANSCRIPT = 256 << 20
 """How much of an agent's output is read, in bytes."""
-MOST_COMPLAINT = 2000
+MAX_COMPLAINT = 2000
 """How much of the error output of an agent without a result is shown, in bytes."""
 
 
@@ -80,7 +87,7 @@ MOST_COMPLAINT = 2000
 class AgentHandler:
     """Performs calls of agents."""
 
-    starts: Starts
+    starts: CommandStarter
     agents: Agents
     blobs: Blobs
     folder: Path
@@ -88,11 +95,11 @@ class AgentHandler:
     restore: Callable[[RunState], Awaitable[object]]
     host: AgentHost | None = None
     """Confines agents and opens windows on them; None where agents are only played, without sandbox and windows."""
-    tooling: Tooling | None = None
+    tooling: StepToolSetup | None = None
     """Provides agents with Handrail's tools; without it none are offered."""
-    said: SaidSince | None = None
+    said: ListMessages | None = None
     """Reads what people say to a run; without it no agent receives messages in the middle of a call."""
-    pace: Pace = field(default_factory=Pace)
+    pace: StartPacing = field(default_factory=StartPacing)
     trusted: "TrustedFiles | None" = None
     """Knows which files of a repository the user has trusted; without it none are."""
 
@@ -107,7 +114,7 @@ class AgentHandler:
         effect = self._effect(state, pending, began)
         while True:
             place = await self.starts.place(effect, SLOT)
-            if isinstance(place, Lost):
+            if isinstance(place, LostCommand):
                 return self._block_run(pending, place.why, "check what it has done, then resume: it is called again")
             if self.starts.processes.look(str(place)) is None:
                 call = inline_system_prompt(
@@ -119,13 +126,13 @@ class AgentHandler:
                 if refusal is not None:
                     return handle_refusal(state, pending, began, refusal, self.clock())
             await self._show_window(state, pending, began, place)
-            speech = Speech(self.said, agent, place, pending, began, state.run)
+            speech = LiveMessages(self.said, agent, place, pending, began, state.run)
             prices = self.agents.catalog.prices
             oldest = step_duration(self.clock, state, began)
-            watch = Watch(self.starts.processes, agent, place, began.spec, speech.speak, prices, oldest)
+            watch = CallWatch(self.starts.processes, agent, place, began.spec, speech.speak, prices, oldest)
             ended = await watch.wait_for_end(effect)
             timed = replace(began, at=self.clock() - step_duration(self.clock, state, began))
-            if isinstance(ended, Cut):
+            if isinstance(ended, CallTermination):
                 gave_result = watch.has_result
                 how = await self.starts.processes.end(str(place), GRACE)
                 outcome, printed = self._read(agent, place, how)
@@ -163,9 +170,9 @@ class AgentHandler:
         details: dict[str, JsonValue] = {**judged.details, "spent": {}, "agent": "", **given}
         return replace(judged, by=report.by, details=details)
 
-    def _effect(self, state: RunState, pending: Pending, began: StepBegan) -> Effect:
+    def _effect(self, state: RunState, pending: Pending, began: StepBegan) -> CommandContext:
         timeout = cast("float | None", began.spec.get("timeout"))
-        effect = Effect(
+        effect = CommandContext(
             run=state.run,
             seq=pending.seq,
             workspace=state.workspace,
@@ -198,7 +205,7 @@ class AgentHandler:
         return self.tooling.add_question(state, pending, outcome)
 
     async def _start(
-        self, state: RunState, agent: Agent, call: AgentCall, effect: Effect, place: Path
+        self, state: RunState, agent: Agent, call: AgentCall, effect: CommandContext, place: Path
     ) -> Refusal | None:
         """Start a call; return why it cannot be made and what helps, where it cannot."""
         missing = unmet(agent.name, agent.can, call)
@@ -265,13 +272,13 @@ class AgentHandler:
     def _read(self, agent: Agent, place: Path, ended: Ended | Gone) -> tuple[AgentOutcome, bytes]:
         """Read the outcome of a call and what it printed."""
         lines = agent.lines()
-        printed = self.starts.processes.read_output(str(place), "stdout", MOST_TRANSCRIPT, tail=False)
+        printed = self.starts.processes.read_output(str(place), "stdout", MAX_TRANSCRIPT, tail=False)
         for line in printed.splitlines():
             lines.feed(line)
         outcome = lines.outcome(ended)
         if outcome.status != "crashed":
             return outcome, printed
-        said = self.starts.processes.read_output(str(place), "stderr", MOST_COMPLAINT, tail=True)
+        said = self.starts.processes.read_output(str(place), "stderr", MAX_COMPLAINT, tail=True)
         words = said.decode(errors="replace").strip()
         return (replace(outcome, message=f"{outcome.message}: {words}") if words else outcome), printed
 
@@ -293,7 +300,7 @@ class AgentHandler:
                 at=now,
             )
         details: dict[str, JsonValue] = {
-            "summary": outcome.text[-MOST_TEXT:],
+            "summary": outcome.text[-MAX_TEXT:],
             "session": outcome.session or "",
             "spent": cast("JsonValue", took),
             "agent": began.spec.get("agent"),
@@ -314,7 +321,7 @@ class AgentHandler:
             began=pending.seq,
             status="failed" if error else "succeeded",
             output=output,
-            stdout=outcome.text[-MOST_TEXT:],
+            stdout=outcome.text[-MAX_TEXT:],
             error=error,
             details={**details, **more},
             at=now,

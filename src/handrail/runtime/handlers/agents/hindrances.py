@@ -9,7 +9,7 @@ from handrail.model.history.events import BlockReason, QuestionAsked, RunBlocked
 from handrail.model.history.run_state import Hindrance, Pending, RunState
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.agents import AgentOutcome, OutcomeStatus
-from handrail.runtime.handlers.agents.account_limits import Limit
+from handrail.runtime.handlers.agents.account_limits import AccountLimit
 
 WAITS: frozenset[OutcomeStatus] = frozenset({"quota", "rate_limited", "overloaded", "network"})
 """Outcomes that are over after a wait."""
@@ -29,14 +29,14 @@ _FAILURES: dict[OutcomeStatus, str] = {
     "timeout": "the agent timed out",
     "crashed": "the agent crashed",
 }
-PATIENCE = 3
+MAX_WAITS = 3
 """How often to wait for an overloaded agent before turning to another one."""
 NO_MODEL = re.compile(
     r"\bmodel\b.*\b(not found|not exist|not supported|not available|unknown|invalid|no access|have access)\b"
     r"|model_not_found|\b(unknown|invalid|no such) model\b",
     re.IGNORECASE | re.DOTALL,
 )
-FORGOTTEN = re.compile(
+SESSION_NOT_FOUND = re.compile(
     r"no (?:conversation|rollout|session|thread) (?:was )?found|(?:conversation|session|thread)\b.{0,80}?"
     r"\b(?:not found|not exist|does not know)|does not know (?:the|this) conversation",
     re.IGNORECASE,
@@ -53,7 +53,7 @@ class Refusal:
     hint: str
     missing: bool = True
     """Whether the agent is missing, and not only unable to do what is asked."""
-    limit: Limit | None = None
+    limit: AccountLimit | None = None
     """The limit to wait for."""
     reason: BlockReason = "step"
     """Why a person is needed, where no other agent can take over."""
@@ -105,7 +105,7 @@ def mark_budget_exhausted(outcome: AgentOutcome, judged: Answered) -> Answered:
 def _is_forgotten(began: StepBegan, outcome: AgentOutcome) -> bool:
     """Whether the agent does not know the conversation that it was to continue; it has done nothing then."""
     asked = bool(began.spec.get("session")) and outcome.status in ("crashed", "api_error")
-    return asked and not outcome.usage.tokens and FORGOTTEN.search(outcome.message) is not None
+    return asked and not outcome.usage.tokens and SESSION_NOT_FOUND.search(outcome.message) is not None
 
 
 def _restart_conversation(began: StepBegan, judged: StepEnded) -> StepEnded:
@@ -119,11 +119,11 @@ def _restart_conversation(began: StepBegan, judged: StepEnded) -> StepEnded:
 
 def _needs_other_agent(state: RunState, began: StepBegan, outcome: AgentOutcome) -> bool:
     if outcome.status == "overloaded":
-        return state.steps[began.address].waits >= PATIENCE
+        return state.steps[began.address].waits >= MAX_WAITS
     return outcome.status == "api_error" and "model" in began.spec and NO_MODEL.search(outcome.message) is not None
 
 
-def _wait_for_limit(limit: Limit, pending: Pending, began: StepBegan, now: float) -> StepEnded:
+def _wait_for_limit(limit: AccountLimit, pending: Pending, began: StepBegan, now: float) -> StepEnded:
     """Wait, together with another run, for the end of a limit of the same account; nothing was called."""
     return StepEnded(
         address=pending.address,

@@ -16,7 +16,7 @@ from handrail.frozen import frozen
 from handrail.model.history.run_state import Pending, RunState
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.agents import AgentCall
-from handrail.ports.sandboxes import Confined, OwnFolders, Sandbox
+from handrail.ports.sandboxes import OwnFolders, Sandbox, SandboxPolicy
 from handrail.runtime.handlers.agents.hindrances import Refusal
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class AgentHost:
         workspace, inputs = places
         ours = (Path(env.get("HOME", "/")), Path(sys.prefix), Path(sys.base_prefix), Path(handrail.__file__).parents[1])
         programs = (Path(word).parent for word in argv if word.startswith("/") and Path(word).is_file())
-        confined = Confined(
+        confined = SandboxPolicy(
             workspace.resolve(),
             has_network(manner),
             self.own_folders(agent, env),

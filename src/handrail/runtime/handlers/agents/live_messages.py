@@ -13,20 +13,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
-from handrail.engine.prompts.compose import Told, compose_prompt
+from handrail.engine.prompts.compose import PromptContent, compose_prompt
 from handrail.engine.prompts.person_messages import hears
 from handrail.frozen import frozen
 from handrail.model.history.events import MessageGiven, QuestionAsked, StepBegan, StepEnded
 from handrail.model.history.run_state import Pending, RunState
-from handrail.ports.agents import Agent, AgentOutcome, Launch, Listening
+from handrail.ports.agents import AcceptsMessages, Agent, AgentOutcome, Launch
 from handrail.ports.log import Streams
-from handrail.ports.processes import Talk
+from handrail.ports.processes import StdinChannel
 from handrail.runtime.event_records import decode_event
 from handrail.runtime.handlers.agents.hindrances import Answered
 
 PROMPT = f"{0:012}"
 """The file of the first message, the prompt; later ones have the numbers of their events."""
-SaidSince: TypeAlias = Callable[[str, int], tuple[tuple[int, str], ...]]
+ListMessages: TypeAlias = Callable[[str, int], tuple[tuple[int, str], ...]]
 """Returns what was said to a run after an event: the numbers of the events with the texts."""
 
 
@@ -38,25 +38,25 @@ def messages_since(log: Streams, run: str, seq: int) -> tuple[tuple[int, str], .
 
 def can_listen(state: RunState, pending: Pending, began: StepBegan, agent: Agent) -> bool:
     """Whether an agent can receive messages in the middle of a call: a plain one, with more than a single turn."""
-    able = agent.can.follow_up and isinstance(agent, Listening)
+    able = agent.can.follow_up and isinstance(agent, AcceptsMessages)
     return able and pending.action == "agent" and not began.spec.get("single_turn") and hears(state, pending.address)
 
 
-def open_message_folder(launch: Launch, inputs: Path) -> Talk | None:
+def open_message_folder(launch: Launch, inputs: Path) -> StdinChannel | None:
     """Create the folder of messages for a call that listens, the prompt first; None for a call that does not."""
     if not launch.until:
         return None
     folder = inputs / "said"
     folder.mkdir(exist_ok=True)
     (folder / PROMPT).write_bytes(launch.stdin)
-    return Talk(str(folder), launch.until)
+    return StdinChannel(str(folder), launch.until)
 
 
 @frozen
-class Speech:
+class LiveMessages:
     """The messages to one call."""
 
-    said: SaidSince | None
+    said: ListMessages | None
     agent: Agent
     place: Path
     pending: Pending
@@ -66,7 +66,7 @@ class Speech:
     def speak(self) -> None:
         """Write the messages that arrived since the call began, if it listens."""
         folder = self.place.with_name(f"{self.place.name}.input") / "said"
-        if self.said is None or not isinstance(self.agent, Listening) or not folder.is_dir():
+        if self.said is None or not isinstance(self.agent, AcceptsMessages) or not folder.is_dir():
             return
         for seq, text in self.said(self.run, self.pending.seq):
             if not (folder / f"{seq:012}").exists():
@@ -87,7 +87,9 @@ class Speech:
                 return answered
 
     def _words(self, text: str) -> str:
-        return compose_prompt(Told(prompt="", messages=(text,), schema=self.began.spec.get("schema"), goes_on=True))
+        return compose_prompt(
+            PromptContent(prompt="", messages=(text,), schema=self.began.spec.get("schema"), goes_on=True)
+        )
 
     def _mark(self, seq: int) -> str:
         """Return the id of a message in this very call: a conversation may hold what a lost call received."""

@@ -21,11 +21,11 @@ from handrail.ports.agents import Project
 from handrail.ports.trusted_files import TrustedFiles
 from handrail.runtime.handlers.agents.hindrances import Refusal
 
-MOST_FILES = 1000
+MAX_FILES = 1000
 """The most files that are checked for one start."""
-MOST_BYTES = 16 << 20
+MAX_BYTES = 16 << 20
 """The largest file that is checked, in bytes."""
-MOST_NAMED = 20
+MAX_NAMED = 20
 """The most files that are named in the record of a call."""
 ALL = ("/**/*", "/**")
 """Suffixes of a name that mean everything below a folder."""
@@ -89,7 +89,7 @@ def write_note(path: Path, verdict: Verdict) -> None:
         path.unlink(missing_ok=True)
         return
     named = verdict.untrusted or verdict.found
-    record = {"used": not verdict.untrusted, "files": named[:MOST_NAMED], "count": len(named)}
+    record = {"used": not verdict.untrusted, "files": named[:MAX_NAMED], "count": len(named)}
     path.write_text(json.dumps(record), encoding="utf-8")
 
 
@@ -146,7 +146,7 @@ class _Search:
             return
         self._seen.add(str(path))
         self.found.append(shown)
-        digest = "" if len(self.found) > MOST_FILES else _digest(path, root)
+        digest = "" if len(self.found) > MAX_FILES else _digest(path, root)
         if not digest or self.trusted is None or not self.trusted.covers(self.repository, shown, digest):
             self.untrusted.append(shown)
 
@@ -161,7 +161,7 @@ def _walk_folder(top: Path, root: Path) -> Iterator[Path]:
         if real in walked:
             continue
         walked.add(real)
-        if len(walked) > MOST_FILES or not Path(real).is_relative_to(root):
+        if len(walked) > MAX_FILES or not Path(real).is_relative_to(root):
             yield folder
             return
         try:
@@ -174,7 +174,7 @@ def _walk_folder(top: Path, root: Path) -> Iterator[Path]:
                 waiting.append(Path(entry))
             else:
                 yield Path(entry)
-            if number > MOST_FILES:
+            if number > MAX_FILES:
                 yield folder
                 return
 
@@ -191,7 +191,7 @@ def _digest(path: Path, root: Path) -> str:
         return ""
     try:
         kind = os.fstat(handle)
-        if not stat.S_ISREG(kind.st_mode) or kind.st_size > MOST_BYTES:
+        if not stat.S_ISREG(kind.st_mode) or kind.st_size > MAX_BYTES:
             return ""
         with os.fdopen(handle, "rb", closefd=False) as file:
             return file_digest(file, "sha256").hexdigest()

@@ -27,7 +27,7 @@ _BOOT = "import sys; sys.path.append(sys.argv.pop(1)); from handrail.cli.main im
 
 
 @frozen
-class Tooling:
+class StepToolSetup:
     """What is needed to give agents tools: the log that records their calls, and the keys of tokens."""
 
     log: Log

@@ -19,11 +19,11 @@ from handrail.ports.agents import Agent, AgentOutcome, Lines, progress_of
 from handrail.ports.processes import Ended, Gone, Processes, TimedOut
 from handrail.runtime.handlers.agents.call import compute_spending
 from handrail.runtime.handlers.agents.hindrances import WAITS
-from handrail.runtime.handlers.commands.start_command import Effect
+from handrail.runtime.handlers.commands.start_command import CommandContext
 
-LOOK_EVERY = 0.5
+POLL_INTERVAL = 0.5
 """Seconds between checks of a call."""
-IDLE = 600.0
+IDLE_SECONDS = 600.0
 """Default number of seconds of silence after which a call is ended."""
 TAIL = 16 << 10
 """How much of the end of an agent's output is read, in bytes."""
@@ -31,7 +31,7 @@ CHUNK = 1 << 20
 
 
 @frozen
-class Cut:
+class CallTermination:
     """Why we end a call."""
 
     status: Literal["timeout", "limit"]
@@ -45,7 +45,7 @@ class Cut:
 
 
 @dataclass(slots=True)
-class Watch:
+class CallWatch:
     """Watches one call from outside."""
 
     processes: Processes
@@ -67,20 +67,22 @@ class Watch:
     def __post_init__(self) -> None:
         self._lines = self.agent.lines()
 
-    async def wait_for_end(self, effect: Effect) -> Ended | Gone | Cut:
+    async def wait_for_end(self, effect: CommandContext) -> Ended | Gone | CallTermination:
         """Wait for the end of the call, or for a reason to end it."""
         while True:
             self.speak()
             left = effect.remaining_seconds
-            found = await self.processes.wait(str(self.place), LOOK_EVERY if left is None else min(left, LOOK_EVERY))
+            found = await self.processes.wait(
+                str(self.place), POLL_INTERVAL if left is None else min(left, POLL_INTERVAL)
+            )
             if not isinstance(found, TimedOut):
                 return found
-            late = Cut("timeout", f"it took longer than {effect.timeout} s and was stopped")
+            late = CallTermination("timeout", f"it took longer than {effect.timeout} s and was stopped")
             cut = late if effect.remaining_seconds == 0 else self.look()
             if cut is not None:
                 return cut
 
-    def look(self) -> Cut | None:
+    def look(self) -> CallTermination | None:
         """Return the reason to end the call, if there is one."""
         silent = self._silence()
         return self._cut_overspent() or (self._cut_silent(silent) if silent >= self._idle else None)
@@ -96,7 +98,7 @@ class Watch:
         given = self.spec.get("idle_timeout")
         if isinstance(given, int | float):
             return float(given)
-        return IDLE if self.agent.can.streams else float("inf")
+        return IDLE_SECONDS if self.agent.can.streams else float("inf")
 
     def _silence(self) -> float:
         stamps = tuple(
@@ -109,15 +111,15 @@ class Watch:
             self._seen, self._since = stamps, now - max(0.0, min(before, self.oldest + now - self._began))
         return time.monotonic() - self._since
 
-    def _cut_silent(self, seconds: float) -> Cut | None:
+    def _cut_silent(self, seconds: float) -> CallTermination | None:
         self._catch_up()
         if progress_of(self._lines).at_work:
             return None
         last = last_glimpse(self.processes, self.agent, self.place)
         shown = f"; last: {last}" if last else ""
-        return Cut("timeout", f"it printed nothing for {seconds:.0f} s and was stopped{shown}")
+        return CallTermination("timeout", f"it printed nothing for {seconds:.0f} s and was stopped{shown}")
 
-    def _cut_overspent(self) -> Cut | None:
+    def _cut_overspent(self) -> CallTermination | None:
         room = self.spec.get("room")
         if not isinstance(room, dict):
             return None
@@ -128,7 +130,9 @@ class Watch:
         for name, left in cast("dict[str, float]", room).items():
             if took[name] > left:
                 words = f"it has used {_amount(name, took[name])}, but only {_amount(name, left)} were left"
-                return Cut("limit", f"the budget was used up while it was working, so it was stopped: {words}")
+                return CallTermination(
+                    "limit", f"the budget was used up while it was working, so it was stopped: {words}"
+                )
         return None
 
     def _catch_up(self) -> None:

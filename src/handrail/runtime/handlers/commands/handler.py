@@ -11,7 +11,12 @@ from handrail.frozen import frozen
 from handrail.model.history.events import RunBlocked, StepBegan, StepEnded
 from handrail.model.history.run_state import Pending, RunState
 from handrail.runtime.handlers.commands.outcomes import Result, outcome
-from handrail.runtime.handlers.commands.start_command import Effect, Lost, Order, Starts
+from handrail.runtime.handlers.commands.start_command import (
+    CommandContext,
+    CommandStarter,
+    LostCommand,
+    ResolvedCommand,
+)
 from handrail.runtime.ports import Clock, step_duration
 
 Instead: TypeAlias = Callable[[StepBegan], StepBegan]
@@ -27,7 +32,7 @@ def keep_intent(began: StepBegan) -> StepBegan:
 class CommandHandler:
     """Performs scripts and gates."""
 
-    starts: Starts
+    starts: CommandStarter
     folder: Path
     clock: Clock
     restore: Callable[[RunState], Awaitable[object]] | None = None
@@ -43,7 +48,7 @@ class CommandHandler:
         results: list[Result] = []
         for order in _orders(began):
             result = await self.starts.run(effect, order)
-            if isinstance(result, Lost):
+            if isinstance(result, LostCommand):
                 return self._block_run(pending, result.why)
             results.append(result)
         return outcome(pending, began.spec, results, self.clock())
@@ -55,9 +60,9 @@ class CommandHandler:
             for order in _orders(began):
                 await self.starts.stop(effect, order.slot)
 
-    def _effect(self, state: RunState, pending: Pending, began: StepBegan) -> Effect:
+    def _effect(self, state: RunState, pending: Pending, began: StepBegan) -> CommandContext:
         spec = cast("dict[str, Any]", began.spec)
-        effect = Effect(
+        effect = CommandContext(
             run=state.run,
             seq=pending.seq,
             workspace=state.workspace,
@@ -85,10 +90,10 @@ class CommandHandler:
         )
 
 
-def _orders(began: StepBegan) -> list[Order]:
+def _orders(began: StepBegan) -> list[ResolvedCommand]:
     commands = cast("list[dict[str, Any]]", began.spec["commands"])
     return [
-        Order(
+        ResolvedCommand(
             slot=str(number),
             name=each["name"],
             script=each["script"],

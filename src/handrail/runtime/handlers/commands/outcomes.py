@@ -8,8 +8,8 @@ from handrail.model.history.events import StepEnded
 from handrail.model.history.run_state import Pending
 from handrail.model.workflow.values import JsonValue
 
-MOST_GATE_TEXT = 64 * 1024
-MOST_FAILURE = 8 * 1024
+MAX_GATE_TEXT = 64 * 1024
+MAX_FAILURE = 8 * 1024
 """How much of a failed check's output a fix sees, in bytes."""
 
 
@@ -73,7 +73,7 @@ def _failures(spec: dict[str, Any], bad: list[Result]) -> JsonValue:
             "name": each.name,
             "command": scripts.get(each.name, ""),
             "exit_code": each.code,
-            "output": (each.stdout + each.stderr + each.error)[-MOST_FAILURE:],
+            "output": (each.stdout + each.stderr + each.error)[-MAX_FAILURE:],
         }
         for each in bad
     ]
@@ -85,5 +85,5 @@ def _gate(results: list[Result], bad: list[Result]) -> JsonValue:
         "passed": not bad,
         "failed": [each.name for each in bad],
         "exit_code": bad[0].code if bad else 0,
-        "output": said[-MOST_GATE_TEXT:],
+        "output": said[-MAX_GATE_TEXT:],
     }

@@ -46,7 +46,7 @@ _NOT_FOUND = (126, 127)
 
 
 @frozen
-class Need:
+class RequiredProgram:
     """A program that a step starts."""
 
     address: str
@@ -82,7 +82,7 @@ class _Search:
     path: str
     variables: Mapping[str, str]
 
-    def find(self, plan: Plan) -> Need | None:
+    def find(self, plan: Plan) -> RequiredProgram | None:
         """Find the first missing program, beginning with the step at which the run stands."""
         prompts: list[str] = []
         for address, step, certain in self._steps(plan):
@@ -99,11 +99,11 @@ class _Search:
         for number, step in enumerate(plan.steps[at:]):
             yield from _walk(step, "", certain=True, entered=not number)
 
-    def _needs(self, address: str, step: Step) -> Iterator[Need]:
+    def _needs(self, address: str, step: Step) -> Iterator[RequiredProgram]:
         for script in (*self._commands(step), *self._proofs(step)):
             program = first_program(script)
             if program is not None:
-                yield Need(address, program, script)
+                yield RequiredProgram(address, program, script)
 
     def _commands(self, step: Step) -> Iterator[str]:
         match step.action:

@@ -22,21 +22,21 @@ from handrail.ports.processes import Ended, Gone, Processes, ProcessSpec, Runnin
 from handrail.runtime.handlers.commands.outcomes import Result
 from handrail.runtime.ports import Commands
 
-MOST_TEXT = 64 * 1024
+MAX_TEXT = 64 * 1024
 """How much of each stream is stored in an event, in bytes; the whole stays in the effect's folder."""
-MOST_OUTPUT = 1 << 20
+MAX_OUTPUT = 1 << 20
 """How much of a command's output becomes its value, in bytes."""
 GRACE = (2.0, 5.0)
-MOST_STARTS = 5
+MAX_STARTS = 5
 """How many starts of one command may be lost before a person has to look."""
 CANNOT_START = (126, 127)
 """Exit codes by which shells report that a program may not be run, or is missing."""
 _TELLS = re.compile(r"not found|no such file|denied|cannot execute|exec format", re.IGNORECASE)
-_LONGEST_LINE = 300
+_MAX_LINE_LENGTH = 300
 
 
 @frozen(kw_only=True)
-class Effect:
+class CommandContext:
     """One intent that is being performed, as its commands see it."""
 
     run: str
@@ -62,7 +62,7 @@ class Effect:
 
 
 @frozen
-class Order:
+class ResolvedCommand:
     """One command with its values resolved."""
 
     slot: str
@@ -82,42 +82,42 @@ class Order:
 
 
 @frozen
-class Lost:
+class LostCommand:
     """A command was started, vanished without a status, and must not be started again automatically."""
 
     why: str
 
 
 @frozen
-class Starts:
+class CommandStarter:
     """Starts commands, adopts running ones, and awaits them."""
 
     processes: Processes
     commands: Commands
     environments: RunEnvironments
 
-    def find_starts(self, effect: Effect, slot: str) -> Iterator[Path]:
+    def find_starts(self, effect: CommandContext, slot: str) -> Iterator[Path]:
         """Yield the folder of every start of a command so far."""
         again = 0
         while self.processes.look(str(effect.base / f"{slot}.{again}")) is not None:
             yield effect.base / f"{slot}.{again}"
             again += 1
 
-    def is_running(self, effect: Effect, slot: str) -> bool:
+    def is_running(self, effect: CommandContext, slot: str) -> bool:
         """Whether a start of a command is running."""
         return any(isinstance(self.processes.look(str(place)), Running) for place in self.find_starts(effect, slot))
 
-    async def stop(self, effect: Effect, slot: str) -> None:
+    async def stop(self, effect: CommandContext, slot: str) -> None:
         """End every start of a command, with all descendants."""
         for place in self.find_starts(effect, slot):
             await self.processes.end(str(place), GRACE)
 
-    async def run(self, effect: Effect, order: Order) -> Result | Lost:
+    async def run(self, effect: CommandContext, order: ResolvedCommand) -> Result | LostCommand:
         """Run a command, or continue with the one that was started before."""
         late = f"it took longer than {effect.timeout} s and was stopped"
         while True:
             place = await self.place(effect, order.slot, again_when_missing=not order.may_lack)
-            if isinstance(place, Lost):
+            if isinstance(place, LostCommand):
                 return place
             left = effect.remaining_seconds
             if left == 0 and self.processes.look(str(place)) is None:
@@ -135,7 +135,7 @@ class Starts:
             if isinstance(ended, Ended) and effect.repeatable:
                 raise _disk_full_error(place)
 
-    async def place(self, effect: Effect, slot: str, *, again_when_missing: bool = False) -> Path | Lost:
+    async def place(self, effect: CommandContext, slot: str, *, again_when_missing: bool = False) -> Path | LostCommand:
         """Return the folder of a command's newest start; a new folder when that start came to nothing."""
         again_when_missing = again_when_missing and effect.repeatable
         again = lost = cut_off = 0
@@ -149,15 +149,15 @@ class Starts:
             again += 1
         if (lost or cut_off) and not effect.repeatable:
             why = "was killed before it was done" if lost else "ran out of disk space for its output"
-            return Lost(f"{why}, and it must not be run twice (`repeatable: false`)")
-        if lost >= MOST_STARTS:
-            return Lost(f"was killed {lost} times from outside before it was done")
+            return LostCommand(f"{why}, and it must not be run twice (`repeatable: false`)")
+        if lost >= MAX_STARTS:
+            return LostCommand(f"was killed {lost} times from outside before it was done")
         newest = effect.base / f"{slot}.{again}"
         if lost and effect.on_lost is not None and self.processes.look(str(newest)) is None:
             await effect.on_lost()
         return newest
 
-    def _start(self, effect: Effect, order: Order, place: Path) -> str:
+    def _start(self, effect: CommandContext, order: ResolvedCommand, place: Path) -> str:
         """Start a command or adopt it; a non-empty text says why its values cannot be passed."""
         if self.processes.look(str(place)) is not None:
             return ""
@@ -175,13 +175,13 @@ class Starts:
         self.processes.start(spec)
         return ""
 
-    def _result(self, order: Order, place: Path, code: int | None, error: str) -> Result:
-        text = self.processes.read_output(str(place), "stdout", MOST_OUTPUT + 1, tail=False)
+    def _result(self, order: ResolvedCommand, place: Path, code: int | None, error: str) -> Result:
+        text = self.processes.read_output(str(place), "stdout", MAX_OUTPUT + 1, tail=False)
         stdout = text
-        if len(text) > MOST_TEXT:
-            stdout = self.processes.read_output(str(place), "stdout", MOST_TEXT, tail=True)
-        stderr = self.processes.read_output(str(place), "stderr", MOST_TEXT, tail=True)
-        cut = str(place / "stdout") if len(text) > MOST_OUTPUT else ""
+        if len(text) > MAX_TEXT:
+            stdout = self.processes.read_output(str(place), "stdout", MAX_TEXT, tail=True)
+        stderr = self.processes.read_output(str(place), "stderr", MAX_TEXT, tail=True)
+        cut = str(place / "stdout") if len(text) > MAX_OUTPUT else ""
         output = _text(stdout if cut else text)
         return Result(order.name, code, _text(stdout), _text(stderr), error, output=output, cut=cut)
 
@@ -203,15 +203,15 @@ def _is_failed_start(ended: Ended, *, missing: bool) -> bool:
     return _could_not_start(ended) or (missing and ended.code in CANNOT_START)
 
 
-def _require_found(effect: Effect, order: Order, result: Result) -> Result:
+def _require_found(effect: CommandContext, order: ResolvedCommand, result: Result) -> Result:
     """Refuse the result of a missing program, and name the program in the words of the shell."""
     if result.code not in CANNOT_START or not effect.repeatable or order.may_lack:
         return result
     said = [line.strip() for line in (result.stderr + "\n" + result.stdout).splitlines() if line.strip()]
     telling = [line for line in said if _TELLS.search(line)] or said
     why = "is not executable" if result.code == CANNOT_START[0] else "was not found"
-    named = f": {telling[-1][:_LONGEST_LINE]}" if telling else ""
-    command = " ".join((order.shown or order.script).split())[:_LONGEST_LINE]
+    named = f": {telling[-1][:_MAX_LINE_LENGTH]}" if telling else ""
+    command = " ".join((order.shown or order.script).split())[:_MAX_LINE_LENGTH]
     hint = "install it or fix the command, then resume: the work of agents is kept, and the command is run again"
     raise ProcessFault(f"a program of `{command}` {why} (exit {result.code}){named}", next_step=hint)
 

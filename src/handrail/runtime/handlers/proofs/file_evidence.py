@@ -27,11 +27,11 @@ else:
     workspace_files = late_import("handrail.runtime.handlers.proofs.workspace_files")
     schema = late_import("handrail.engine.contracts.schema")
 
-MOST_PATHS = 10
-MOST_SKIPPED = 20
-MOST_NAMES = 3000
+MAX_PATHS = 10
+MAX_SKIPPED = 20
+MAX_NAMES = 3000
 """How many characters the names of skipped files may take."""
-MOST_VALUE = 120
+MAX_VALUE = 120
 RECORDED = "recorded_files"
 """The key under which the intent of a step names the record of the ignored files that it must leave alone."""
 COARSE = 0.05
@@ -39,7 +39,7 @@ COARSE = 0.05
 
 
 @frozen(kw_only=True)
-class ProofScene:
+class ProofContext:
     """The step whose proofs are tried."""
 
     run: str
@@ -69,29 +69,29 @@ class ProofScene:
     """Restores the files, before a command whose start was lost is started again."""
 
 
-class NoEvidence(Exception):
+class ProofError(Exception):
     """A proof cannot be tried; the message explains why."""
 
 
-def build_result(scene: ProofScene, proof: Proof, what: str, reason: str, fine: str = "") -> ProofResult:
+def build_result(ctx: ProofContext, proof: Proof, what: str, reason: str, fine: str = "") -> ProofResult:
     """Build the result of a proof that holds unless a reason against it is given."""
-    return ProofResult(proof.kind, collapse_lines(what), not reason, collapse_lines(reason or fine), scene.tree)
+    return ProofResult(proof.kind, collapse_lines(what), not reason, collapse_lines(reason or fine), ctx.tree)
 
 
-def evaluate_value(scene: ProofScene, value: Value) -> JsonValue:
+def evaluate_value(ctx: ProofContext, value: Value) -> JsonValue:
     """Evaluate a value of a proof."""
     try:
-        return scene.evaluate(value) if isinstance(value, Expression) else scene.value(value)
+        return ctx.evaluate(value) if isinstance(value, Expression) else ctx.value(value)
     except (LanguageError, EvaluationError) as error:
-        raise NoEvidence(f"it cannot be evaluated: {error.problem.message}") from error
+        raise ProofError(f"it cannot be evaluated: {error.problem.message}") from error
 
 
-def evaluate_text(scene: ProofScene, value: Value) -> str:
+def evaluate_text(ctx: ProofContext, value: Value) -> str:
     """Evaluate a value of a proof as text."""
     try:
-        return render_value(evaluate_value(scene, value))
+        return render_value(evaluate_value(ctx, value))
     except EvaluationError as error:
-        raise NoEvidence(f"it cannot be evaluated: {error.problem.message}") from error
+        raise ProofError(f"it cannot be evaluated: {error.problem.message}") from error
 
 
 @frozen
@@ -106,44 +106,44 @@ class SeenFiles:
     """Why the ignored files that differ are not known."""
 
 
-async def look_at_files(scene: ProofScene) -> SeenFiles:
+async def look_at_files(ctx: ProofContext) -> SeenFiles:
     """List the changed files, and the ignored files where nothing may have changed."""
-    proofs = [each for each in scene.proofs if isinstance(each, FilesProof)]
+    proofs = [each for each in ctx.proofs if isinstance(each, FilesProof)]
     if not proofs:
         return SeenFiles()
     kept = [each for each in proofs if each.expect == "unchanged"]
-    globs = _evaluate_globs(scene, [each for each in kept if not each.ignored])
-    ignored = await scene.ignored(literal_folders(globs)) if scene.ignored and globs else ()
-    strict = _evaluate_globs(scene, [each for each in kept if each.ignored])
-    differing, unknown = await _look_at_ignored(scene, strict) if strict else ((), "")
-    return SeenFiles(tuple(scene.changed()), ignored, differing, unknown)
+    globs = _evaluate_globs(ctx, [each for each in kept if not each.ignored])
+    ignored = await ctx.ignored(literal_folders(globs)) if ctx.ignored and globs else ()
+    strict = _evaluate_globs(ctx, [each for each in kept if each.ignored])
+    differing, unknown = await _look_at_ignored(ctx, strict) if strict else ((), "")
+    return SeenFiles(tuple(ctx.changed()), ignored, differing, unknown)
 
 
-async def _look_at_ignored(scene: ProofScene, globs: set[str]) -> tuple[tuple[str, ...], str]:
+async def _look_at_ignored(ctx: ProofContext, globs: set[str]) -> tuple[tuple[str, ...], str]:
     """List the ignored files that have changed, or explain why that is not known, which proves nothing."""
-    if scene.differing is None:
+    if ctx.differing is None:
         return (), "the ignored files were not recorded when the step started"
     try:
-        return await scene.differing(tuple(sorted(globs))), ""
+        return await ctx.differing(tuple(sorted(globs))), ""
     except HandrailError as error:
         return (), f"it is not known whether ignored files changed: {error.message}"
 
 
-def _evaluate_globs(scene: ProofScene, proofs: Iterable[FilesProof]) -> set[str]:
+def _evaluate_globs(ctx: ProofContext, proofs: Iterable[FilesProof]) -> set[str]:
     globs: set[str] = set()
     for proof in proofs:
-        with suppress(NoEvidence):
-            globs.update(globs_of(evaluate_value(scene, proof.globs)))
+        with suppress(ProofError):
+            globs.update(globs_of(evaluate_value(ctx, proof.globs)))
     return globs
 
 
-def prove_files(scene: ProofScene, proof: FilesProof, seen: SeenFiles) -> ProofResult:
+def prove_files(ctx: ProofContext, proof: FilesProof, seen: SeenFiles) -> ProofResult:
     """Prove that some file was changed, or that none was."""
     changed = seen.changed
     try:
-        globs = globs_of(evaluate_value(scene, proof.globs))
-    except NoEvidence as error:
-        return build_result(scene, proof, f"{proof.expect}: files", str(error))
+        globs = globs_of(evaluate_value(ctx, proof.globs))
+    except ProofError as error:
+        return build_result(ctx, proof, f"{proof.expect}: files", str(error))
     found = match_paths(globs, (*changed, *seen.differing) if proof.ignored else changed)
     if proof.expect == "changed":
         reason = "" if found else _list_paths("no matching file changed, only", changed)
@@ -152,7 +152,7 @@ def prove_files(scene: ProofScene, proof: FilesProof, seen: SeenFiles) -> ProofR
     reason = reason or (seen.unknown if proof.ignored else "")
     fine = _list_paths("changed", found) if found else "no matching file changed"
     too = " (ignored files too)" if proof.ignored else ""
-    result = build_result(scene, proof, f"{proof.expect}: {', '.join(globs)}{too}", reason, fine)
+    result = build_result(ctx, proof, f"{proof.expect}: {', '.join(globs)}{too}", reason, fine)
     skipped = _describe_skipped(globs, seen.ignored) if proof.expect == "unchanged" and not proof.ignored else ""
     return replace(result, detail=f"{result.detail}\n{skipped}") if skipped else result
 
@@ -165,8 +165,8 @@ def _describe_skipped(globs: list[str], ignored: tuple[str, ...]) -> str:
     found = sorted(folders) + match_paths(globs, (each for each in ignored if not each.endswith("/")))
     if not found:
         return ""
-    more = f" and {len(found) - MOST_SKIPPED} more" if len(found) > MOST_SKIPPED else ""
-    return f"ignored by git, not checked: {', '.join(map(collapse_lines, found[:MOST_SKIPPED]))}"[:MOST_NAMES] + more
+    more = f" and {len(found) - MAX_SKIPPED} more" if len(found) > MAX_SKIPPED else ""
+    return f"ignored by git, not checked: {', '.join(map(collapse_lines, found[:MAX_SKIPPED]))}"[:MAX_NAMES] + more
 
 
 def globs_of(value: JsonValue) -> list[str]:
@@ -174,7 +174,7 @@ def globs_of(value: JsonValue) -> list[str]:
     found = value if isinstance(value, list) else [value]
     globs = [each for each in found if isinstance(each, str)]
     if len(globs) != len(found):
-        raise NoEvidence(f"expected globs, got {describe_value(value)}")
+        raise ProofError(f"expected globs, got {describe_value(value)}")
     plain = [each.removeprefix("!") for each in globs]
     odd = [
         f"the glob {schema.preview_value(each)} {problem}"
@@ -182,84 +182,84 @@ def globs_of(value: JsonValue) -> list[str]:
         if (problem := glob_problem(each)) is not None
     ]
     if odd:
-        raise NoEvidence("; ".join(odd))
+        raise ProofError("; ".join(odd))
     if globs and all(each.startswith("!") for each in globs):
-        raise NoEvidence("all of its globs are exceptions (they start with '!'), so they match nothing")
+        raise ProofError("all of its globs are exceptions (they start with '!'), so they match nothing")
     return globs
 
 
 def _list_paths(said: str, paths: Iterable[str]) -> str:
     known = sorted(paths)
-    more = f" and {len(known) - MOST_PATHS} more" if len(known) > MOST_PATHS else ""
-    return f"{said}: {', '.join(known[:MOST_PATHS]) or 'nothing'}{more}"
+    more = f" and {len(known) - MAX_PATHS} more" if len(known) > MAX_PATHS else ""
+    return f"{said}: {', '.join(known[:MAX_PATHS]) or 'nothing'}{more}"
 
 
-def prove_path(scene: ProofScene, proof: ExistsProof) -> ProofResult:
+def prove_path(ctx: ProofContext, proof: ExistsProof) -> ProofResult:
     """Prove that a path exists."""
     path, reason = "the path", ""
     try:
-        path = _path(scene, proof.path)
-        workspace_files.resolve_inside(scene.workspace, path)
-    except (NoEvidence, workspace_files.Unreachable) as error:
+        path = _path(ctx, proof.path)
+        workspace_files.resolve_inside(ctx.workspace, path)
+    except (ProofError, workspace_files.UnusablePath) as error:
         reason = str(error)
-    return build_result(scene, proof, f"{path} exists", reason, "it exists")
+    return build_result(ctx, proof, f"{path} exists", reason, "it exists")
 
 
-def _path(scene: ProofScene, value: Value) -> str:
-    found = evaluate_value(scene, value)
+def _path(ctx: ProofContext, value: Value) -> str:
+    found = evaluate_value(ctx, value)
     if not isinstance(found, str):
-        raise NoEvidence(f"expected a path, got {describe_value(found)}")
+        raise ProofError(f"expected a path, got {describe_value(found)}")
     return found
 
 
-def prove_condition(scene: ProofScene, proof: ExpectProof) -> ProofResult:
+def prove_condition(ctx: ProofContext, proof: ExpectProof) -> ProofResult:
     """Prove that a condition is true."""
     what = f"expect: {proof.condition.source}"
     try:
-        found = evaluate_value(scene, proof.condition)
-    except NoEvidence as error:
-        return build_result(scene, proof, what, str(error))
+        found = evaluate_value(ctx, proof.condition)
+    except ProofError as error:
+        return build_result(ctx, proof, what, str(error))
     if found is True:
-        return build_result(scene, proof, what, "", "it is true")
+        return build_result(ctx, proof, what, "", "it is true")
     said = "it is false" if found is False else f"expected true or false, got {describe_value(found)}"
-    return build_result(scene, proof, what, said + _read(scene, proof.condition))
+    return build_result(ctx, proof, what, said + _read(ctx, proof.condition))
 
 
-def _read(scene: ProofScene, condition: Expression) -> str:
+def _read(ctx: ProofContext, condition: Expression) -> str:
     """Describe the values that a condition was decided on."""
     read: list[str] = []
     for ref in parse_expression(condition.source)[1]:
         try:
-            value = json.dumps(evaluate_value(scene, Expression(ref.path)), ensure_ascii=False)
-        except NoEvidence:
+            value = json.dumps(evaluate_value(ctx, Expression(ref.path)), ensure_ascii=False)
+        except ProofError:
             continue
-        read.append(f"; {ref.path} is {value[:MOST_VALUE]}{'…' if len(value) > MOST_VALUE else ''}")
+        read.append(f"; {ref.path} is {value[:MAX_VALUE]}{'…' if len(value) > MAX_VALUE else ''}")
     return "".join(read)
 
 
-async def report(scene: ProofScene, proof: ReportProof) -> ProofResult:
+async def report(ctx: ProofContext, proof: ReportProof) -> ProofResult:
     """Prove by a JUnit report that enough tests ran and none failed."""
     path, fine = "the report", ""
-    since = None if scene.began_at is None else scene.began_at - COARSE
+    since = None if ctx.began_at is None else ctx.began_at - COARSE
     try:
-        path = _path(scene, proof.junit)
-        counted = await asyncio.to_thread(_count_tests, scene.workspace, path, since)
+        path = _path(ctx, proof.junit)
+        counted = await asyncio.to_thread(_count_tests, ctx.workspace, path, since)
         reason, fine = _explain_shortfall(counted, proof.min_tests), _numbers(counted)
-    except (NoEvidence, workspace_files.Unreachable, ValueError) as error:
+    except (ProofError, workspace_files.UnusablePath, ValueError) as error:
         reason = str(error)
     tests = f"{proof.min_tests} test{'' if proof.min_tests == 1 else 's'}"
-    return build_result(scene, proof, f"{path} shows that at least {tests} ran and none failed", reason, fine)
+    return build_result(ctx, proof, f"{path} shows that at least {tests} ran and none failed", reason, fine)
 
 
-def _count_tests(workspace: str, path: str, since: float | None) -> "junit.Counted":
-    return junit.read_junit(workspace_files.read_inside(workspace, path, junit.LARGEST, since))
+def _count_tests(workspace: str, path: str, since: float | None) -> "junit.TestCounts":
+    return junit.read_junit(workspace_files.read_inside(workspace, path, junit.MAX_BYTES, since))
 
 
-def _explain_shortfall(counted: "junit.Counted", least: int) -> str:
+def _explain_shortfall(counted: "junit.TestCounts", least: int) -> str:
     if counted.failures or counted.errors:
         return f"some tests failed: {_numbers(counted)}"
     return "" if counted.run_count >= least else f"too few tests ran: {_numbers(counted)}"
 
 
-def _numbers(counted: "junit.Counted") -> str:
+def _numbers(counted: "junit.TestCounts") -> str:
     return f"{counted.tests} tests, {counted.failures} failed, {counted.errors} errors, {counted.skipped} skipped"

@@ -17,10 +17,17 @@ from handrail.late_import import late_import
 from handrail.model.workflow.proofs import CheckProof, CommandProof, ExistsProof, ExpectProof, FilesProof, ReportProof
 from handrail.model.workflow.values import Command
 from handrail.runtime.handlers.commands.outcomes import Result
-from handrail.runtime.handlers.commands.start_command import CANNOT_START, GRACE, Effect, Lost, Order, Starts
+from handrail.runtime.handlers.commands.start_command import (
+    CANNOT_START,
+    GRACE,
+    CommandContext,
+    CommandStarter,
+    LostCommand,
+    ResolvedCommand,
+)
 from handrail.runtime.handlers.proofs.file_evidence import (
-    NoEvidence,
-    ProofScene,
+    ProofContext,
+    ProofError,
     build_result,
     evaluate_text,
     look_at_files,
@@ -44,29 +51,29 @@ SLOT = "proof-"
 class ProofHandler:
     """Tries proofs."""
 
-    starts: Starts
+    starts: CommandStarter
     folder: Path
 
-    async def establish(self, scene: ProofScene) -> tuple[ProofResult, ...]:
+    async def establish(self, ctx: ProofContext) -> tuple[ProofResult, ...]:
         """Try every proof."""
-        until = None if scene.timeout is None else asyncio.get_running_loop().time() + scene.timeout
-        effect = self._effect(scene, until)
-        seen = await look_at_files(scene)
+        until = None if ctx.timeout is None else asyncio.get_running_loop().time() + ctx.timeout
+        effect = self._effect(ctx, until)
+        seen = await look_at_files(ctx)
         results: list[ProofResult] = []
-        for number, proof in enumerate(scene.proofs):
+        for number, proof in enumerate(ctx.proofs):
             match proof:
                 case CommandProof():
-                    results.append(await self._prove_command(scene, effect, proof, number))
+                    results.append(await self._prove_command(ctx, effect, proof, number))
                 case CheckProof():
-                    results.append(await file_checks.check_file(self.starts, scene, effect, proof, f"{SLOT}{number}"))
+                    results.append(await file_checks.check_file(self.starts, ctx, effect, proof, f"{SLOT}{number}"))
                 case FilesProof():
-                    results.append(prove_files(scene, proof, seen))
+                    results.append(prove_files(ctx, proof, seen))
                 case ExistsProof():
-                    results.append(prove_path(scene, proof))
+                    results.append(prove_path(ctx, proof))
                 case ExpectProof():
-                    results.append(prove_condition(scene, proof))
+                    results.append(prove_condition(ctx, proof))
                 case ReportProof():
-                    results.append(await report(scene, proof))
+                    results.append(await report(ctx, proof))
         return tuple(results)
 
     async def stop(self, run: str, seq: int) -> None:
@@ -74,46 +81,48 @@ class ProofHandler:
         for place in sorted((self.folder / run / str(seq)).glob(f"{SLOT}*")):
             await self.starts.processes.end(str(place), GRACE)
 
-    def _effect(self, scene: ProofScene, until: float | None) -> Effect:
-        return Effect(
-            run=scene.run,
-            seq=scene.seq,
-            workspace=scene.workspace,
-            base=self.folder / scene.run / str(scene.seq),
-            env=scene.env,
-            timeout=scene.timeout,
+    def _effect(self, ctx: ProofContext, until: float | None) -> CommandContext:
+        return CommandContext(
+            run=ctx.run,
+            seq=ctx.seq,
+            workspace=ctx.workspace,
+            base=self.folder / ctx.run / str(ctx.seq),
+            env=ctx.env,
+            timeout=ctx.timeout,
             until=until,
-            on_lost=scene.on_lost,
+            on_lost=ctx.on_lost,
         )
 
-    async def _prove_command(self, scene: ProofScene, effect: Effect, proof: CommandProof, number: int) -> ProofResult:
+    async def _prove_command(
+        self, ctx: ProofContext, effect: CommandContext, proof: CommandProof, number: int
+    ) -> ProofResult:
         command = proof.command
         wanted = {"pass": "passes", "fail": "fails"}[proof.expect] if proof.exit is None else f"exits {proof.exit}"
         try:
-            values = {each.variable: evaluate_text(scene, each.value) for each in command.bindings}
-        except NoEvidence as error:
-            return build_result(scene, proof, f"{display_command(command, {})} {wanted}", str(error))
+            values = {each.variable: evaluate_text(ctx, each.value) for each in command.bindings}
+        except ProofError as error:
+            return build_result(ctx, proof, f"{display_command(command, {})} {wanted}", str(error))
         what = f"{display_command(command, values)} {wanted}"
         order = _order(command, values, f"{SLOT}{number}", what)
         order = replace(order, shown=display_command(command, values), may_lack=proof.exit in CANNOT_START)
         ended = await self.starts.run(effect, order)
-        if isinstance(ended, Lost):
-            return build_result(scene, proof, what, f"it {ended.why}")
+        if isinstance(ended, LostCommand):
+            return build_result(ctx, proof, what, f"it {ended.why}")
         reason = _explain_failure(proof, ended)
         return ProofResult(
             "command",
             what,
             not reason,
             describe_result(reason, ended.code, ended.stdout, ended.stderr),
-            scene.tree,
+            ctx.tree,
             ended.code,
         )
 
 
-def _order(command: Command, values: dict[str, str], slot: str, what: str) -> Order:
+def _order(command: Command, values: dict[str, str], slot: str, what: str) -> ResolvedCommand:
     files = frozenset(each.variable for each in command.bindings if each.as_file)
     written = {each.variable: each.value.source for each in command.bindings}
-    return Order(slot, what, command.script, values, files, written)
+    return ResolvedCommand(slot, what, command.script, values, files, written)
 
 
 def display_command(command: Command, values: dict[str, str]) -> str:

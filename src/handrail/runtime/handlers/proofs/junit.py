@@ -6,15 +6,15 @@ from xml.parsers import expat
 
 from handrail.frozen import frozen
 
-LARGEST = 16 << 20
+MAX_BYTES = 16 << 20
 """The largest report, in bytes."""
-LONGEST_PROLOG = 4096
+MAX_PROLOG_LENGTH = 4096
 """The most bytes before the first element."""
 _SUITES = ("testsuites", "testsuite")
 
 
 @frozen
-class Counted:
+class TestCounts:
     """The counts of the tests of a report."""
 
     tests: int
@@ -28,10 +28,10 @@ class Counted:
         return self.tests - self.skipped
 
 
-def read_junit(data: bytes) -> Counted:
+def read_junit(data: bytes) -> TestCounts:
     """Count the tests of a report; raises a ValueError that explains why it is not one."""
-    if len(data) > LARGEST:
-        raise ValueError(f"it is larger than {LARGEST >> 20} MiB")
+    if len(data) > MAX_BYTES:
+        raise ValueError(f"it is larger than {MAX_BYTES >> 20} MiB")
     reader = _Reader()
     try:
         reader.read(data)
@@ -64,17 +64,17 @@ class _Reader:
         parser.EndElementHandler = self._end
         # The parser finishes its input even after a refusal: fed byte by byte, it never sees an entity.
         at = 0
-        while not self.begun and at < min(len(data), LONGEST_PROLOG):
+        while not self.begun and at < min(len(data), MAX_PROLOG_LENGTH):
             parser.Parse(data[at : at + 1])
             at += 1
         if not self.begun and at < len(data):
             raise ValueError("it does not start with a test suite")
         parser.Parse(data[at:], True)  # noqa: FBT003 (it takes no names)
 
-    def total_counts(self) -> Counted:
+    def total_counts(self) -> TestCounts:
         """Return the counts; what suites claim counts where it is worse."""
         failures, errors = (max(self.found[kind], self.claimed[kind]) for kind in ("failure", "error"))
-        return Counted(self.tests, failures, errors, self.found["skipped"])
+        return TestCounts(self.tests, failures, errors, self.found["skipped"])
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         local = name.rpartition(":")[2]

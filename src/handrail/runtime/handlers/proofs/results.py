@@ -6,10 +6,10 @@ from typing import Literal, TypeAlias
 from handrail.frozen import frozen
 from handrail.model.workflow.values import JsonValue
 
-MOST_DETAIL = 4096
-MOST_FEEDBACK = 8192
+MAX_DETAIL = 4096
+MAX_FEEDBACK = 8192
 """The longest feedback to an agent, in bytes."""
-MOST_LINE = 300
+MAX_LINE = 300
 KILLED = (128 + 2, 128 + 9, 128 + 15)
 """Exit codes of commands that were ended from outside: INT, KILL, TERM."""
 ProofKind: TypeAlias = Literal["command", "check", "files", "exists", "expect", "report"]
@@ -46,7 +46,7 @@ def describe_result(reason: str, code: int | None, stdout: str, stderr: str) -> 
     """Explain why a command is not a proof, followed by the end of its output; for a proof only its exit code."""
     if not reason:
         return f"exit {code}"
-    room = MOST_DETAIL - len(reason.encode()) - 2
+    room = MAX_DETAIL - len(reason.encode()) - 2
     complaint = take_tail(stderr, room // 2 if stdout.strip() else room)
     output = take_tail(stdout, room - len(complaint.encode()) - 1)
     return "\n".join(filter(None, (reason, output, complaint)))
@@ -55,7 +55,7 @@ def describe_result(reason: str, code: int | None, stdout: str, stderr: str) -> 
 def collapse_lines(text: str) -> str:
     """Format a text as one printable line."""
     line = " ".join("".join(each if each.isprintable() else " " for each in text).split())
-    return line if len(line) <= MOST_LINE else line[: MOST_LINE - 1] + "…"
+    return line if len(line) <= MAX_LINE else line[: MAX_LINE - 1] + "…"
 
 
 def take_tail(text: str, most: int) -> str:
@@ -77,7 +77,7 @@ def feedback(results: Iterable[ProofResult]) -> str:
         return ""
     head = f"The step is not done: {len(bad)} of its {len(known)} checks {'does' if len(bad) == 1 else 'do'} not hold."
     foot = "All of them must hold for the files as they are now. Continue from there."
-    room = MOST_FEEDBACK - len(head.encode()) - len(foot.encode()) - 64
+    room = MAX_FEEDBACK - len(head.encode()) - len(foot.encode()) - 64
     told: list[str] = []
     for number, each in enumerate(bad):
         entry = _entry(number + 1, each, room // (len(bad) - number))

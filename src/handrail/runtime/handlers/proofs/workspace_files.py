@@ -10,7 +10,7 @@ from handrail.model.names import path_problem
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-class Unreachable(Exception):
+class UnusablePath(Exception):
     """A path cannot be used; the message explains why."""
 
 
@@ -18,14 +18,14 @@ def resolve_inside(workspace: str, path: str) -> Path:
     """Resolve a path; it must exist, and be in the workspace with all links followed."""
     reason = "is empty" if not path.strip() else path_problem(path)
     if reason is not None:
-        raise Unreachable(f"the path {reason}")
+        raise UnusablePath(f"the path {reason}")
     try:
         root = Path(workspace).resolve(strict=True)
         found = (root / path).resolve(strict=True)
     except (OSError, RuntimeError, ValueError) as error:
-        raise Unreachable(_describe_error(error)) from error
+        raise UnusablePath(_describe_error(error)) from error
     if not found.is_relative_to(root):
-        raise Unreachable("a link in it leads outside the workspace")
+        raise UnusablePath("a link in it leads outside the workspace")
     return found
 
 
@@ -36,14 +36,14 @@ def read_inside(workspace: str, path: str, most: int, since: float | None) -> by
         with os.fdopen(os.open(found, _FLAGS), "rb") as file:
             known = os.fstat(file.fileno())
             if not stat.S_ISREG(known.st_mode):
-                raise Unreachable("it is not a file")
+                raise UnusablePath("it is not a file")
             if since is not None and known.st_mtime < since:
-                raise Unreachable("it is older than the step: the step did not write it")
+                raise UnusablePath("it is older than the step: the step did not write it")
             if known.st_size > most:
-                raise Unreachable(f"it is larger than {most >> 20} MiB")
+                raise UnusablePath(f"it is larger than {most >> 20} MiB")
             return file.read(most + 1)
     except OSError as error:
-        raise Unreachable(_describe_error(error)) from error
+        raise UnusablePath(_describe_error(error)) from error
 
 
 def _describe_error(error: Exception) -> str:

@@ -12,7 +12,7 @@ from handrail.runtime.handlers.trees import add_run_trailer
 
 
 @frozen
-class Prepared:
+class PullRequestDraft:
     """A pull request that a person can open."""
 
     output: dict[str, JsonValue]
@@ -27,13 +27,13 @@ class PullRequests:
     workspaces: Workspaces
     has_github_cli: bool
 
-    def prepare(self, run: str, tree: Tree, spec: dict[str, Any], folder: Path) -> Prepared:
+    def prepare(self, run: str, tree: Tree, spec: dict[str, Any], folder: Path) -> PullRequestDraft:
         """Bring the branch to a state in which it can be pushed; doing it again changes nothing."""
         title, base = str(spec["title"]), str(spec["base"]) or tree.base
         commit = self.workspaces.commit(tree, add_run_trailer(title, run)) if tree.owned else ""
         command, said = self._command(run, tree, {**spec, "base": base}, folder)
         output: dict[str, JsonValue] = {"number": 0, "url": "", "branch": tree.branch, "command": command}
-        return Prepared(output, commit, f"branch {tree.branch} is ready, not pushed; {said}")
+        return PullRequestDraft(output, commit, f"branch {tree.branch} is ready, not pushed; {said}")
 
     def _command(self, run: str, tree: Tree, spec: dict[str, Any], folder: Path) -> tuple[str, str]:
         """Return the command that continues, and the sentence around it."""

@@ -9,11 +9,11 @@ from handrail.ports.processes import Processes
 from handrail.runtime.handlers.agents.handler import SLOT
 from handrail.runtime.handlers.agents.watch import last_glimpse
 
-MOST_KNOWN = 64
+MAX_KNOWN = 64
 
 
 @dataclass(slots=True)
-class Glimpses:
+class CallActivity:
     """Reads the output of calls under way; a call that has printed nothing since is not read again."""
 
     processes: Processes
@@ -32,7 +32,7 @@ class Glimpses:
             found = self._read(place, agent) or before
         except (OSError, HandrailError):
             return before
-        if len(self._known) >= MOST_KNOWN:
+        if len(self._known) >= MAX_KNOWN:
             self._known.clear()
         self._known[place] = now, found
         return found

@@ -8,20 +8,20 @@ from typing import ClassVar
 
 from handrail.errors import HandrailError
 from handrail.model.actors import Actor, make_connected
-from handrail.model.tokens import NO_BRANCH, Misread, Token, TokenFault, TokenKind, mint, read_token
+from handrail.model.tokens import NO_BRANCH, Token, TokenFault, TokenKind, TokenProblem, mint, read_token
 from handrail.operations.pull.catalogue import Catalogue
 from handrail.ports.agents import Agents
 from handrail.ports.log import Log
 from handrail.ports.machine import Machine
-from handrail.runtime.history import Known
+from handrail.runtime.history import StateCache
 from handrail.runtime.ports import Clock, machine_clock
 from handrail.runtime.run_writer import RunWriter
-from handrail.sources.tiers import Place
+from handrail.sources.tiers import Location
 
 CONNECTED = make_connected("mcp")
 _HELD_BEFORE = "connected agent "
 """How summaries that an older Handrail wrote begin the name of a holder."""
-MOST_ASKED = 1000
+MAX_ASKED = 1000
 """The number of calls without an answer that are remembered."""
 _FAULTS: dict[TokenFault, str] = {
     "format": "TOKEN_INVALID_FORMAT",
@@ -30,7 +30,7 @@ _FAULTS: dict[TokenFault, str] = {
 }
 
 
-class PullRefused(HandrailError):
+class PullError(HandrailError):
     """A call that cannot be answered as it is; the code says why, the next step what to call instead."""
 
     code: ClassVar[str] = "pull-refused"
@@ -44,18 +44,18 @@ class PullRefused(HandrailError):
 
 
 @dataclass(slots=True)
-class Desk:
+class CallContext:
     """The context in which calls are answered."""
 
     writer: RunWriter
     keys: tuple[bytes, ...]
-    place: Callable[[Path], Place]
+    place: Callable[[Path], Location]
     """Returns the place in which workflows are looked up, seen from a folder."""
     wake: Callable[[str], None]
     """Lets the engine continue a run, with the environment of this process if the run has none yet."""
     machine: Machine
     clock: Clock = field(default_factory=machine_clock)
-    known: Known = field(default_factory=Known)
+    known: StateCache = field(default_factory=StateCache)
     catalogue: Catalogue = field(default_factory=Catalogue)
     keys_now: Callable[[], tuple[bytes, ...]] | None = None
     """Reads the keys again: another process may sign with a newer one by now."""
@@ -76,7 +76,7 @@ class Desk:
         """The log."""
         return self.writer.log
 
-    def place_of(self, workspace: str) -> Place:
+    def place_of(self, workspace: str) -> Location:
         """Return the place of a workspace that an agent named."""
         folder = Path(workspace)
         try:
@@ -85,12 +85,12 @@ class Desk:
             there = False
         if not there:
             message = f"workspacePath '{workspace}' is not the absolute path of a folder that exists"
-            raise PullRefused("VALIDATION_ERROR", message, next_step="pass the root of the repository that you work in")
+            raise PullError("VALIDATION_ERROR", message, next_step="pass the root of the repository that you work in")
         return self.place(folder)
 
     def record_first_call(self, token: Token, seq: int) -> int:
         """Return the newest event at the time when an unanswered call first arrived."""
-        while len(self.asked) >= MOST_ASKED:
+        while len(self.asked) >= MAX_ASKED:
             del self.asked[next(iter(self.asked))]
         return self.asked.setdefault(token, seq)
 
@@ -106,14 +106,14 @@ class Desk:
     def read(self, text: str, *kinds: TokenKind) -> Token:
         """Read a token of one of these kinds."""
         token = read_token(text.strip(), self.keys)
-        if isinstance(token, Misread) and token.fault == "foreign" and self.keys_now is not None:
+        if isinstance(token, TokenProblem) and token.fault == "foreign" and self.keys_now is not None:
             self.keys = self.keys_now()
             token = read_token(text.strip(), self.keys)
         find = "call resume_session to find your run and get a new token"
-        if isinstance(token, Misread):
-            raise PullRefused(_FAULTS[token.fault], f"{token.message}; copy it exactly", next_step=find)
+        if isinstance(token, TokenProblem):
+            raise PullError(_FAULTS[token.fault], f"{token.message}; copy it exactly", next_step=find)
         if token.kind not in kinds:
-            raise PullRefused("TOKEN_SCOPE_MISMATCH", _mismatch(token.kind), next_step=_INSTEAD[token.kind])
+            raise PullError("TOKEN_SCOPE_MISMATCH", _mismatch(token.kind), next_step=_INSTEAD[token.kind])
         return token
 
 

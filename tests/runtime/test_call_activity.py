@@ -7,13 +7,13 @@ import pytest
 
 from handrail.agents.registry import KnownAgents
 from handrail.processes.local import LocalProcesses
-from handrail.runtime.glimpses import Glimpses
+from handrail.runtime.call_activity import CallActivity
 from handrail.runtime.handlers.agents.watch import TAIL
 
 
 @pytest.fixture
-def glimpses(tmp_path: Path) -> Glimpses:
-    return Glimpses(LocalProcesses(), KnownAgents(), tmp_path)
+def activity(tmp_path: Path) -> CallActivity:
+    return CallActivity(LocalProcesses(), KnownAgents(), tmp_path)
 
 
 def printed(root: Path, text: str, start: int = 0) -> None:
@@ -29,42 +29,42 @@ def tool(name: str, **given: str) -> str:
     return json.dumps({"type": "tool", "name": name, "input": given}) + "\n"
 
 
-def test_nothing_is_known_of_a_call_that_has_printed_nothing(glimpses: Glimpses) -> None:
-    assert glimpses.describe_activity("fix-1", 7, "scripted") == ""
+def test_nothing_is_known_of_a_call_that_has_printed_nothing(activity: CallActivity) -> None:
+    assert activity.describe_activity("fix-1", 7, "scripted") == ""
 
 
-def test_the_newest_telling_line_counts(glimpses: Glimpses, tmp_path: Path) -> None:
+def test_the_newest_telling_line_counts(activity: CallActivity, tmp_path: Path) -> None:
     printed(tmp_path, tool("Read", file="a.py"))
-    assert glimpses.describe_activity("fix-1", 7, "scripted") == "Read a.py"
+    assert activity.describe_activity("fix-1", 7, "scripted") == "Read a.py"
     printed(tmp_path, tool("Bash", command="npm test") + "noise\n" + '{"type": "session"}\n')
-    assert glimpses.describe_activity("fix-1", 7, "scripted") == "Bash npm test"
+    assert activity.describe_activity("fix-1", 7, "scripted") == "Bash npm test"
 
 
-def test_a_line_counts_when_it_is_whole(glimpses: Glimpses, tmp_path: Path) -> None:
+def test_a_line_counts_when_it_is_whole(activity: CallActivity, tmp_path: Path) -> None:
     line = tool("Read", file="a.py")
     printed(tmp_path, line[:10])
-    assert glimpses.describe_activity("fix-1", 7, "scripted") == ""
+    assert activity.describe_activity("fix-1", 7, "scripted") == ""
     printed(tmp_path, line[10:])
-    assert glimpses.describe_activity("fix-1", 7, "scripted") == "Read a.py"
+    assert activity.describe_activity("fix-1", 7, "scripted") == "Read a.py"
 
 
 def test_only_the_end_is_read_and_what_was_seen_stays_until_there_is_something_newer(
-    glimpses: Glimpses, tmp_path: Path
+    activity: CallActivity, tmp_path: Path
 ) -> None:
     printed(tmp_path, tool("Read", file="a.py"))
-    assert glimpses.describe_activity("fix-1", 7, "scripted") == "Read a.py"
+    assert activity.describe_activity("fix-1", 7, "scripted") == "Read a.py"
     printed(tmp_path, json.dumps({"type": "result", "text": "x" * TAIL * 2}) + "\n")
-    assert glimpses.describe_activity("fix-1", 7, "scripted") == "Read a.py"
+    assert activity.describe_activity("fix-1", 7, "scripted") == "Read a.py"
     printed(tmp_path, tool("Edit", file="b.py"))
-    assert glimpses.describe_activity("fix-1", 7, "scripted") == "Edit b.py"
+    assert activity.describe_activity("fix-1", 7, "scripted") == "Edit b.py"
 
 
-def test_a_call_that_was_made_again_is_looked_at_in_its_newest_start(glimpses: Glimpses, tmp_path: Path) -> None:
+def test_a_call_that_was_made_again_is_looked_at_in_its_newest_start(activity: CallActivity, tmp_path: Path) -> None:
     printed(tmp_path, tool("Read", file="a.py"))
     printed(tmp_path, tool("Write", path="b.py"), start=1)
-    assert glimpses.describe_activity("fix-1", 7, "scripted") == "Write b.py"
+    assert activity.describe_activity("fix-1", 7, "scripted") == "Write b.py"
 
 
-def test_an_agent_that_is_not_known_gives_no_glimpse(glimpses: Glimpses, tmp_path: Path) -> None:
+def test_an_agent_that_is_not_known_gives_no_glimpse(activity: CallActivity, tmp_path: Path) -> None:
     printed(tmp_path, tool("Read", file="a.py"))
-    assert glimpses.describe_activity("fix-1", 7, "nobody") == ""
+    assert activity.describe_activity("fix-1", 7, "nobody") == ""

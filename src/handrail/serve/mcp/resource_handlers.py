@@ -42,23 +42,23 @@ from handrail.errors import HandrailError
 
 if TYPE_CHECKING:
     from handrail.operations.pull.workflow_prompts import WorkflowPrompt
-    from handrail.serve.mcp.shelf import Shelf
+    from handrail.serve.mcp.resource_catalog import ResourceCatalog
 
 Context: TypeAlias = "ServerRequestContext[dict[str, object]]"
-OpenShelf: TypeAlias = Callable[[], Awaitable["Shelf"]]
+OpenCatalog: TypeAlias = Callable[[], Awaitable["ResourceCatalog"]]
 T = TypeVar("T")
 MARKDOWN = "text/markdown"
-LOOK_EVERY = 2.0
+POLL_INTERVAL = 2.0
 """Seconds between two checks whether a list that a client has received has changed."""
-MOST_VALUES = 100
+MAX_VALUES = 100
 """The number of completions in one answer; the protocol allows no more."""
 
 
 @dataclass(slots=True)
-class ListWatch:
+class ListChangeNotifier:
     """Notifies a client over a lasting connection that a list has changed since the client received it."""
 
-    open_shelf: OpenShelf
+    open_catalog: OpenCatalog
     begin: Callable[[], object]
     """Runs `run` beside the answers; called once a client has asked for a list."""
     session: ServerSession | None = None
@@ -77,27 +77,27 @@ class ListWatch:
 
     async def listen(self, context: Context, params: SubscriptionsListenRequestParams) -> SubscriptionsListenResult:
         """Notify a client of the newest protocol, which asks for it, as long as it listens."""
-        shelf = await self.open_shelf()
-        self.note(context, "prompts", shelf.prompts())
-        self.note(context, "resources", shelf.resources())
+        catalog = await self.open_catalog()
+        self.note(context, "prompts", catalog.prompts())
+        self.note(context, "resources", catalog.resources())
         return await ListenHandler(self.bus)(context, params)
 
     async def run(self) -> None:
         """Check for changes until the connection ends."""
         stamp: object = None
         while True:
-            await anyio.sleep(LOOK_EVERY)
+            await anyio.sleep(POLL_INTERVAL)
             try:
                 stamp = await self._look(stamp)
             except Exception:  # noqa: BLE001 - whatever went wrong, the client asks again when it needs a list
                 stamp = None
 
     async def _look(self, before: object) -> object:
-        shelf = await self.open_shelf()
-        stamp = shelf.stamp()
+        catalog = await self.open_catalog()
+        stamp = catalog.stamp()
         if before == stamp and stamp[0] is not None:
             return stamp
-        now: dict[str, object] = {"prompts": shelf.prompts(), "resources": shelf.resources()}
+        now: dict[str, object] = {"prompts": catalog.prompts(), "resources": catalog.resources()}
         for kind in [kind for kind, value in self.told.items() if now[kind] != value]:
             self.told[kind] = now[kind]
             await self._tell(kind)
@@ -112,11 +112,11 @@ class ListWatch:
 
 
 @dataclass(slots=True)
-class ShelfHandlers:
-    """Answers with the contents of a shelf."""
+class ResourceHandlers:
+    """Answers with the contents of a catalog."""
 
-    open_shelf: OpenShelf
-    watch: ListWatch | None = None
+    open_catalog: OpenCatalog
+    watch: ListChangeNotifier | None = None
 
     def add_to(self, server: "Server[dict[str, object]]") -> None:
         """Register the handlers of these requests with a server."""
@@ -131,25 +131,25 @@ class ShelfHandlers:
 
     async def list_prompts(self, context: Context, _: PaginatedRequestParams) -> ListPromptsResult:
         """List the workflows that can be started."""
-        found = await self._ask(lambda shelf: shelf.prompts())
+        found = await self._ask(lambda catalog: catalog.prompts())
         self._note(context, "prompts", found)
         return ListPromptsResult(prompts=[_convert_prompt(each) for each in found])
 
     async def get_prompt(self, _: Context, params: GetPromptRequestParams) -> GetPromptResult:
         """Return the text that starts a workflow."""
-        text = await self._ask(lambda shelf: shelf.prompt(params.name, params.arguments or {}))
+        text = await self._ask(lambda catalog: catalog.prompt(params.name, params.arguments or {}))
         return GetPromptResult(messages=[PromptMessage(role="user", content=TextContent(text=text))])
 
     async def list_resources(self, context: Context, _: PaginatedRequestParams) -> ListResourcesResult:
         """List runs and references."""
-        found = await self._ask(lambda shelf: shelf.resources())
+        found = await self._ask(lambda catalog: catalog.resources())
         self._note(context, "resources", found)
         rows = [Resource(uri=at.uri, name=at.name, description=at.description, mime_type=MARKDOWN) for at in found]
         return ListResourcesResult(resources=rows)
 
     async def list_templates(self, _: Context, __: PaginatedRequestParams) -> ListResourceTemplatesResult:
         """List how the addresses of resources are built."""
-        found = await self._ask(lambda shelf: shelf.templates)
+        found = await self._ask(lambda catalog: catalog.templates)
         rows = [
             ResourceTemplate(uri_template=at.uri, name=at.name, description=at.description, mime_type=MARKDOWN)
             for at in found
@@ -159,7 +159,7 @@ class ShelfHandlers:
     async def read_resource(self, _: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         """Return the text of a resource."""
         uri = str(params.uri)
-        text = await self._ask(lambda shelf: shelf.read(uri))
+        text = await self._ask(lambda catalog: catalog.read(uri))
         return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=MARKDOWN, text=text)])
 
     async def complete(self, _: Context, params: CompleteRequestParams) -> CompleteResult:
@@ -167,18 +167,18 @@ class ShelfHandlers:
         of = params.ref.name if isinstance(params.ref, PromptReference) else params.ref.uri
         known = (params.context.arguments if params.context is not None else None) or {}
         argument = params.argument
-        found = await self._ask(lambda shelf: shelf.complete(of, argument.name, argument.value, known))
-        shown = list(found[:MOST_VALUES])
+        found = await self._ask(lambda catalog: catalog.complete(of, argument.name, argument.value, known))
+        shown = list(found[:MAX_VALUES])
         return CompleteResult(completion=Completion(values=shown, total=len(found), has_more=len(found) > len(shown)))
 
     def _note(self, context: Context, kind: str, found: object) -> None:
         if self.watch is not None:
             self.watch.note(context, kind, found)
 
-    async def _ask(self, question: "Callable[[Shelf], T]") -> T:
+    async def _ask(self, question: "Callable[[ResourceCatalog], T]") -> T:
         """Answer a question; whatever is wrong becomes an error of the protocol, with what to do about it."""
         try:
-            return question(await self.open_shelf())
+            return question(await self.open_catalog())
         except HandrailError as error:
             words = "; ".join(part for part in (error.message, error.next_step) if part)
             raise MCPError(INVALID_PARAMS, _make_sendable(words)) from error

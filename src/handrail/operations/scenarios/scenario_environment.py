@@ -27,7 +27,7 @@ BRANCH = "main"
 
 
 @dataclass(slots=True)
-class Clockwork:
+class ScenarioClock:
     """The clock of a scenario: what a run waits for comes at once."""
 
     ahead: float = 0.0
@@ -42,13 +42,13 @@ class Clockwork:
 
 
 @frozen
-class Room:
+class ScenarioEnvironment:
     """Where one scenario is played, and what its engine is built with."""
 
     folder: Path
     workflows: Workflows
     instead: Instead
-    clock: Clockwork = field(default_factory=Clockwork)
+    clock: ScenarioClock = field(default_factory=ScenarioClock)
 
     @property
     def repository(self) -> Path:
@@ -71,7 +71,7 @@ class Room:
         path = os.pathsep.join([str(self.folder / "tools"), os.environ.get("PATH", os.defpath)])
         return {"PATH": path, HOME: str(self.home)}
 
-    def furnish(self, scenario: Scenario, repositories: Repositories) -> TreeSource:
+    def set_up(self, scenario: Scenario, repositories: Repositories) -> TreeSource:
         """Write the programs and the repository of a scenario; return what the run's worktree is created from."""
         for name, script in scenario.tools.items():
             text = script if script.startswith("#!") else f"#!/bin/sh\n{script}\n"
@@ -83,11 +83,11 @@ class Room:
         return TreeSource(repository=str(self.repository), base=BRANCH, commit=commit, branch="work/{run}")
 
     def clear(self) -> None:
-        """Remove the whole room."""
+        """Remove the whole environment."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-class Engine(Protocol):
+class ScenarioEngine(Protocol):
     """A log with what drives its runs."""
 
     @property
@@ -110,13 +110,13 @@ class Engine(Protocol):
         ...
 
 
-Opens = Callable[[Room], Engine]
-"""Opens the engine of a room."""
+OpenEngine = Callable[[ScenarioEnvironment], ScenarioEngine]
+"""Opens the engine of a environment."""
 
 
-def new_room(workflows: Workflows, instead: Instead) -> Room:
-    """Create an empty room."""
-    return Room(Path(mkdtemp(prefix="handrail-test-")).resolve(), workflows, instead)
+def make_environment(workflows: Workflows, instead: Instead) -> ScenarioEnvironment:
+    """Create an empty environment."""
+    return ScenarioEnvironment(Path(mkdtemp(prefix="handrail-test-")).resolve(), workflows, instead)
 
 
 def put(path: Path, form: FileForm) -> None:

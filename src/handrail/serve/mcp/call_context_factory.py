@@ -1,21 +1,21 @@
-"""Builds a desk: the user's log, its keys, the workflows seen from a folder, the background driver."""
+"""Builds the context of calls: the user's log, its keys, the workflows seen from a folder, the background driver."""
 
 import os
 from pathlib import Path
 
-from handrail.operations.pull.desk import CONNECTED, Desk
+from handrail.operations.pull.call_context import CONNECTED, CallContext
 from handrail.operations.views.run_tree import root_of
-from handrail.sources.tiers import Place, here
+from handrail.sources.tiers import Location, here
 from handrail.store.signing_keys import keys_in
 from handrail.wiring.handover import make_handover
 from handrail.wiring.session import current_actor
 from handrail.wiring.system import System
 
 
-def desk_of(system: System, place: Place) -> Desk:
-    """Build the desk of a log."""
+def make_call_context(system: System, place: Location) -> CallContext:
+    """Build the context of calls to a log."""
 
-    def find_place(folder: Path) -> Place:
+    def find_place(folder: Path) -> Location:
         return here(folder, os.environ)
 
     over = make_handover(system, place.folders)
@@ -30,7 +30,7 @@ def desk_of(system: System, place: Place) -> Desk:
         return keys_in(place.folders.data)
 
     actor = current_actor()
-    return Desk(
+    return CallContext(
         system.writer,
         keys(),
         find_place,

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
-from handrail.compiler.catalog import EmptyShelf
+from handrail.compiler.catalog import EmptyWorkflowIndex
 from handrail.model.source import Document
 
 
-class NamedShelf(EmptyShelf):
-    """A shelf on which a function finds documents."""
+class NamedWorkflows(EmptyWorkflowIndex):
+    """Workflows that a function finds by name."""
 
     def __init__(self, by_name: Callable[[str], Document | None], names: tuple[str, ...] = ()) -> None:
         self._by_name = by_name
