@@ -207,7 +207,7 @@ class _ResultDemands:
 
 
 def _build_demands(state: RunState, ask: AgentRequest) -> _ResultDemands:
-    """AgentRequest for artifacts in the result; a connected agent learns of them with its step, and submits them separately."""
+    """Ask for artifacts in the result; a connected agent learns of them with its step, and submits them separately."""
     wanted = tuple(demands.assessment_spec(each) for each in ask.assessments)
     if state.held_by:
         return _ResultDemands(ask.schema, assessments=wanted)
