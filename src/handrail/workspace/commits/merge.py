@@ -79,7 +79,7 @@ def conclude(places: DataLayout, tree: Tree, message: str) -> MergeResult:
         finish(at)
         head = return_to_branch(at)
         theirs = find_merge_parents(at, head)
-        sides = (head, *theirs) if theirs else _parents(at.git, head)
+        sides = (head, *theirs) if theirs else tuple(at.git.line("rev-list", "--parents", "-n", "1", head).split()[1:])
         files = merge_trees(at.git, sides[0], sides[1]).files if len(sides) == 2 else ()
         left = tuple(name for name in files if _has_markers(at.git.where / name))
         if left:
@@ -90,7 +90,8 @@ def conclude(places: DataLayout, tree: Tree, message: str) -> MergeResult:
 
 def finish(at: LockedWorktree) -> None:
     """Complete a merge that was decided, even by a process that was killed."""
-    plan = _read_plan(at)
+    found = read_json(_journal(at))
+    plan = _Plan(**cast("dict[str, str]", found)) if isinstance(found, dict) else None
     head = at.git.query("rev-parse", "--verify", "-q", "HEAD")
     if plan and head in (plan.old, plan.new):
         at.private.forget()
@@ -108,11 +109,6 @@ def _journal(at: LockedWorktree) -> Path:
     return at.private.path.with_name(MERGE_JOURNAL)
 
 
-def _read_plan(at: LockedWorktree) -> _Plan | None:
-    found = read_json(_journal(at))
-    return _Plan(**cast("dict[str, str]", found)) if isinstance(found, dict) else None
-
-
 def _refuse_dirt(at: LockedWorktree) -> None:
     dirt = list_uncommitted(at.git)
     if dirt or read_merge_heads(at.git):
@@ -128,10 +124,6 @@ def _refuse_overwriting(git: Git, head: str, tree: str) -> None:
     if there:
         message = f"ignored files in {git.where} stand where the merge brings others: {', '.join(there)}"
         raise WorkspaceFault(message, next_step="move them away, then go on", files=there)
-
-
-def _parents(git: Git, commit: str) -> tuple[str, ...]:
-    return tuple(git.line("rev-list", "--parents", "-n", "1", commit).split()[1:])
 
 
 def _has_markers(path: Path) -> bool:
