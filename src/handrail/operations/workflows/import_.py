@@ -76,17 +76,13 @@ def _files(folder: Path) -> Iterator[Path]:
         here = Path(parent)
         folders[:] = sorted(name for name in folders if name != ".git")
         for path in [here / name for name in (*folders, *files)]:
-            _refuse_leaving(path, folder)
+            if path.is_symlink() and not is_inside(path, folder):
+                raise UsageError(f"{printable(str(path))} leads out of what is imported", next_step="remove the link")
         count += len(files)
         if count > MAX_FILES or len(here.relative_to(folder).parts) > MAX_DEPTH:
             message = f"{printable(str(folder))} holds more than {MAX_FILES} files, or folders {MAX_DEPTH} deep"
             raise UsageError(message, next_step="import a smaller folder")
         yield from (here / name for name in sorted(files))
-
-
-def _refuse_leaving(path: Path, root: Path) -> None:
-    if path.is_symlink() and not is_inside(path, root):
-        raise UsageError(f"{printable(str(path))} leads out of what is imported", next_step="remove the link")
 
 
 def _text(path: Path, root: Path) -> str | Refusal:

@@ -93,13 +93,14 @@ def repository_workflows(place: Location) -> tuple[str, ...]:
 
 def describe(place: Location, checked: CheckedWorkflow) -> WorkflowEntry:
     """Convert a checked workflow to its entry in a list."""
-    found, root = checked.found, _root(checked)
+    found, root = checked.found, checked.opened.document.root if checked.opened.document is not None else None
+    described = root.get("description") if root is not None else None
     return WorkflowEntry(
         name=found.name,
         tier=found.tier,
         form=found.form,
         path=place.display_path(found.main),
-        description=_description(root),
+        description=str(described.value) if isinstance(described, Scalar) and described.value is not None else "",
         hash=checked.hash,
         valid=checked.ok,
         wins=found.wins,
@@ -109,15 +110,6 @@ def describe(place: Location, checked: CheckedWorkflow) -> WorkflowEntry:
         steps=_steps(root),
         diagnostics=() if checked.ok else checked.diagnostics,
     )
-
-
-def _root(checked: CheckedWorkflow) -> Mapping | None:
-    return checked.opened.document.root if checked.opened.document is not None else None
-
-
-def _description(root: Mapping | None) -> str:
-    node = root.get("description") if root is not None else None
-    return str(node.value) if isinstance(node, Scalar) and node.value is not None else ""
 
 
 def _steps(root: Mapping | None) -> int | None:
