@@ -84,10 +84,11 @@ class Calls:
         )
         begun = start_pulled(self.ctx, wanted)
         again = begun.continue_token or ""
-        return render_answer(await self._wait_for_engine(begun, lambda: self._answer_first_step(again), report))
-
-    def _answer_first_step(self, token: str) -> Answer:
-        return rehydrate(self.ctx, self.ctx.read(token, "continue"), first=True)
+        return render_answer(
+            await self._wait_for_engine(
+                begun, lambda: rehydrate(self.ctx, self.ctx.read(again, "continue"), first=True), report
+            )
+        )
 
     async def continue_workflow(self, given: Arguments, report: Report) -> ToolResult:
         """Complete a step, or look at it again."""
