@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Diagnostic, Report
-from handrail.model.source import Form, Mapping, Scalar, Sequence
+from handrail.model.source import Form, Scalar, Sequence
 from handrail.operations.workflows.check import CheckedWorkflow, check
 from handrail.operations.workflows.staleness import Staleness, is_shown, staleness, stamp_of
 from handrail.sources.library import builtins
@@ -95,6 +95,7 @@ def describe(place: Location, checked: CheckedWorkflow) -> WorkflowEntry:
     """Convert a checked workflow to its entry in a list."""
     found, root = checked.found, checked.opened.document.root if checked.opened.document is not None else None
     described = root.get("description") if root is not None else None
+    node = root.get("steps") if root is not None else None
     return WorkflowEntry(
         name=found.name,
         tier=found.tier,
@@ -107,14 +108,9 @@ def describe(place: Location, checked: CheckedWorkflow) -> WorkflowEntry:
         shadows=found.shadows,
         shadowed_by=found.shadowed_by,
         staleness=_staleness(place, checked),
-        steps=_steps(root),
+        steps=len(node.items) if isinstance(node, Sequence) else None,
         diagnostics=() if checked.ok else checked.diagnostics,
     )
-
-
-def _steps(root: Mapping | None) -> int | None:
-    node = root.get("steps") if root is not None else None
-    return len(node.items) if isinstance(node, Sequence) else None
 
 
 def _staleness(place: Location, checked: CheckedWorkflow) -> Staleness | None:
