@@ -127,7 +127,7 @@ class Flow:
                 case {"raised": str(words)}:
                     return Raised(words)
                 case _:
-                    return Lost(f"lost the process in which it ran ({await self.process.farewell()})")
+                    return Lost(f"lost the process in which it ran ({await self.process.describe_end()})")
 
 
 @dataclass(slots=True)

@@ -166,7 +166,7 @@ def _describe_invalid_workflow(error: InvalidWorkflow) -> str:
 Handler: TypeAlias = Callable[[Calls, Arguments, Report], Awaitable[ToolResult]]
 
 
-def _make_desk_handler(answer: Callable[[CallContext, Arguments], ToolResult]) -> Handler:
+def _make_context_handler(answer: Callable[[CallContext, Arguments], ToolResult]) -> Handler:
     """Return a handler that answers at once, from what the context has."""
 
     async def handle(calls: Calls, given: Arguments, _: Report) -> ToolResult:
@@ -180,7 +180,7 @@ _HANDLERS: dict[str, Handler] = {
     "start_workflow": Calls.start,
     "continue_workflow": Calls.continue_workflow,
     "checkpoint_workflow": Calls.checkpoint_workflow,
-    "list_workflows": _make_desk_handler(list_workflows),
-    "inspect_workflow": _make_desk_handler(inspect_workflow),
-    "resume_session": _make_desk_handler(resume_session),
+    "list_workflows": _make_context_handler(list_workflows),
+    "inspect_workflow": _make_context_handler(inspect_workflow),
+    "resume_session": _make_context_handler(resume_session),
 }

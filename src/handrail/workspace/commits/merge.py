@@ -14,7 +14,7 @@ from handrail.workspace.commits.commit import (
     commit_all,
     commit_at,
     find_merge_parents,
-    open_desk,
+    open_locked_worktree,
     return_to_branch,
     write_commit,
 )
@@ -45,7 +45,7 @@ class _Plan:
 def commit_before(places: DataLayout, tree: Tree, message: str) -> str:
     """Commit what is left before a merge; an interrupted merge is completed first, and never committed half-done."""
     with places.lock(Path(tree.path)) as lock:
-        at = open_desk(places, tree, lock)
+        at = open_locked_worktree(places, tree, lock)
         finish(at)
         return return_to_branch(at) if read_merge_heads(at.git) else commit_at(at, message, None)
 
@@ -53,7 +53,7 @@ def commit_before(places: DataLayout, tree: Tree, message: str) -> str:
 def merge(places: DataLayout, tree: Tree, commit: str, message: str, *, markers: bool) -> MergeResult:
     """Merge a commit into the run's branch."""
     with places.lock(Path(tree.path)) as lock:
-        at = open_desk(places, tree, lock)
+        at = open_locked_worktree(places, tree, lock)
         finish(at)
         head, theirs = return_to_branch(at), commit_of(at.git, commit)
         if is_ancestor(at.git, theirs, head):
@@ -75,7 +75,7 @@ def merge(places: DataLayout, tree: Tree, commit: str, message: str, *, markers:
 def conclude(places: DataLayout, tree: Tree, message: str) -> MergeResult:
     """Commit a merge whose markers somebody resolved; while markers are left it is still a conflict."""
     with places.lock(Path(tree.path)) as lock:
-        at = open_desk(places, tree, lock)
+        at = open_locked_worktree(places, tree, lock)
         finish(at)
         head = return_to_branch(at)
         theirs = find_merge_parents(at, head)
