@@ -22,7 +22,7 @@ from handrail.ports.hash_chain import link
 from handrail.ports.log import Head, NewEvent
 from handrail.runtime.handlers.agents.project_files import Verdict, refusal
 from handrail.runtime.history import state_of
-from handrail.serve.mcp.step_tool_calls import agent_desk
+from handrail.serve.mcp.step_tool_calls import open_call_handler
 from handrail.wiring.session import open_session
 from handrail.workspace.git.data_places import DataLayout
 from handrail.workspace.worktrees.records import require_own
@@ -258,7 +258,7 @@ def test_a_background_driver_that_does_not_start_leaves_the_run_to_resume(team: 
 def test_a_server_for_the_agent_of_a_step_is_not_for_others(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HANDRAIL_HOME", str(team.runs.shop.home))
     with open_session() as session, pytest.raises(UsageError) as refused:
-        agent_desk(session.system, session.place)
+        open_call_handler(session.system, session.place)
     said = str(refused.value.next_step)
     # A client that closes its end at once.
     follow(

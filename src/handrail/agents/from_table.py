@@ -40,7 +40,8 @@ class DefinedAgent:
         """Create the agent; raises what is wrong with its definition."""
         given = self._usable()
         if given.program:
-            return _make_renamed(given)
+            agent = make_agent(_profile_of(given), given.program)
+            return AgentWithEnvironment(agent, given.env) if given.env else agent
         if given.protocol == "acp":
             from handrail.agents.acp.adapter import AcpAgent  # noqa: PLC0415
 
@@ -61,11 +62,6 @@ class DefinedAgent:
         if isinstance(self.given, BrokenDefinition):
             raise UsageError(self.given.message, next_step=self.given.hint)
         return self.given
-
-
-def _make_renamed(given: AgentDefinition) -> Agent:
-    agent = make_agent(_profile_of(given), given.program)
-    return AgentWithEnvironment(agent, given.env) if given.env else agent
 
 
 def _profile_of(given: AgentDefinition) -> AgentProfile:

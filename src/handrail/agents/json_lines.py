@@ -45,7 +45,9 @@ class LenientJsonParser:
         """Parse a line that is an object; return an empty one for anything else."""
         parse = self._parse
         if parse is None:
-            self._count(line)
+            self._seen += len(line)
+            if self._seen > FAST_PARSER_FROM:
+                self.use_fast_parser()
             return read_line(line)
         try:
             said = parse(line)
@@ -58,11 +60,6 @@ class LenientJsonParser:
         from pydantic_core import from_json  # noqa: PLC0415 - only where it pays off
 
         self._parse = from_json
-
-    def _count(self, line: bytes) -> None:
-        self._seen += len(line)
-        if self._seen > FAST_PARSER_FROM:
-            self.use_fast_parser()
 
 
 skim = LenientJsonParser()

@@ -134,7 +134,9 @@ class KnownAgents:
         """Return an agent by its name; for None, the configured one or the only one there is."""
         wanted = self._choose_default() if name is None else name
         if wanted not in self._table:
-            raise self._unknown(wanted, configured=name is None)
+            what = "the configured agent" if name is None else "the agent"
+            message = f"{what} '{wanted}' is not known{did_you_mean(wanted, self._table)}"
+            raise NotFound(message, next_step=f"available agents: {', '.join(self.names) or 'none'}")
         if wanted not in self._made:
             self._made[wanted] = self._table[wanted]()
         return self._made[wanted]
@@ -167,8 +169,3 @@ class KnownAgents:
                 "no agent is configured here", next_step="install one, or play a script with `--agent scripted`"
             )
         raise UsageError("no agent was chosen", next_step=f"name one with `--agent`: {', '.join(self.names)}")
-
-    def _unknown(self, name: str, *, configured: bool) -> NotFound:
-        what = "the configured agent" if configured else "the agent"
-        message = f"{what} '{name}' is not known{did_you_mean(name, self._table)}"
-        return NotFound(message, next_step=f"available agents: {', '.join(self.names) or 'none'}")

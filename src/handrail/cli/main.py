@@ -26,10 +26,11 @@ class Handrail(CommandGroup):
         """Run a command line and exit with its code."""
         words = args[0] if args else extra.pop("args", None)
         color = False if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" else None
+        columns = shutil.get_terminal_size().columns
         extra = {
             "prog_name": "handrail",
             "color": color,
-            "terminal_width": _narrow(),
+            "terminal_width": max(columns, 20) if columns < MIN_COLUMNS else None,
             **extra,
             "standalone_mode": False,
         }
@@ -57,11 +58,6 @@ class Handrail(CommandGroup):
             formatter.write_dl([(name, " ".join(table)) for name, (table, _) in GROUPS.items()])
         formatter.write_paragraph()
         formatter.write_text(MORE)
-
-
-def _narrow() -> int | None:
-    columns = shutil.get_terminal_size().columns
-    return max(columns, 20) if columns < MIN_COLUMNS else None
 
 
 def _never_fail_on_encoding(stream: TextIO) -> None:

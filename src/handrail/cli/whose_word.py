@@ -27,7 +27,8 @@ def require_person(command: str, given: Mapping[str, Any]) -> None:
             return
         if session is not None:
             _record(session, actor, command, about)
-    raise PersonOnly(_message(actor, command), next_step=_next_step(command, about))
+    words = shlex.join(["handrail", command, *([about] if about else [])])
+    raise PersonOnly(_message(actor, command), next_step=f"ask the person to run it in their own terminal: {words}")
 
 
 def _is_own_child(session: Session, actor: Actor, about: str, command: str) -> bool:
@@ -57,8 +58,3 @@ def _message(actor: Actor, command: str) -> str:
     where = inside if actor.kind == "agent" else f"in a shell of {actor.name}"
     why = PERSON_COMMANDS.get(command) or CHILD_COMMANDS[command]
     return f"`handrail {command}` is reserved for people ({why}), but was called {where}"
-
-
-def _next_step(command: str, about: str) -> str:
-    words = shlex.join(["handrail", command, *([about] if about else [])])
-    return f"ask the person to run it in their own terminal: {words}"

@@ -66,16 +66,12 @@ LIFTERS_IN_USE: ContextVar[Lifters] = ContextVar("LIFTERS_IN_USE", default=LIFTE
 def lift(stored: StoredEvent) -> Fields:
     """Read the payload of an event of another version than `VERSION`, in the shape of the newest version."""
     if stored.version > VERSION:
-        raise _version_error(stored)
+        where = f"event {stored.seq} of {stored.stream} ({stored.kind})"
+        message = f"{where} has version {stored.version}, but this version of Handrail reads versions up to {VERSION}"
+        raise StorageTooNew(message, next_step="install the newest Handrail: pip install --upgrade handrail")
     fields: Fields = json.loads(stored.payload)
     table = LIFTERS_IN_USE.get()
     # By the steps in the table, not by counting: an imported file may claim any number.
     for version in sorted(version for kind, version in table if kind == stored.kind and version >= stored.version):
         fields = table[stored.kind, version](fields)
     return fields
-
-
-def _version_error(stored: StoredEvent) -> StorageTooNew:
-    where = f"event {stored.seq} of {stored.stream} ({stored.kind})"
-    message = f"{where} has version {stored.version}, but this version of Handrail reads versions up to {VERSION}"
-    return StorageTooNew(message, next_step="install the newest Handrail: pip install --upgrade handrail")

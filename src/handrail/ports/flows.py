@@ -11,7 +11,7 @@ class FlowProcess(Protocol):
         """Send it something and return its answer; None if it is gone."""
         ...
 
-    async def farewell(self) -> str:
+    async def describe_end(self) -> str:
         """Describe how a process that is gone has ended."""
         ...
 

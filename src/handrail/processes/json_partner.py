@@ -40,7 +40,7 @@ class JsonProcess:
             return None
         return json.loads(answer) if answer.endswith(b"\n") else None
 
-    async def farewell(self) -> str:
+    async def describe_end(self) -> str:
         """Describe how a process that is gone has ended."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             await asyncio.to_thread(self.process.wait, _ENDS_WITHIN)

@@ -208,7 +208,7 @@ class Keeper:
         """Stay until the command and its whole tree have ended."""
         pause = BUSY
         while not self._reap():
-            size = self._largest()
+            size = max(os.fstat(1).st_size, os.fstat(2).st_size)
             if size > self._limit:
                 self._reason = f"it wrote more than {self._limit} bytes to stdout or stderr and was killed"
                 self._signal(signal.SIGKILL)
@@ -222,7 +222,9 @@ class Keeper:
         if not self._is_empty():
             self._record(cleared=False)
             self._clear()
-        self._cut()
+        for descriptor in (1, 2):
+            if os.fstat(descriptor).st_size > self._limit:
+                os.ftruncate(descriptor, self._limit)
         self._mask(last=True)
         self._record(cleared=self._is_empty())
 
@@ -252,14 +254,6 @@ class Keeper:
 
     def _output_size(self, descriptor: int) -> int:
         return min(os.fstat(descriptor).st_size, self._limit)
-
-    def _largest(self) -> int:
-        return max(os.fstat(1).st_size, os.fstat(2).st_size)
-
-    def _cut(self) -> None:
-        for descriptor in (1, 2):
-            if os.fstat(descriptor).st_size > self._limit:
-                os.ftruncate(descriptor, self._limit)
 
     def _remaining_pids(self) -> Iterable[int]:
         return find_descendants(os.getpid(), self.group).keys()

@@ -25,7 +25,7 @@ _RECORD = 1024
 
 def claim(folder: Path, record: Mapping[str, object], *, durable: bool) -> str:
     """Claim a folder for the command which is about to begin; else return why not, `taken` if another was first."""
-    name, reserved, draft = folder / "process.json", reserve_path(folder), _draft_in(folder)
+    name, reserved, draft = folder / "process.json", reserve_path(folder), folder / f"process.json.{os.getpid()}.tmp"
     try:
         _write(reserved, b" " * RESERVED_BYTES)
         _write(draft, _padded(record))
@@ -54,10 +54,6 @@ def write_record(folder: Path, record: Mapping[str, object]) -> None:
 
 def _padded(record: Mapping[str, object]) -> bytes:
     return json.dumps(record).encode().ljust(_RECORD)
-
-
-def _draft_in(folder: Path) -> Path:
-    return folder / f"process.json.{os.getpid()}.tmp"
 
 
 def reserve_path(folder: Path) -> Path:

@@ -60,7 +60,8 @@ class KeeperPool:
             if self._line is None or self._driver != os.getpid():
                 return None
             try:
-                born = _ask(self._line, descriptors)
+                socket.send_fds(self._line, [b"k"], descriptors)
+                born = self._line.recv(32)
             except OSError:
                 born = b""
             if not born:
@@ -93,11 +94,6 @@ def _start() -> tuple[int, socket.socket]:
     except OSError:
         ours.close()
         raise
-
-
-def _ask(line: socket.socket, descriptors: Sequence[int]) -> bytes:
-    socket.send_fds(line, [b"k"], descriptors)
-    return line.recv(32)
 
 
 def spawn_python(module: str, words: Sequence[str], descriptors: Sequence[int]) -> int:

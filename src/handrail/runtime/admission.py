@@ -87,7 +87,9 @@ class AdmissionSlots:
             if how == "stop_old":
                 _stop(writer, state, known, mine)
         if state.parent is not None and is_circular([*known, mine], verdicts, state.run):
-            return (_fail_deadlocked(state, verdict, now),)
+            other = verdict.behind[0]
+            message = f"{other} holds the key that this run needs, and is itself waiting for a key of {state.family}"
+            return (RunEnded(status="failed", message=f"deadlock: {message}", at=now),)
         return self._record_queued(state, verdict, now)
 
     def _take(self, state: RunState) -> bool:
@@ -207,12 +209,6 @@ def _skip_run(state: RunState, verdict: Verdict, now: float) -> RunEnded:
     other = verdict.behind[0]
     message = f"skipped: {other} has the same concurrency key '{key}' and is still running (if_running: skip)"
     return RunEnded(status="cancelled", reason="skipped", message=message, at=now)
-
-
-def _fail_deadlocked(state: RunState, verdict: Verdict, now: float) -> RunEnded:
-    other = verdict.behind[0]
-    message = f"{other} holds the key that this run needs, and is itself waiting for a key of {state.family}"
-    return RunEnded(status="failed", message=f"deadlock: {message}", at=now)
 
 
 def _stop(writer: RunWriter, state: RunState, known: Iterable[AdmissionCandidate], mine: AdmissionCandidate) -> None:

@@ -7,7 +7,7 @@ from handrail.errors import HandrailError
 from handrail.ports.agents import Agents
 from handrail.ports.processes import Processes
 from handrail.runtime.handlers.agents.handler import SLOT
-from handrail.runtime.handlers.agents.watch import last_glimpse
+from handrail.runtime.handlers.agents.watch import describe_last_line
 
 MAX_KNOWN = 64
 
@@ -29,16 +29,13 @@ class CallActivity:
             now = (place / "stdout").stat().st_size
             if now == size:
                 return before
-            found = self._read(place, agent) or before
+            found = describe_last_line(self.processes, self.agents.find(agent), place) or before
         except (OSError, HandrailError):
             return before
         if len(self._known) >= MAX_KNOWN:
             self._known.clear()
         self._known[place] = now, found
         return found
-
-    def _read(self, place: Path, agent: str | None) -> str | None:
-        return last_glimpse(self.processes, self.agents.find(agent), place)
 
 
 def newest_start(base: Path) -> Path:

@@ -63,7 +63,7 @@ def _globs(step: Step, state: RunState, began: StepBegan) -> tuple[str, ...]:
 
 def _find_earlier_record(recorder: Recorder, turn: PendingCommit, began: StepBegan) -> dict[str, JsonValue]:
     """Return the record of an earlier try of the same step, whose work this one continues."""
-    state = _state_before(recorder, turn)
+    state = recorder.fold(turn.before, turn.events[:-1])
     known = state.steps.get(began.address)
     if known is not None and known.before and is_further_try(state, known):
         earlier = recorder.intent(state.run, known.began)
@@ -76,10 +76,6 @@ def _find_earlier_record(recorder: Recorder, turn: PendingCommit, began: StepBeg
 def _record_of(began: StepBegan) -> dict[str, JsonValue]:
     found = began.spec.get(RECORDED)
     return found if isinstance(found, dict) else {}
-
-
-def _state_before(recorder: Recorder, turn: PendingCommit) -> RunState:
-    return recorder.fold(turn.before, turn.events[:-1])
 
 
 def _find_rewind_target(recorder: Recorder, turn: PendingCommit) -> Event | None:

@@ -57,7 +57,8 @@ class KernelLocks:
             try:
                 other = None if _try_lock(file) else _read(file)
                 if other is None:
-                    _write(file, {**asdict(holder), "lock": name})
+                    os.ftruncate(file, 0)
+                    os.pwrite(file, json.dumps({**asdict(holder), "lock": name}).encode(), 0)
                     self._held[name] = file
                 return other
             finally:
@@ -159,11 +160,6 @@ def _unlock(file: int) -> None:
         fcntl.flock(file, fcntl.LOCK_UN)
     finally:
         os.close(file)
-
-
-def _write(file: int, data: dict[str, object]) -> None:
-    os.ftruncate(file, 0)
-    os.pwrite(file, json.dumps(data).encode(), 0)
 
 
 def _read(file: int) -> "Holder":

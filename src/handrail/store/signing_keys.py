@@ -42,12 +42,14 @@ def _read(path: Path) -> tuple[bytes, ...]:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise _access_error(path, error) from error
+        hint = f"make {path} a file that your user owns and can read, or set HANDRAIL_HOME to a folder that you own"
+        raise StorageRefused(f"{_WHAT} in {path} cannot be read: {error.strerror or error}", next_step=hint) from error
     try:
         data = cast("dict[str, Any]", json.loads(content))
         version = data.get("version", VERSION)
         if isinstance(version, int) and version > VERSION:
-            raise _version_error(path)
+            message = f"{_WHAT} in {path} were written by a newer version of Handrail"
+            raise StorageTooNew(message, next_step="install the newest Handrail: pip install --upgrade handrail")
         found = tuple(bytes.fromhex(data[name]) for name in ("current", "previous") if data.get(name))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise _damage_error(path) from error
@@ -56,19 +58,9 @@ def _read(path: Path) -> tuple[bytes, ...]:
     return found
 
 
-def _access_error(path: Path, error: OSError) -> StorageRefused:
-    hint = f"make {path} a file that your user owns and can read, or set HANDRAIL_HOME to a folder that you own"
-    return StorageRefused(f"{_WHAT} in {path} cannot be read: {error.strerror or error}", next_step=hint)
-
-
 def _damage_error(path: Path) -> StorageDamaged:
     hint = (
         f"restore {path} from a backup, or remove it: a new key is created, and connected agents, whose tokens"
         " then become invalid, can find their runs again with resume_session"
     )
     return StorageDamaged(f"{_WHAT} in {path} cannot be read", next_step=hint)
-
-
-def _version_error(path: Path) -> StorageTooNew:
-    message = f"{_WHAT} in {path} were written by a newer version of Handrail"
-    return StorageTooNew(message, next_step="install the newest Handrail: pip install --upgrade handrail")

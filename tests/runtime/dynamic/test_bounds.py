@@ -172,7 +172,7 @@ def test_the_kernel_ends_a_flow_that_lets_no_thread_run_when_nobody_else_does() 
         about = {"file": "workflow.py", "source": source, "files": dict[str, str](), "inputs": dict[str, str]()}
         about |= {"run": "r", "task": "", "workspace": "/", "now": 0.0, "seed": ""}
         try:
-            return await partner.ask({**about, "within": 0.5 - flow_host.EXTRA_SECONDS}), await partner.farewell()
+            return await partner.ask({**about, "within": 0.5 - flow_host.EXTRA_SECONDS}), await partner.describe_end()
         finally:
             partner.end()
 

@@ -62,6 +62,7 @@ class OpencodeLines:
         """Return how the call ended, from the lines first, then from the exit status."""
         status, message = self._status(ended)
         took = self.read_progress()
+        told = text(part(part(self._error or {}, "data"), "responseHeaders"), "retry-after")
         return AgentOutcome(
             status=status,
             text=self._words,
@@ -69,7 +70,7 @@ class OpencodeLines:
             usage=took.usage,
             cost=took.cost,
             message=message,
-            retry_after=_retry_after(self._error or {}),
+            retry_after=float(told) if told.isdecimal() else None,
         )
 
     def read_progress(self) -> CallProgress:
@@ -132,8 +133,3 @@ def _kind(error: Line) -> OutcomeStatus:
     told = data.get("statusCode")
     by_name = _NAMES.get(text(error, "name"))
     return by_name or status_of(told if isinstance(told, int) else None, text(data, "message"))
-
-
-def _retry_after(error: Line) -> float | None:
-    told = text(part(part(error, "data"), "responseHeaders"), "retry-after")
-    return float(told) if told.isdecimal() else None

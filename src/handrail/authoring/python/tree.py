@@ -112,7 +112,9 @@ class _Builder:
 
     def node(self, place: _Place) -> Node:
         """Convert a value to a node; a refused value becomes an empty one."""
-        self._count(place)
+        self._nodes += 1
+        if self._nodes > MAX_NODES:
+            raise self._stop(place, f"the workflow contains more than {MAX_NODES:,} values")
         value = place.value
         if _is(value, (Part, dict, list, tuple)):
             return self._collection(place)
@@ -189,11 +191,6 @@ class _Builder:
         if not isfinite(number):
             self._refuse(place, f"{place} contains {number}, which is not a finite number", None)
         return number
-
-    def _count(self, place: _Place) -> None:
-        self._nodes += 1
-        if self._nodes > MAX_NODES:
-            raise self._stop(place, f"the workflow contains more than {MAX_NODES:,} values")
 
     def _scalar(self, value: ScalarValue, place: _Place) -> Scalar:
         return Scalar(value, place.span, "made")

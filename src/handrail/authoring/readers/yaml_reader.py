@@ -144,7 +144,9 @@ class _Builder:
             if kind in take:
                 take[kind](event)
             elif kind == "DocumentStartEvent" and self._root.items:
-                self._second_document(event)
+                at = Span(self.source, event.start_mark.index + self._shift, event.end_mark.index + self._shift)
+                hint = "keep one workflow per file and remove the `---` line"
+                self.report.error("many-documents", "the file contains more than one YAML document", at, hint)
                 break
         return self._first()
 
@@ -152,11 +154,6 @@ class _Builder:
         root = self._root.items[0] if self._root.items else None
         is_nothing = isinstance(root, Scalar) and root.value is None and root.span.start >= root.span.end
         return None if is_nothing else root
-
-    def _second_document(self, event: Event) -> None:
-        at = Span(self.source, event.start_mark.index + self._shift, event.end_mark.index + self._shift)
-        hint = "keep one workflow per file and remove the `---` line"
-        self.report.error("many-documents", "the file contains more than one YAML document", at, hint)
 
     def _scalar(self, event: Event) -> None:
         start, end = event.start_mark.index + self._shift, event.end_mark.index + self._shift
@@ -166,7 +163,8 @@ class _Builder:
             # A condition after a `!` has been reported; a value that matches avoids a second message about it.
             text, style = "true", "plain"
         elif event.tag is not None or event.anchor is not None:
-            start = self._skip_properties(start, end)
+            found = _PROPERTIES.match(self.source.text, start)
+            start = min(found.end(), end) if found else start
         span = Span(self.source, start, end)
         value: ScalarValue = text
         if style == "plain":
@@ -272,10 +270,6 @@ class _Builder:
             duplicate_key(name, entries[name].key.span, key.span, self.report)
             return self._dropped
         return key
-
-    def _skip_properties(self, start: int, end: int) -> int:
-        found = _PROPERTIES.match(self.source.text, start)
-        return min(found.end(), end) if found else start
 
     def _replace_surrogates(self, text: str, span: Span) -> str:
         if not SURROGATE.search(text):

@@ -46,7 +46,9 @@ def command(*, yes: bool, as_json: bool, attempt: bool, timeout: int) -> int:
     options = _Options(yes, as_json, attempt, timeout)
     if as_json:
         report = _try_and_write(options, _survey_repository())
-        write_json(_data(report))
+        from handrail.cli.render.init import init_data
+
+        write_json(init_data(report))
         return 0
     from handrail.cli.render.init import result_lines, survey_lines, trial_lines
 
@@ -60,12 +62,6 @@ def command(*, yes: bool, as_json: bool, attempt: bool, timeout: int) -> int:
         return 0
     click.echo("\n".join(result_lines(done)))
     return 0
-
-
-def _data(report: "Report") -> dict[str, object]:
-    from handrail.cli.render.init import init_data
-
-    return init_data(report)
 
 
 def _try_and_write(options: _Options, report: "Report") -> "Report":

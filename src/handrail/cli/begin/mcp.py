@@ -54,10 +54,10 @@ def _serve_client() -> None:
 
     with ExitStack() as stack:
         calls = _late_calls(stack)
-        serve_stdio(calls, open_catalog=_shelf_opener(calls, in_repository=True))
+        serve_stdio(calls, open_catalog=_catalog_opener(calls, in_repository=True))
 
 
-def _shelf_opener(calls: "LazyCalls[Calls]", *, in_repository: bool) -> "OpenCatalog":
+def _catalog_opener(calls: "LazyCalls[Calls]", *, in_repository: bool) -> "OpenCatalog":
     """Return a function that opens prompts and resources when they are first requested.
 
     A client that starts the server does so in the folder it works in; a client that connects over HTTP works anywhere.
@@ -115,12 +115,12 @@ def _serve_agent() -> None:
     with ExitStack() as stack:
 
         def open_calls() -> "AgentCalls":
-            from handrail.serve.mcp.step_tool_calls import AgentCalls, agent_desk
+            from handrail.serve.mcp.step_tool_calls import AgentCalls, open_call_handler
             from handrail.wiring.session import open_session
 
             with ExitStack() as trial:
                 session = trial.enter_context(open_session())
-                calls = AgentCalls(agent_desk(session.system, session.place))
+                calls = AgentCalls(open_call_handler(session.system, session.place))
                 stack.push(trial.pop_all())
             return calls
 
@@ -142,7 +142,7 @@ def _serve_http(port: int, host: str, token_file: Path | None) -> None:
     token = read_bearer_token(path)
     with ExitStack() as stack:
         calls = _late_calls(stack)
-        server = server_of(calls, catalog=ResourceHandlers(_shelf_opener(calls, in_repository=False)))
+        server = server_of(calls, catalog=ResourceHandlers(_catalog_opener(calls, in_repository=False)))
         serve_http(server, token, Address(host, port), limits, lambda where: _tell(where, path))
 
 

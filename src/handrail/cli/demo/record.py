@@ -95,26 +95,17 @@ def _bars(log: Log, run: str) -> Iterator[TimelineBar]:
                 open_ones[seq] = event
             case ev.StepEnded() if event.began in open_ones:
                 begin = open_ones.pop(event.began)
+                spent = spending_in(event)
                 yield TimelineBar(
                     begin.address,
-                    _performer_name(begin),
+                    agent_words(begin.spec) if isinstance(begin, ev.StepBegan) and begin.action == AGENT else HANDRAIL,
                     begin.at,
                     event.at,
                     event.status == "succeeded",
-                    _price(event),
+                    price_words(spent) if spent is not None else "",
                 )
             case ev.ApprovalDecided() if event.asked in open_ones:
                 begin = open_ones.pop(event.asked)
                 yield TimelineBar(begin.address, PERSON, begin.at, event.at)
             case _:
                 pass
-
-
-def _performer_name(begin: ev.StepBegan | ev.ApprovalRequested) -> str:
-    is_agent = isinstance(begin, ev.StepBegan) and begin.action == AGENT
-    return agent_words(begin.spec) if is_agent and isinstance(begin, ev.StepBegan) else HANDRAIL
-
-
-def _price(event: ev.StepEnded) -> str:
-    spent = spending_in(event)
-    return price_words(spent) if spent is not None else ""

@@ -49,7 +49,9 @@ def command(*, run: str, step: str | None, follow: bool, tail: int | None, as_js
         except KeyboardInterrupt:
             # Only the following ends: another process drives the run.
             return INTERRUPTED
-        return _exit_code(session, found)
+        from handrail.operations.views.run_document import exit_code, run_document
+
+        return exit_code(run_document(session.log, found))
 
 
 def _news(
@@ -79,12 +81,6 @@ def _stands(session: "Session", run: str, moved: float) -> bool:
     if at.status in ("queued", "running") or at.reason in ("timer", "quota"):
         return holder_of(session.log, run) is None and time.monotonic() - moved > TIMEOUT
     return not session.log.inbox(at.run, limit=1) or time.monotonic() - moved > TIMEOUT
-
-
-def _exit_code(session: "Session", run: str) -> int:
-    from handrail.operations.views.run_document import exit_code, run_document
-
-    return exit_code(run_document(session.log, run))
 
 
 def _key(each: tuple[int, str, "Event"]) -> tuple[int, str, str]:

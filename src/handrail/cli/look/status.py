@@ -56,7 +56,10 @@ def command(*, run: str | None, as_json: bool, **wanted: Any) -> int:
     elif run is not None:
         _show_one(run)
     elif not _show_all(wanted):
-        click.echo(_describe_no_runs(wanted))
+        asked = any(wanted.get(name) for name in ("here", "workflow", "states", "before"))
+        click.echo(
+            "no run matches; handrail status shows all" if asked else "no runs yet; handrail run WORKFLOW starts one"
+        )
     return 0
 
 
@@ -75,17 +78,6 @@ def list_inbox_lines() -> "list[RunRow]":
     from handrail.operations.views.run_listing import list_inbox
 
     return _read_list(list_inbox) or []
-
-
-def _describe_no_runs(wanted: dict[str, Any]) -> str:
-    asked = any(wanted.get(name) for name in ("here", "workflow", "states", "before"))
-    return "no run matches; handrail status shows all" if asked else "no runs yet; handrail run WORKFLOW starts one"
-
-
-def _list_runs(wanted: dict[str, Any]) -> "RunListing":
-    from handrail.operations.views.run_listing import RunListing, list_runs
-
-    return _read_list(lambda runs: list_runs(runs, _build_query(wanted, runs))) or RunListing([])
 
 
 def _read_list(read: "Callable[[RunList], Found]") -> "Found | None":
@@ -152,7 +144,9 @@ def _data_folder() -> "Path":
 
 
 def _show_all(wanted: dict[str, Any]) -> bool:
-    listing = _list_runs(wanted)
+    from handrail.operations.views.run_listing import RunListing, list_runs
+
+    listing = _read_list(lambda runs: list_runs(runs, _build_query(wanted, runs))) or RunListing([])
     if listing.lines:
         from handrail.cli.render.runs import render_overview
 

@@ -50,12 +50,13 @@ class Report:
 
 def survey_lines(report: Report) -> list[str]:
     """Render what was found."""
+    sources = report.whole.project.sources
     lines = [
         *row("Repository", _repository(report.found)),
         *row("Agent", _agent(report), WIDE),
         *row("Checks", _checks(report), "   "),
         *row("One test", _single_file_check(report), "   "),
-        *row("Sources", _sources(report)),
+        *row("Sources", list(sources) if sources else ["unknown"]),
         *row("Worktrees", _worktrees(report), WIDE),
     ]
     for note in _notes(report):
@@ -222,11 +223,6 @@ def _single_file_check(report: Report) -> list[str]:
     if one is None:
         return ["unknown"]
     return [f"{crop(one.command, 90)}{_new(report, bool(report.fresh.single_file_check))}"]
-
-
-def _sources(report: Report) -> list[str]:
-    found = report.whole.project.sources
-    return list(found) if found else ["unknown"]
 
 
 def _worktrees(report: Report) -> list[str]:

@@ -7,7 +7,7 @@ from handrail.cli.render.workflow_list import workflow_data
 from handrail.model.codec import encode
 from handrail.model.workflow.plan import Input
 from handrail.operations.workflows.condition_text import default_text, input_type
-from handrail.operations.workflows.inspect import CallBound, Inspection, UsedFile
+from handrail.operations.workflows.inspect import CallBound, Inspection
 from handrail.operations.workflows.outline import OutlineStep
 
 
@@ -20,7 +20,10 @@ def inspection_data(found: Inspection) -> dict[str, Any]:
         "agent_calls": bound_data(found.bound) if found.bound is not None else None,
         "calls": list(found.calls),
         "references": [encode(each) for each in found.references],
-        "files": [_file(each) for each in found.files],
+        "files": [
+            {"path": each.path, "role": each.role, "version": each.version, "used_by": list(each.used_by)}
+            for each in found.files
+        ],
         "shadowed_by": found.about.shadowed_by,
         "trust": {"state": found.trust.state, "reason": found.trust.reason} if found.trust is not None else None,
         "empty_context": found.about.form == "python",
@@ -58,7 +61,3 @@ def _step(step: OutlineStep) -> dict[str, Any]:
         "names": dict(step.names),
         "steps": [_step(inner) for inner in step.steps],
     }
-
-
-def _file(file: UsedFile) -> dict[str, Any]:
-    return {"path": file.path, "role": file.role, "version": file.version, "used_by": list(file.used_by)}

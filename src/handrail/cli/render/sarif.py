@@ -18,17 +18,17 @@ def sarif(diagnostics: Iterable[Diagnostic], base: Path) -> dict[str, Any]:
     found = tuple(diagnostics)
     codes = list(dict.fromkeys([*CODES, *(each.code for each in found)]))
     numbers = {code: number for number, code in enumerate(codes)}
-    driver = {"name": "handrail", "version": __version__, "rules": [_rule(code) for code in codes]}
+    driver = {
+        "name": "handrail",
+        "version": __version__,
+        "rules": [{"id": code, "shortDescription": {"text": CODES.get(code, code)}} for code in codes],
+    }
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
         "results": [_result(each, numbers[each.code], base) for each in found],
     }
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
-
-
-def _rule(code: str) -> dict[str, Any]:
-    return {"id": code, "shortDescription": {"text": CODES.get(code, code)}}
 
 
 def _result(found: Diagnostic, number: int, base: Path) -> dict[str, Any]:

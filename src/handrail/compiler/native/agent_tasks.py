@@ -10,7 +10,7 @@ from handrail.model.source import Mapping, Node, Scalar
 from handrail.model.suggest import did_you_mean
 from handrail.model.workflow.settings import Access, AgentTask, Budget, Carry, Handoff, HandrailTool, Sandbox
 from handrail.model.workflow.types import STRING, Field, RecordType
-from handrail.model.workflow.values import Constant, JsonValue, Prompt, Value
+from handrail.model.workflow.values import Constant, JsonValue, Prompt
 
 
 @frozen
@@ -56,6 +56,7 @@ def lower_task(
     allowed = get("allowed_tools")
     # A role that judges the work of others gets these tools only where the role itself says so.
     judging = None if own is None else own.get("handrail_tools")
+    bound: dict[str, JsonValue] = {name: work.bindings[name] for name in sorted(work.bindings)}
     return AgentTask(
         prompt=prompt,
         agent=agent,
@@ -79,7 +80,7 @@ def lower_task(
         network=_network(get("sandbox")),
         max=int_of(own.get("max") if own is not None else None, role_settings.max),
         budget=lower_budget(own.get("budget") if own is not None and own is not step else None),
-        with_values=_bindings(work),
+        with_values=(("bindings", Constant(bound)),) if bound else (),
     )
 
 
@@ -104,11 +105,6 @@ def _prompt(work: Lowering, node: Node) -> Prompt:
     bound = RecordType(tuple(Field(name, STRING) for name in sorted(work.bindings)))
     with work.scope.enter_body({"bindings": bound}, own={"bindings"}):
         return lower_prompt(work, node)
-
-
-def _bindings(work: Lowering) -> tuple[tuple[str, Value], ...]:
-    bound: dict[str, JsonValue] = {name: work.bindings[name] for name in sorted(work.bindings)}
-    return (("bindings", Constant(bound)),) if bound else ()
 
 
 def _lower_tools(node: Node | None) -> tuple[HandrailTool, ...]:

@@ -7,7 +7,7 @@ from handrail.compiler.workrail.declarations import lower_capabilities, lower_re
 from handrail.compiler.workrail.passes.features import feature_lines
 from handrail.compiler.workrail.passes_state import Compilation
 from handrail.model.source import Entry, Mapping
-from handrail.model.workflow.guidance import Capability, Reference
+from handrail.model.workflow.guidance import Reference
 
 
 def lower_guides(work: Lowering) -> None:
@@ -17,7 +17,9 @@ def lower_guides(work: Lowering) -> None:
     for reference in lower_references(root, work.report):
         _add_reference(work, root, reference)
     for capability in lower_capabilities(root, _lower_features(work, root), work.report):
-        _add_capability(work, capability)
+        known = work.guides.capabilities.get(capability.name)
+        if known is None or known.level != "required":
+            work.guides.capabilities[capability.name] = capability
     _lower_slots(work, root)
     named = root.get("assessments")
     for entry in named if isinstance(named, Mapping) else ():
@@ -29,12 +31,6 @@ def _add_reference(work: Lowering, root: Mapping, reference: Reference) -> None:
     if before != reference:
         message = f"reference '{reference.id}' is declared differently by the workflow that uses this one"
         work.report.error("duplicate-reference", message, root.entries["references"], "rename one of them")
-
-
-def _add_capability(work: Lowering, capability: Capability) -> None:
-    known = work.guides.capabilities.get(capability.name)
-    if known is None or known.level != "required":
-        work.guides.capabilities[capability.name] = capability
 
 
 def _lower_features(work: Lowering, root: Mapping) -> dict[str, str]:

@@ -137,7 +137,8 @@ def lower_parallel(work: Lowering, node: Mapping, address: str, lower_body: Lowe
         after = lower_condition(work, node.get("after"), boolean=False)
         body = node.get("steps")
         if not isinstance(body, Sequence):
-            body = Sequence((_lone_step(node),), node.span)
+            kept = {name: entry for name, entry in node.entries.items() if name == "name" or name in LONE_KEYS}
+            body = Sequence((Mapping(kept, node.span),), node.span)
         steps = lower_body(work, body, f"{address}/")
     action = ParallelAction(over=each, steps=steps, after=after, max_concurrent=width)
     item_order.check_item_order(work, node, action)
@@ -146,12 +147,6 @@ def lower_parallel(work: Lowering, node: Mapping, address: str, lower_body: Lowe
 
 LONE_KEYS = frozenset({"prompt", "input", "returns", "timeout", "retry", "done_when", "assess", "budget"})
 """Keys beside a lone `prompt` that belong to the step for which it is short."""
-
-
-def _lone_step(node: Mapping) -> Mapping:
-    """Expand a lone `prompt` to a body of one agent step with the same name."""
-    kept = {name: entry for name, entry in node.entries.items() if name == "name" or name in LONE_KEYS}
-    return Mapping(kept, node.span)
 
 
 def drop_lone_keys(node: Mapping) -> Mapping:

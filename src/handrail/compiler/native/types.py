@@ -61,7 +61,8 @@ def read_type(work: Lowering, node: Node) -> Type:
         case Mapping():
             return RecordType(tuple(sorted((_field(work, e.name, e.value) for e in node), key=lambda each: each.name)))
         case Scalar(value=str(text)) if text.endswith(".json"):
-            return _schema(work, node, text)
+            source = find_bundled_file(work, node, text, "schema")
+            return ANY if source is None else _read_schema(work, node, text, source)
         case Scalar(value=str(text)) if text.strip().startswith(CONTRACTS):
             return _contract(work, node, text.strip())
         case Scalar(value=str(text)):
@@ -111,11 +112,6 @@ def _contract(work: Lowering, node: Scalar, ref: str) -> Type:
 
 def _add_example(pack: ContractPack) -> JsonValue:
     return {**pack.schema, "examples": [pack.example]} if isinstance(pack.schema, dict) else pack.schema
-
-
-def _schema(work: Lowering, node: Scalar, path: str) -> Type:
-    source = find_bundled_file(work, node, path, "schema")
-    return ANY if source is None else _read_schema(work, node, path, source)
 
 
 def _read_schema(work: Lowering, node: Scalar, path: str, source: SourceText) -> Type:

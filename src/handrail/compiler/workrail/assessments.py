@@ -68,19 +68,16 @@ def consequences(step: Mapping, refs: tuple[str, ...], setting: StepContext) -> 
         return ()
     found: list[Consequence] = []
     for node in nodes:
-        consequence = _consequence(node)
-        trigger = mapping(node, "when") or node
-        _check_level(consequence, trigger, refs, setting)
+        when, effect = mapping(node, "when") or node, mapping(node, "effect") or node
+        consequence = Consequence(
+            text(when, "anyEqualsLevel") or "", text(effect, "guidance") or "", text(when, "forAssessment")
+        )
+        _check_level(consequence, when, refs, setting)
         if any(_has_same_trigger(consequence, other) for other in found):
             message = f"level {quote_name(consequence.any_equals_level)} has two consequences for the same assessment"
-            setting.report.error("duplicate-consequence", message, trigger.entries["anyEqualsLevel"].value)
+            setting.report.error("duplicate-consequence", message, when.entries["anyEqualsLevel"].value)
         found.append(consequence)
     return tuple(found)
-
-
-def _consequence(node: Mapping) -> Consequence:
-    when, effect = mapping(node, "when") or node, mapping(node, "effect") or node
-    return Consequence(text(when, "anyEqualsLevel") or "", text(effect, "guidance") or "", text(when, "forAssessment"))
 
 
 def _has_same_trigger(one: Consequence, other: Consequence) -> bool:

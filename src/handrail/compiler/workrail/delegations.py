@@ -13,7 +13,8 @@ def note_unknown_workflow(node: Node | None, setting: StepContext) -> None:
     """Warn of a delegation to a workflow that is unknown here; the agent gets its name and may know one elsewhere."""
     name = str(node.value) if isinstance(node, Scalar) else ""
     if node is not None and not _is_known(name, setting):
-        message = describe_unknown("workflow", name, _names(setting))
+        routines = (ROUTINE + name for name in setting.builtins.routine_names())
+        message = describe_unknown("workflow", name, tuple(dict.fromkeys((*setting.catalog.names(), *routines))))
         setting.report.warning("unknown-workflow", message, node, HINT)
 
 
@@ -22,8 +23,3 @@ def _is_known(name: str, setting: StepContext) -> bool:
     if bare.startswith(ROUTINE) and setting.builtins.routine(bare.removeprefix(ROUTINE)) is not None:
         return True
     return name in setting.catalog.names() or setting.catalog.workflow(name) is not None
-
-
-def _names(setting: StepContext) -> tuple[str, ...]:
-    routines = (ROUTINE + name for name in setting.builtins.routine_names())
-    return tuple(dict.fromkeys((*setting.catalog.names(), *routines)))

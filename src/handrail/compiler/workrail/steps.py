@@ -41,21 +41,16 @@ def _step(node: Mapping, setting: StepContext) -> Step:
     name = text(node, "id") or ""
     _mark(node, setting.prefix + name, setting)
     _note_odd_variables(node.get("title"), setting)
+    found = mapping(node, "verification")
+    command = text(found, "command") if found is not None else None
     return Step(
         name=name,
         action=_action(node, setting),
         description=text(node, "title") or "",
         when=optional_condition(node, "runCondition", setting.report),
-        done_when=_proofs(node),
+        done_when=(CommandProof(Command(command)),) if command else (),
         injected=setting.injected.get(name),
     )
-
-
-def _proofs(node: Mapping) -> tuple[CommandProof, ...]:
-    """Convert a step's verification command to a proof, which the engine runs before the step ends."""
-    found = mapping(node, "verification")
-    command = text(found, "command") if found is not None else None
-    return (CommandProof(Command(command)),) if command else ()
 
 
 def _mark(node: Mapping, address: str, setting: StepContext) -> None:
@@ -74,6 +69,7 @@ def _lower_guided(node: Mapping, setting: StepContext) -> GuidedAction:
     report = setting.report
     refs = assessment_refs(node, setting)
     _note_odd_variables(node.get("prompt"), setting)
+    found = mapping(node, "audit")
     return GuidedAction(
         title=text(node, "title") or "",
         prompt=Prompt(text(node, "prompt") or "", "workrail"),
@@ -90,7 +86,7 @@ def _lower_guided(node: Mapping, setting: StepContext) -> GuidedAction:
         functions=functions_of_step(node, setting.functions, report),
         model_tier=_tier(node) or setting.model_tier,
         verification=_verification(node, setting),
-        audit=_audit(node),
+        audit=Audit(text(found, "prompt") or "", texts(found, "rubric")) if found is not None else None,
     )
 
 
@@ -132,11 +128,6 @@ def _verification(node: Mapping, setting: StepContext) -> Verification | None:
         message = "a verification needs 'command' or 'prompt'"
         setting.report.error("missing-key", message, node.entries["verification"])
     return Verification(text(found, "command"), text(found, "prompt"))
-
-
-def _audit(node: Mapping) -> Audit | None:
-    found = mapping(node, "audit")
-    return Audit(text(found, "prompt") or "", texts(found, "rubric")) if found is not None else None
 
 
 def _loop(node: Mapping, setting: StepContext) -> GuidedLoopAction:

@@ -36,7 +36,9 @@ def initial_data(state: RunState, action: ParallelAction) -> Data:
     """Return the initial data of the step, before its first item."""
     items, keys = loops.items_and_keys(state, action.over)
     after = {key: _item_dependencies(state, action, item) for key, item in zip(keys, items, strict=True)}
-    _require_order(after)
+    fault = describe_order_fault(after)
+    if fault is not None:
+        raise _type_mismatch(fault)
     width = DEFAULT_WIDTH if action.max_concurrent is None else value_of(action.max_concurrent, state)
     if isinstance(width, bool) or not isinstance(width, int) or width < 1:
         raise _type_mismatch(f"`max_concurrent` must be a whole number of at least 1, got {width!r}")
@@ -61,12 +63,6 @@ def _item_dependencies(state: RunState, action: ParallelAction, item: JsonValue)
         return []
     listed = found if isinstance(found, list) else [] if found is None else [found]
     return [str(each) for each in listed]
-
-
-def _require_order(after: dict[str, list[str]]) -> None:
-    fault = describe_order_fault(after)
-    if fault is not None:
-        raise _type_mismatch(fault)
 
 
 def _type_mismatch(message: str) -> EvaluationError:

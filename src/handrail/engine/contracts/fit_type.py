@@ -122,11 +122,8 @@ class _Check:
                 self.problems += map(_parse_schema_issue, schema.issues(read_plain(type_.schema), value, path))
                 return value
             case _:
-                return self._add_problem(value, path, describe_type(type_))
-
-    def _add_problem(self, value: JsonValue, path: str, expected: str) -> JsonValue:
-        self.problems.append(Problem(path, expected, describe_value(value)))
-        return value
+                self.problems.append(Problem(path, describe_type(type_), describe_value(value)))
+                return value
 
     def _fit_scalar(self, kind: ScalarKind, value: JsonValue, path: str) -> JsonValue:
         if kind == "int" and isinstance(value, float) and value.is_integer():

@@ -100,7 +100,11 @@ def _begin_engine_step(state: RunState, step: Step, own: dict[str, JsonValue], a
         case ScriptAction():
             return _build_intent(step, at, command_spec.script_spec(state, step, step.action, own))
         case CommitAction():
-            return _build_intent(step, at, _commit_spec(state, step.action, own))
+            paths = None if step.action.paths is None else value_of(step.action.paths, state, own)
+            listed: JsonValue = paths if isinstance(paths, list) or paths is None else [paths]
+            return _build_intent(
+                step, at, {"message": render_value(value_of(step.action.message, state, own)), "paths": listed}
+            )
         case PullRequestAction():
             return _build_intent(step, at, delivery_spec.pull_request_spec(state, step.action, own))
         case CreateIssuesAction():
@@ -163,7 +167,9 @@ def _call(asking: _CallContext, task: AgentTask, at: StepStart) -> Event:
     if limit is not None and limit.at_limit == "finish" and failure is not None and failure.hindrance == "budget":
         return StepPassedOver(address=at.address, how="continue", at=at.now)
     if limit is not None and limit.at_limit == "finish" and only_follows_up(asking.state, at.address):
-        return _keep_answer(asking, limit, at)
+        said = explain_standing_answer(asking.state, limit.message)
+        name = asking.step.output or ""
+        return StepPassedOver(address=at.address, how="answered", output=name, message=said, at=at.now)
     if limit is not None and limit.at_limit == "finish":
         why = Why("budget", {"budget": limit.message}, result=False)
         return StepSkipped(address=at.address, why=why, at=at.now)
@@ -179,18 +185,6 @@ def _call(asking: _CallContext, task: AgentTask, at: StepStart) -> Event:
         ask = add_guidance(ask, asking.plan, asking.state, asking.step)
     first = decide_before_call(asking.plan, asking.state, ask, at.now, at.agent_names)
     return first or build_call_intent(asking.state, ask, at.now, at.agent_names)
-
-
-def _keep_answer(asking: _CallContext, limit: budgets.ReachedLimit, at: StepStart) -> Event:
-    said = explain_standing_answer(asking.state, limit.message)
-    name = asking.step.output or ""
-    return StepPassedOver(address=at.address, how="answered", output=name, message=said, at=at.now)
-
-
-def _commit_spec(state: RunState, action: CommitAction, own: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    paths = None if action.paths is None else value_of(action.paths, state, own)
-    listed: JsonValue = paths if isinstance(paths, list) or paths is None else [paths]
-    return {"message": render_value(value_of(action.message, state, own)), "paths": listed}
 
 
 def _build_intent(step: Step, at: StepStart, spec: dict[str, JsonValue]) -> StepBegan:

@@ -40,7 +40,7 @@ def fold_round_ended(state: RunState, event: ev.RoundEnded) -> RunState:
     position = next(at for at in range(len(state.stack) - 1, -1, -1) if _is_loop(state.stack[at], event.address))
     frame = state.stack[position]
     loop = cast("LoopState", frame.loop)
-    item = _item(loop)
+    item = loop.items[loop.round - 1] if loop.items is not None else loop.round
     where = "undone" if event.undone else "failed" if event.failed else "done"
     restore = loop.before if event.undone and state.tree is not None else state.restore
     loop = replace(loop, **{where: getattr(loop, where).enqueue(item)})
@@ -50,10 +50,6 @@ def fold_round_ended(state: RunState, event: ev.RoundEnded) -> RunState:
 
 def _is_loop(frame: Frame, address: str) -> bool:
     return frame.loop is not None and frame.loop.address == address
-
-
-def _item(loop: LoopState) -> JsonValue:
-    return loop.items[loop.round - 1] if loop.items is not None else loop.round
 
 
 def fold_loop_ended(state: RunState, event: ev.LoopEnded) -> RunState:

@@ -44,11 +44,6 @@ else:
 RUNNING: dict[str, Any] = {"status": "running", "reason": None, "message": ""}
 
 
-def _name(address: str) -> str:
-    """Return the step's own name from its address: the last part."""
-    return address.rpartition("/")[2]
-
-
 def put_step(state: RunState, address: str, step: StepState, **changes: Any) -> RunState:
     """Return a state in which a step is recorded at its address; counts the event."""
     return update_state(state, seq=state.seq + 1, steps=state.steps.insert(address, step), **changes)
@@ -65,7 +60,7 @@ def finish_step(state: RunState, address: str, step: StepState, changes: dict[st
             **changes,
             "seq": state.seq + 1,
             "steps": state.steps.insert(address, step),
-            "latest": state.latest.insert(make_identifier(_name(address)), address),
+            "latest": state.latest.insert(make_identifier(address.rpartition("/")[2]), address),
             "previous": address,
             "pending": None,
             "failure": None,
@@ -154,7 +149,8 @@ def fold_step_ended(state: RunState, event: ev.StepEnded) -> RunState:
         kept["used"] = add_session_usage(state, step.session, details["used"])
     # Changes are passed on to where the step's new state is built, because each state copies all its fields.
     kept |= {"spent": state.spent.plus(spent), **RUNNING}
-    state = charge_enclosing_steps(_forget_lost_session(state, event), spent)
+    lost = event.details.get("lost")
+    state = charge_enclosing_steps(forget_session(state, lost) if isinstance(lost, str) else state, spent)
     if event.status == "succeeded" and (pending.action == "agent" or not state.held_by):
         state = clear_delivered_messages(state, event.address, details.get("heard"))
     if flows.is_call(state, event.address):
@@ -184,12 +180,6 @@ def fold_step_refused(state: RunState, event: ev.StepRefused) -> RunState:
     if event.details.get("again") is True:
         kept["turns"] = count_call(state.turns, event.address)
     return charge_run(update_state(state, steps=state.steps.insert(event.address, step), **kept), spent)
-
-
-def _forget_lost_session(state: RunState, event: ev.StepEnded) -> RunState:
-    """Forget a session that turned out to be lost."""
-    lost = event.details.get("lost")
-    return forget_session(state, lost) if isinstance(lost, str) else state
 
 
 def _count_hindrance(step: StepState, failure: Failure) -> StepState:

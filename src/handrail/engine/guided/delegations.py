@@ -63,9 +63,16 @@ def read_delegations(state: RunState, address: str, artifacts: Sequence[JsonValu
             continue
         problem = _problem(work, each)
         if problem:
-            wrong.append(_shortfall(problem, work, each))
+            fix = f"report on {_list_work(work, tuple(str(at) for at in range(1, len(work) + 1)))}, each by number"
+            schema, example = schema_of(len(work)), delegation_result(1)
+            wrong.append(
+                Shortfall("invalid_delegation", problem, "delegations", fix, schema=schema, example=example, sent=each)
+            )
         else:
-            fresh[_find_numbers(work, each["delegation"])[0]] = _result_record(each)
+            kept: dict[str, JsonValue] = {"status": each["status"], "summary": truncate_notes(str(each["summary"]))}
+            fresh[_find_numbers(work, each["delegation"])[0]] = (
+                {**kept, "result": each["result"]} if "result" in each else kept
+            )
     return DelegatedWork(work, before if isinstance(before, dict) else {}, fresh, tuple(wrong))
 
 
@@ -96,17 +103,6 @@ def _problem(work: tuple[str, ...], given: dict[str, JsonValue]) -> str:
         return f"the result of {preview_value(name)} needs a summary: the outcome, or why there is none"
     unknown = sorted(given.keys() - _KEYS)
     return f"unknown key '{unknown[0]}' in a result; put it under 'result'" if unknown else ""
-
-
-def _result_record(given: dict[str, JsonValue]) -> JsonValue:
-    kept: dict[str, JsonValue] = {"status": given["status"], "summary": truncate_notes(str(given["summary"]))}
-    return {**kept, "result": given["result"]} if "result" in given else kept
-
-
-def _shortfall(problem: str, work: tuple[str, ...], sent: JsonValue) -> Shortfall:
-    fix = f"report on {_list_work(work, tuple(str(at) for at in range(1, len(work) + 1)))}, each by number"
-    schema, example = schema_of(len(work)), delegation_result(1)
-    return Shortfall("invalid_delegation", problem, "delegations", fix, schema=schema, example=example, sent=sent)
 
 
 def find_unreported(handed: DelegatedWork) -> Iterator[Shortfall]:

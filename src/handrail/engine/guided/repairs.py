@@ -55,18 +55,14 @@ def refusal_text(shortfalls: Sequence[Shortfall]) -> str:
     parts = ["# Not done yet", _STILL_YOURS]
     told: list[str] = []
     for number, each in enumerate(shortfalls[:MAX_SHORTFALLS], 1):
-        parts.append(_describe_shortfall(number, each))
+        line = f"{number}. {cut(each.message, MAX_MESSAGE)}" + (f" ({each.about})" if each.about else "")
+        parts.append(f"{line}\n   Do: {cut(each.fix, MAX_FIX)}" if each.fix else line)
         # Several faults of one artifact come with the same schema, which is shown once.
         new = [text for text in _shortfall_details(each) if text not in told]
         parts += new
         told += new
     left = len(shortfalls) - MAX_SHORTFALLS
     return "\n\n".join([*parts, f"And {left} more, which are listed once these are fixed."] if left > 0 else parts)
-
-
-def _describe_shortfall(number: int, each: Shortfall) -> str:
-    line = f"{number}. {cut(each.message, MAX_MESSAGE)}" + (f" ({each.about})" if each.about else "")
-    return f"{line}\n   Do: {cut(each.fix, MAX_FIX)}" if each.fix else line
 
 
 def _shortfall_details(each: Shortfall) -> Iterator[str]:

@@ -62,7 +62,9 @@ def choose_agent(task: AgentTask, given: AgentContext, falls: int = 0) -> Choice
     first = _choose_first(task, given)
     if given.override and given.names.read(given.override).agent:
         return first
-    chain = _fallbacks(first, given)
+    own = (first.agent, first.model)
+    read = ((text, given.names.read(text)) for text in given.policy.fallback)
+    chain = tuple(text for text, each in read if each.agent and (each.agent, each.model) != own)
     if not falls or not chain:
         return Choice(first.agent, first.model, first.why, chain)
     place = min(falls, len(chain))
@@ -80,12 +82,6 @@ def count_fallbacks(state: RunState, address: str) -> int:
     """Count the agents that were replaced at a step; a step that starts over begins with its own agent."""
     step = state.steps.get(address)
     return 0 if step is None or state.failure is None else step.falls
-
-
-def _fallbacks(first: Choice, given: AgentContext) -> tuple[str, ...]:
-    own = (first.agent, first.model)
-    read = ((text, given.names.read(text)) for text in given.policy.fallback)
-    return tuple(text for text, each in read if each.agent and (each.agent, each.model) != own)
 
 
 def _choose_first(task: AgentTask, given: AgentContext) -> Choice:

@@ -156,15 +156,11 @@ def _steps(state: RunState, listed: list[_FinishedStep]) -> Iterator[_Part]:
     yield _Part("steps", "\n".join(line for each in listed for line in _lines(state, each, merged)), note)
 
 
-def _line(past: _FinishedStep) -> str:
-    head = f"{past.number}. {first_line(past.address, _MAX_ADDRESS)}: {_WORDS[past.step.status]}"
-    said = _summarize_step(past.step)
-    return f"{head} - {said}" if said else head
-
-
 def _lines(state: RunState, past: _FinishedStep, merged: frozenset[str]) -> Iterator[str]:
     """Describe a step and what it left behind: changed files, or branches that are not merged here."""
-    yield _line(past)
+    head = f"{past.number}. {first_line(past.address, _MAX_ADDRESS)}: {_WORDS[past.step.status]}"
+    said = _summarize_step(past.step)
+    yield f"{head} - {said}" if said else head
     changed = list(dict.fromkeys(_files_changed_by(state, past)))
     if changed:
         yield f"   changed: {_enumerate_names(changed)}"

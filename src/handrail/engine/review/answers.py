@@ -185,16 +185,17 @@ def _approves(data: dict[str, JsonValue]) -> bool:
 def _read_finding(item: JsonValue) -> Finding | None:
     if isinstance(item, str):
         return _read_text_finding(item)
-    if not isinstance(item, dict) or _is_settled(item):
+    if not isinstance(item, dict) or str(item.get("status", "")).casefold() in _SETTLED or item.get("resolved") is True:
         return None
     message = _first(item, _TEXTS)
     if not message:
         return None
+    number = re.search(r"\d{1,9}", _first(item, _LINES))
     return make_finding(
         message,
         severity=_first(item, _SEVERITIES),
         file=_first(item, _FILES),
-        line=_line(item),
+        line=int(number[0]) if number else None,
         rule=_first(item, _RULES),
         suggestion=_first(item, _SUGGESTIONS),
         label=_first(item, ("id",)),
@@ -208,22 +209,12 @@ def _read_text_finding(text: str) -> Finding | None:
     return finding_in(bounded) or make_finding(bounded)
 
 
-def _is_settled(item: dict[str, JsonValue]) -> bool:
-    """Whether a finding is marked as resolved, by a reviewer that also lists what was fixed."""
-    return str(item.get("status", "")).casefold() in _SETTLED or item.get("resolved") is True
-
-
 def _first(item: dict[str, JsonValue], keys: Iterable[str]) -> str:
     for key in keys:
         value = item.get(key)
         if isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
             return str(value)
     return ""
-
-
-def _line(item: dict[str, JsonValue]) -> int | None:
-    number = re.search(r"\d{1,9}", _first(item, _LINES))
-    return int(number[0]) if number else None
 
 
 def _deduplicate(found: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -108,7 +108,8 @@ def _read_decisions(answer: Mapping[str, JsonValue], findings: Sequence[Finding]
     decisions: dict[str, _Decision] = {}
     for at, entry in enumerate(entries):
         one = _find_finding_id(entry, findings, decisions, at if len(entries) == len(findings) else None)
-        accepts = _verdict(entry)
+        given = (entry.get(key) for key in ("decision", "verdict", "actionable", "accept", "judgement", "status"))
+        accepts = next((flag for each in given if (flag := _yes_or_no(each)) is not None), None)
         if one is not None and accepts is not None:
             decisions[one] = _Decision(accepts, clip_text(str(entry.get("reason") or ""), MAX_TEXT_LENGTH))
     return decisions
@@ -132,11 +133,6 @@ def _read_side(answer: Mapping[str, JsonValue], key: str, decision: str) -> Iter
     ]
 
 
-def _verdict(entry: Mapping[str, JsonValue]) -> bool | None:
-    given = (entry.get(key) for key in ("decision", "verdict", "actionable", "accept", "judgement", "status"))
-    return next((flag for each in given if (flag := _yes_or_no(each)) is not None), None)
-
-
 def _find_finding_id(
     entry: Mapping[str, JsonValue], findings: Sequence[Finding], taken: Mapping[str, object], at: int | None
 ) -> str | None:
@@ -147,13 +143,13 @@ def _find_finding_id(
         return next((one.id for one in free if named in (one.id, one.label)), None)
     if "file" not in entry and "rule" not in entry:
         return findings[at].id if at is not None else None
-    there = [one for one in free if all(entry.get(key, mine) == mine for key, mine in _file_and_rule(one).items())]
+    there = [
+        one
+        for one in free
+        if all(entry.get(key, mine) == mine for key, mine in {"file": one.file, "rule": one.rule}.items())
+    ]
     nearest = [one for one in there if one.line == entry.get("line")] or there
     return nearest[0].id if nearest else None
-
-
-def _file_and_rule(one: Finding) -> dict[str, JsonValue]:
-    return {"file": one.file, "rule": one.rule}
 
 
 def _read_decision_lines(text: str, findings: Sequence[Finding]) -> dict[str, _Decision]:

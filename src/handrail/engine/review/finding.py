@@ -130,7 +130,8 @@ def identity(file: str, rule: str, text: str) -> str:
 
 def normalize_text(text: str) -> str:
     """Remove from a text what may change although the finding does not."""
-    plain = _strip_moving_parts(normalize("NFKC", text).casefold())
+    kept = _DROPPED.sub(lambda found: found[1] or " ", _APOSTROPHE.sub("", normalize("NFKC", text).casefold()))
+    plain = _LABEL.sub("", kept)
     return " ".join(_TOKEN.findall(plain)) or " ".join(text.split())
 
 
@@ -158,11 +159,6 @@ def clip_text(text: str, most: int) -> str:
     """Strip a text and shorten it, with a mark, if it is too long."""
     bare = text.strip()
     return bare if len(bare) <= most else bare[: most - 1].rstrip() + "…"
-
-
-def _strip_moving_parts(text: str) -> str:
-    kept = _DROPPED.sub(lambda found: found[1] or " ", _APOSTROPHE.sub("", text))
-    return _LABEL.sub("", kept)
 
 
 # Each finding of a round is compared with all known ones of its file and rule, so their words are read once.

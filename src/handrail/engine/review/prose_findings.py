@@ -127,7 +127,8 @@ def _items(lines: Iterable[str]) -> tuple[_Item, ...]:
     for line in lines:
         head, item = _HEADING.match(line), _ITEM.match(line)
         if head:
-            severity, inside = _heading_severity(head[1] or head[2]), False
+            word = re.search(rf"\b{_SEVERITY}s?\b", head[1] or head[2], re.IGNORECASE)
+            severity, inside = severity_of(word[1]) if word else "", False
         elif item and (not inside or len(item[1]) <= margin):
             items.append(_Item(item[2], severity))
             margin, inside = len(item[1]), True
@@ -136,11 +137,6 @@ def _items(lines: Iterable[str]) -> tuple[_Item, ...]:
         else:
             inside = inside and bool(items) and not line.strip()
     return tuple(items)
-
-
-def _heading_severity(text: str) -> str:
-    word = re.search(rf"\b{_SEVERITY}s?\b", text, re.IGNORECASE)
-    return severity_of(word[1]) if word else ""
 
 
 def _take_severity(text: str) -> tuple[str, str]:

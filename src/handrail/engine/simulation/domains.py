@@ -121,15 +121,13 @@ def _lists(item: Type, asked: FieldReads, mark: str) -> list[JsonValue]:
         return [[samples(item, inner, f"{mark}-1")[0]]]
     one = samples(item, inner, f"{mark}-1")
     made: list[JsonValue] = [[each] for each in one[:8]]
-    made += [_several(item, inner, mark, length) for length in _lengths(asked)]
+    made += [
+        [samples(item, inner, f"{mark}-{number}")[0] for number in range(1, length + 1)] for length in _lengths(asked)
+    ]
     if isinstance(item, ScalarType | AnyType):
         words: list[JsonValue] = [[each] for each in asked.constants if isinstance(each, str)]
         made += words
     return made
-
-
-def _several(item: Type, inner: FieldReads, mark: str, length: int) -> JsonValue:
-    return [samples(item, inner, f"{mark}-{number}")[0] for number in range(1, length + 1)]
 
 
 def _lengths(asked: FieldReads) -> list[int]:

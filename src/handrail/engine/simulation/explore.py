@@ -221,7 +221,7 @@ def _notice_round(sight: _Observation, event: ev.Event) -> None:
         case ev.RoundStarted():
             facts.rounds.add(place)
         case ev.RoundEnded(failed=True):
-            facts.passed_over.add(sight.world.prefix + _strip_marks(event.address))
+            facts.passed_over.add(sight.world.prefix + re.sub(r"@\d+|\[[^\]]*\]", "", event.address))
         case ev.LoopEnded(reason="max"):
             _remember_first(facts.at_limit, place, sight.node)
         case ev.LoopEnded() if loop is not None and loop.round > 0:
@@ -244,19 +244,17 @@ def _loop_place(place: str, state: RunState) -> str:
     return place.rpartition("/")[0] if state.stack[-1].index >= 0 else place
 
 
-def _strip_marks(address: str) -> str:
-    return re.sub(r"@\d+|\[[^\]]*\]", "", address)
-
-
 def _notice_stop(sight: _Observation, event: ev.RunBlocked | ev.RunEnded) -> None:
     facts, place, node = sight.facts, sight.place, sight.node
     # A loop that blocks or fails at its limit records no reason of its own, so its message identifies it.
     if "reached its limit of" in event.message and sight.state.stack[-1].loop is not None:
         _remember_first(facts.at_limit, place, node)
     if isinstance(event, ev.RunEnded):
-        if _is_end(sight.world, place):
+        steps = {sight.world.prefix + address: step for address, step in walk_steps(sight.world.plan.steps)}
+        if place in steps and isinstance(steps[place].action, EndAction):
             _remember_first(facts.begun, place, node)
-            facts.left_early.update(_enclosing_places(place))
+            names = place.split("/")
+            facts.left_early.update("/".join(names[:count]) for count in range(1, len(names)))
         return
     if event.reason == "fault":
         name = _find_undefined_name(sight.world, event.message)
@@ -265,16 +263,6 @@ def _notice_stop(sight: _Observation, event: ev.RunBlocked | ev.RunEnded) -> Non
         else:
             facts.unexplored.setdefault(place, event.message)
         _remember_first(facts.begun, place, node)
-
-
-def _is_end(world: World, place: str) -> bool:
-    steps = {world.prefix + address: step for address, step in walk_steps(world.plan.steps)}
-    return place in steps and isinstance(steps[place].action, EndAction)
-
-
-def _enclosing_places(place: str) -> list[str]:
-    names = place.split("/")
-    return ["/".join(names[:count]) for count in range(1, len(names))]
 
 
 def _find_undefined_name(world: World, message: str) -> str:

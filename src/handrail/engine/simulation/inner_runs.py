@@ -52,7 +52,7 @@ class InnerRunExplorer:
                 (ItemEnded(address=work.address, key=key, result=_result(key, item, each), at=0.0),),
                 place,
             )
-            for each in _deduplicate_by_status(outcomes)
+            for each in {each.status: each for each in reversed(outcomes)}.values()
         ]
 
     def _explore_item(self, world: World, started: tuple[RunStarted, bytes], facts: Observations) -> list[Outcome]:
@@ -133,10 +133,6 @@ def _inputs(world: World, state: RunState, plan: Plan) -> dict[str, JsonValue]:
     given = {each.name: value_of(each.value, state) for each in step.input}
     defaults: dict[str, JsonValue] = {each.name: each.default for each in plan.inputs if not each.required}
     return {**defaults, **given}
-
-
-def _deduplicate_by_status(outcomes: list[Outcome]) -> list[Outcome]:
-    return list({each.status: each for each in reversed(outcomes)}.values())
 
 
 def _result(key: str, item: JsonValue, outcome: Outcome) -> dict[str, JsonValue]:

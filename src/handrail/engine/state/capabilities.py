@@ -64,7 +64,16 @@ def find_missing_capabilities(
         if known == "available" or _is_gap_recorded(state, each.name):
             continue
         if known == "unavailable":
-            yield _unavailable_shortfall(each.name)
+            message = f"the workflow requires {each.name}, but you reported that you cannot use it"
+            fix = "tell your user; once you can use it, submit the step again with an artifact that says so"
+            yield Shortfall(
+                "capability_unavailable",
+                message,
+                each.name,
+                fix,
+                schema=schema_of(each.name),
+                example=example_of(each.name),
+            )
         elif not is_probe(action):
             yield _unknown_shortfall(each.name, _find_observation(each.name, sent))
 
@@ -209,12 +218,6 @@ def _unknown_shortfall(name: str, sent: JsonValue) -> Shortfall:
     )
     example = example_of(name)
     return Shortfall("capability_unknown", message, name, fix, schema=schema_of(name), example=example, sent=sent)
-
-
-def _unavailable_shortfall(name: str) -> Shortfall:
-    message = f"the workflow requires {name}, but you reported that you cannot use it"
-    fix = "tell your user; once you can use it, submit the step again with an artifact that says so"
-    return Shortfall("capability_unavailable", message, name, fix, schema=schema_of(name), example=example_of(name))
 
 
 def example_of(name: str) -> JsonValue:

@@ -234,12 +234,14 @@ def names_inside(state: RunState, more: Mapping[str, JsonValue]) -> dict[str, Js
 
 
 def _run(state: RunState) -> JsonValue:
+    issue = issue_of(state)
+    known = (issue.get("id") or issue.get("number")) if isinstance(issue, dict) else None
     return {
         "id": state.run,
         "workflow": state.workflow,
         "hash": state.definition,
         "task": state.task,
-        "issue": _issue_id(state),
+        "issue": str(known or ""),
         "branch": "" if state.tree is None else state.tree.branch,
         "base": "" if state.tree is None else state.tree.base,
         "workspace": state.workspace,
@@ -261,12 +263,6 @@ def issue_of(state: RunState) -> JsonValue:
     """Return the issue that a run is for: the one it was given, else its task as one; None if it has neither."""
     given = next((each for each in state.inputs.values() if is_issue(each)), None)
     return given if given is not None or not state.task else issue_from(state.task)
-
-
-def _issue_id(state: RunState) -> str:
-    issue = issue_of(state)
-    known = (issue.get("id") or issue.get("number")) if isinstance(issue, dict) else None
-    return str(known or "")
 
 
 def current_step(state: RunState) -> dict[str, JsonValue]:

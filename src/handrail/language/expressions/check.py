@@ -107,11 +107,12 @@ class Checker:
         """Infer the type of an expression."""
         match expression:
             case Literal(value):
-                return _literal_type(value)
+                return NULL if value is None else _LITERALS[type(value)]
             case Name():
                 return self._name(expression)
             case Attribute():
-                return self._attribute(expression)
+                subject = self.infer(expression.subject)
+                return self.field(subject, expression.name, expression, unparse(expression.subject))
             case Item():
                 return self._item(expression)
             case Filter():
@@ -156,10 +157,6 @@ class Checker:
     def _names_hint(self) -> str | None:
         names = self._names()
         return f"available here: {', '.join(names)}" if 0 < len(names) <= 12 else None
-
-    def _attribute(self, expression: Attribute) -> Type:
-        subject = self.infer(expression.subject)
-        return self.field(subject, expression.name, expression, unparse(expression.subject))
 
     def field(self, subject: Type, name: str, at: Expression, owner: str) -> Type:
         """Return the type of a field, reporting one that cannot exist."""
@@ -292,10 +289,6 @@ class Checker:
                 self._choice(expression.left, left, item)
         elif isinstance(right, ListType):
             self._choice(expression.right, right.item, expression.left)
-
-
-def _literal_type(value: str | float | bool | None) -> Type:
-    return NULL if value is None else _LITERALS[type(value)]
 
 
 _LITERALS: dict[type, Type] = {bool: BOOL, int: INT, float: NUMBER, str: STRING}

@@ -30,11 +30,8 @@ class _Quoting:
         if piece == _QUOTE:
             self._open[-1] = not self._open[-1]
         elif piece in _OPENS:
-            self._nest(piece)
+            if piece == _OPENS[0] or not self._open[-1]:
+                self._open.append(False)
         elif piece == _CLOSES and len(self._open) > 1 and not self._open[-1]:
             self._open.pop()
         return f'"{piece}"' if piece in self._wanted and not self._open[-1] else piece
-
-    def _nest(self, piece: str) -> None:
-        if piece == _OPENS[0] or not self._open[-1]:
-            self._open.append(False)

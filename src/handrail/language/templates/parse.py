@@ -131,7 +131,9 @@ class _Parser:
         opening, current = piece, piece
         branches: list[Branch] = []
         while True:
-            condition = _argument(current)
+            keyword = _TAG.match(current.text)
+            begin = keyword.end() if keyword else 0
+            condition = _expression(current.text[begin:], current.start + begin, current)
             body, ending = self._parse_body(("elif", "else", "endif"))
             branches.append(Branch(condition, body))
             if ending is None or _name(ending) != "elif":
@@ -171,12 +173,6 @@ def _require_closed(ending: Piece | None, opening: Piece, word: str) -> None:
 def _name(piece: Piece) -> str:
     match = _TAG.match(piece.text)
     return match[1] if match else ""
-
-
-def _argument(piece: Piece) -> Expression:
-    keyword = _TAG.match(piece.text)
-    begin = keyword.end() if keyword else 0
-    return _expression(piece.text[begin:], piece.start + begin, piece)
 
 
 def _expression(text: str, offset: int, piece: Piece) -> Expression:

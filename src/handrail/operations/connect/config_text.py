@@ -84,18 +84,13 @@ def _json_insertion(text: str, table: str, entry: Data) -> tuple[int, str]:
     plain = blank_comments(text)
     root = plain.index("{")
     around = members(plain, root)
-    unit = _indent_unit(text, around)
+    line = text[: around[0].start].rpartition("\n")[2] if around else ""
+    unit = line if line and not line.strip() else UNIT
     servers = next((each for each in around if each.key == table), None)
     if servers is None:
         return root + 1, f"\n{_render_member(table, {NAME: entry}, unit, 1)}" + ("," if around else "\n")
     inside = members(plain, servers.value)
     return servers.value + 1, f"\n{_render_member(NAME, entry, unit, 2)}" + ("," if inside else f"\n{unit}")
-
-
-def _indent_unit(text: str, around: list[Member]) -> str:
-    """Return the indentation of a file."""
-    line = text[: around[0].start].rpartition("\n")[2] if around else ""
-    return line if line and not line.strip() else UNIT
 
 
 def _render_member(key: str, value: Data, unit: str, depth: int) -> str:

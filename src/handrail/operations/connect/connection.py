@@ -105,7 +105,10 @@ def take_back(target: FileTarget, receipts: Receipts) -> bool:
     left = _remove_insertion(target, text or "", receipt)
     if text is not None and receipt.file and _is_empty(target, left):
         target.path.unlink()
-        _remove_folders(receipt.folders)
+        # A folder in which something else is stays.
+        with suppress(OSError):
+            for each in reversed(receipt.folders):
+                Path(each).rmdir()
     elif text is not None:
         replace_file(target.path, left.encode())
     receipts.keep(target.path, None)
@@ -190,13 +193,6 @@ def _make_folders(folder: Path) -> tuple[str, ...]:
     except OSError as error:
         raise UsageError(f"{printable(str(folder))} cannot be created: {reason(error)}") from error
     return tuple(str(each) for each in reversed(missing))
-
-
-def _remove_folders(folders: tuple[str, ...]) -> None:
-    """Remove the folders that were created, as long as nothing else is in them."""
-    with suppress(OSError):
-        for each in reversed(folders):
-            Path(each).rmdir()
 
 
 def path_of_user(at: UserPath, environ: Mapping[str, str], home: Path) -> Path:

@@ -47,7 +47,8 @@ class Recording:
 
     def _find_call_folders(self, run: str) -> Iterator[tuple[int, StepBegan, Path]]:
         for seq, event in agent_calls(events_by_one_clock(self.log, run)):
-            place = _newest(self.folder / run / str(seq))
+            starts = sorted((self.folder / run / str(seq)).glob(f"{SLOT}.[0-9]*"), key=lambda path: path.name)
+            place = next((path for path in reversed(starts) if path.name.rpartition(".")[2].isdigit()), None)
             if place is not None:
                 yield seq, event, place
 
@@ -86,8 +87,3 @@ class Recording:
 
 def _endings(events: Iterator[Event]) -> dict[int, StepEnded | StepRefused | QuestionAsked]:
     return {event.began: event for event in events if isinstance(event, StepEnded | StepRefused | QuestionAsked)}
-
-
-def _newest(base: Path) -> Path | None:
-    starts = sorted(base.glob(f"{SLOT}.[0-9]*"), key=lambda path: path.name)
-    return next((path for path in reversed(starts) if path.name.rpartition(".")[2].isdigit()), None)

@@ -119,7 +119,8 @@ class Activity:
                 again = replace(self._last[run], seq=happened.seq, attempt=self._last[run].attempt + 1, began=event.at)
                 self._efforts[run] = self._last[run] = again
             case ev.ToolCalled():
-                self._record_progress(run, event)
+                if event.tool == "report_progress" and event.success and run in self._efforts:
+                    self._efforts[run] = replace(self._efforts[run], reports=progress_words(event.arguments))
             case ev.RetryScheduled():
                 self._breaks[run] = TimedWait(f"{happened.via}{event.address}", event.due, event.reason == "quota")
             case _:
@@ -156,21 +157,14 @@ class Activity:
         if isinstance(event, ev.RunQueued):
             self._queued[run] = effort
         elif run in self._queued and isinstance(event, ev.RunAdmitted | ev.RunWaits | ev.RunEnded):
-            self._leave_queue(run, event)
-
-    def _leave_queue(self, run: str, event: ev.Event) -> None:
-        first = self._queued.pop(run)
-        if first is not None and isinstance(event, ev.RunAdmitted):
-            self._efforts[run] = replace(first, began=event.at)
-
-    def _record_progress(self, run: str, event: ev.ToolCalled) -> None:
-        """Record the progress that an agent reports."""
-        if event.tool == "report_progress" and event.success and run in self._efforts:
-            self._efforts[run] = replace(self._efforts[run], reports=progress_words(event.arguments))
+            first = self._queued.pop(run)
+            if first is not None and isinstance(event, ev.RunAdmitted):
+                self._efforts[run] = replace(first, began=event.at)
 
     def _effort(self, happened: RunEvent, event: ev.StepBegan) -> StepActivity:
         call = call_of(event)
         agent = None if call is None else call.get("agent")
+        digest = self._plans.get(happened.run)
         return StepActivity(
             happened.run,
             happened.seq,
@@ -178,14 +172,10 @@ class Activity:
             "" if call is None else agent_words(call),
             _command(event.spec) if call is None else "",
             event.attempt,
-            self._attempts(happened.run, event),
+            0 if digest is None or event.attempt < 2 else tries(self.plan(digest), event.address),
             event.at,
             str(agent) if agent else None,
         )
-
-    def _attempts(self, run: str, event: ev.StepBegan) -> int:
-        digest = self._plans.get(run)
-        return 0 if digest is None or event.attempt < 2 else tries(self.plan(digest), event.address)
 
 
 def tries(plan: Plan, address: str) -> int:

@@ -86,6 +86,8 @@ def survey(machine: Machine, place: Location) -> ProjectSurvey:
     root = _root(repositories, place)
     head = _head(repositories, root)
     config, text, distrust = _present(replace(place, repository=root), root)
+    question = examine(machine.agents, place, str(place.repository)) if place.repository is not None else None
+    folder = root / ".handrail" / "workflows"
     return ProjectSurvey(
         root=root,
         branch=repositories.default_branch(root),
@@ -99,15 +101,12 @@ def survey(machine: Machine, place: Location) -> ProjectSurvey:
         config=config,
         text=text,
         distrust=distrust,
-        workflow=_has_workflow(root),
-        present=_present_content(machine, place),
+        workflow=any(
+            (folder / f"{WORKFLOW}{end}").is_symlink() or (folder / f"{WORKFLOW}{end}").exists() for end in _ENDS
+        ),
+        present=None if question is None or question.is_granted else question,
         installed=tuple(name for name in repositories.filter_ignored_folders(root, PACKAGES) if (root / name).is_dir()),
     )
-
-
-def _present_content(machine: Machine, place: Location) -> TrustQuestion | None:
-    question = examine(machine.agents, place, str(place.repository)) if place.repository is not None else None
-    return None if question is None or question.is_granted else question
 
 
 def find_new_settings(found: ProjectSurvey) -> Settings:
@@ -215,11 +214,6 @@ def _copies(repositories: Repositories, root: Path) -> tuple[str, ...]:
     own = [path.name for path in found if not BUILT & set(path.parts) and any(map(path.match, SECRETS))]
     # Names go into a file that git reads as patterns: only those that mean themselves.
     return tuple(sorted({name for name in own if re.fullmatch(r"[\w.-]+", name, re.ASCII)}))
-
-
-def _has_workflow(root: Path) -> bool:
-    folder = root / ".handrail" / "workflows"
-    return any((folder / f"{WORKFLOW}{end}").is_symlink() or (folder / f"{WORKFLOW}{end}").exists() for end in _ENDS)
 
 
 _ENDS = ("", ".yaml", ".yml", ".json", ".py")

@@ -17,7 +17,9 @@ async def sweep(trials: Path, workspaces: Delivery, processes: Processes) -> Non
     """Remove every trial in a folder whose process no longer runs."""
     for folder in sorted(trials.glob(f"{PREFIX}*")):
         if not _is_alive(folder.name.removeprefix(PREFIX)):
-            await _end(folder, processes)
+            for start in folder.iterdir():
+                if isinstance(processes.look(str(start)), Running):
+                    await processes.end(str(start), GRACE)
             _throw_away(workspaces, folder.name)
             remove_trial(folder)
 
@@ -37,12 +39,6 @@ def _is_alive(pid: str) -> bool:
     except PermissionError:
         return True
     return True
-
-
-async def _end(folder: Path, processes: Processes) -> None:
-    for start in folder.iterdir():
-        if isinstance(processes.look(str(start)), Running):
-            await processes.end(str(start), GRACE)
 
 
 def _throw_away(workspaces: Delivery, run: str) -> None:

@@ -102,11 +102,20 @@ class Trial:
         tried = [TrialResult("worktree", "", time.monotonic() - began, "green")]
         orders = [("setup", command) for command in settings.setup] + list(settings.checks)
         for number, (name, command) in enumerate(orders):
-            before = _find_failed_setup(tried)
+            before = next((each for each in tried if each.name == "setup" and each.outcome != "green"), None)
             if before is not None:
                 tried.append(TrialResult(name, command, 0.0, "not tried", f"{before.command} failed"))
                 continue
-            effect = replace(self._effect(run, number, tree.path, folder), pass_env=found.pass_env)
+            until = asyncio.get_running_loop().time() + self.timeout
+            effect = CommandContext(
+                run=run,
+                seq=number,
+                workspace=tree.path,
+                base=folder,
+                timeout=self.timeout,
+                until=until,
+                pass_env=found.pass_env,
+            )
             clock = asyncio.ensure_future(self._show_time(command))
             try:
                 tried.append(
@@ -123,10 +132,6 @@ class Trial:
         while True:
             await asyncio.sleep(TICK)
             self.progress(f"{command} · {time.monotonic() - began:.0f} s")
-
-    def _effect(self, run: str, number: int, workspace: str, folder: Path) -> CommandContext:
-        until = asyncio.get_running_loop().time() + self.timeout
-        return CommandContext(run=run, seq=number, workspace=workspace, base=folder, timeout=self.timeout, until=until)
 
     async def _run_command(self, effect: CommandContext, order: ResolvedCommand) -> TrialResult:
         tool = program_of(order.script)
@@ -169,10 +174,6 @@ def program_of(command: str) -> str:
     if words[:1] == ["cd"] and words[2:3] == ["&&"]:
         words = words[3:]
     return next((word for word in words if not re.match(r"\w+=", word)), "") if words else ""
-
-
-def _find_failed_setup(tried: list[TrialResult]) -> TrialResult | None:
-    return next((each for each in tried if each.name == "setup" and each.outcome != "green"), None)
 
 
 def _judge_result(result: Result, timeout: int) -> tuple[Outcome, str]:

@@ -113,12 +113,12 @@ class CallContext:
         if isinstance(token, TokenProblem):
             raise PullError(_FAULTS[token.fault], f"{token.message}; copy it exactly", next_step=find)
         if token.kind not in kinds:
-            raise PullError("TOKEN_SCOPE_MISMATCH", _mismatch(token.kind), next_step=_INSTEAD[token.kind])
+            raise PullError(
+                "TOKEN_SCOPE_MISMATCH",
+                f"this is a {token.kind} token, which cannot be used for this call",
+                next_step=_INSTEAD[token.kind],
+            )
         return token
-
-
-def _mismatch(kind: TokenKind) -> str:
-    return f"this is a {kind} token, which cannot be used for this call"
 
 
 _INSTEAD: dict[TokenKind, str] = {

@@ -99,7 +99,7 @@ class PlaceSnapshot:
         if found is None:
             return None
         if found.main not in self.digests:
-            self.digests[found.main] = _fingerprint(found)
+            self.digests[found.main] = files_of(found).fingerprint if found.problem is None else None
         return self.digests[found.main]
 
 
@@ -119,7 +119,12 @@ class Catalogue:
             every = discover(place, report)
             before = {} if kept is None else {**kept.before, **kept.made}
             kept = PlaceSnapshot(
-                place, stamp, every, tuple(report), catalog_for(place), before=_drop_gone_workflows(before, every)
+                place,
+                stamp,
+                every,
+                tuple(report),
+                catalog_for(place),
+                before={each.main: before[each.main] for each in every if each.main in before},
             )
             self._places[place] = kept
         self._places.move_to_end(place)
@@ -143,16 +148,5 @@ class Catalogue:
         return seen.check_workflow(seen.find(words)), seen.catalog
 
 
-def _drop_gone_workflows(
-    made: dict[Path, _CatalogueEntry], every: tuple[WorkflowFile, ...]
-) -> dict[Path, _CatalogueEntry]:
-    """Drop the workflows that are gone."""
-    return {each.main: made[each.main] for each in every if each.main in made}
-
-
 def _text(catalog: Catalog) -> str | None:
     return catalog.bindings.text if catalog.bindings is not None else None
-
-
-def _fingerprint(found: WorkflowFile) -> str | None:
-    return files_of(found).fingerprint if found.problem is None else None

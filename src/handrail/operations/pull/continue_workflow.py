@@ -187,7 +187,9 @@ def answer_again(ctx: CallContext, token: Token, state: RunState) -> Answer:
             if answer.working:
                 ctx.wake(token.run)
             return answer
-        raise _make_stale_error(state)
+        what = f"the step of this token is no longer pending in {state.run}, and no call completed it"
+        hint = "call resume_session with this runId, rehydrate with the token it returns, and continue from there"
+        raise PullError("TOKEN_STALE", what, next_step=hint)
     if not reached.settled:
         ctx.wake(token.run)
     return answer_at(ctx, reached.state, "advance", reached.events)
@@ -221,12 +223,6 @@ def _is_handover_pending(ctx: CallContext, token: Token) -> bool:
     waiting = (json.loads(each.payload) for each in ctx.log.inbox(token.run) if each.key.startswith("take:"))
     asked = any(each.get("by") == holder_name(token.holder) for each in waiting)
     return asked or ctx.known.fold_run(ctx.log, token.run).state.held_by == holder_name(token.holder)
-
-
-def _make_stale_error(state: RunState) -> PullError:
-    what = f"the step of this token is no longer pending in {state.run}, and no call completed it"
-    hint = "call resume_session with this runId, rehydrate with the token it returns, and continue from there"
-    return PullError("TOKEN_STALE", what, next_step=hint)
 
 
 def _complete_guided_step(ctx: CallContext, token: Token, handed: StepSubmission) -> Answer | None:

@@ -103,6 +103,7 @@ def _is_here(row: Row, search: SessionQuery, here: Mapping[str, str]) -> bool:
 
 def _read_session(row: Row) -> SessionRecord:
     document, seen = row.document, _row_observation(row)
+    at = document.get("active_at") or document.get("started_at") or 0
     return SessionRecord(
         run=row.key,
         workflow=_text(document, "workflow"),
@@ -111,7 +112,7 @@ def _read_session(row: Row) -> SessionRecord:
         head=seen.get("head", ""),
         repository=seen.get("repository", ""),
         complete=document.get("status") in _OVER,
-        active=_active(document),
+        active=float(at) if isinstance(at, int | float) else 0.0,
         position=row.position,
     )
 
@@ -152,11 +153,6 @@ def _searchable_words(document: Mapping[str, JsonValue]) -> frozenset[str]:
 
 def _row_observation(row: Row) -> Mapping[str, str]:
     return cast("Mapping[str, str]", row.document.get("observed") or {})
-
-
-def _active(document: Mapping[str, JsonValue]) -> float:
-    at = document.get("active_at") or document.get("started_at") or 0
-    return float(at) if isinstance(at, int | float) else 0.0
 
 
 def _text(document: Mapping[str, JsonValue], name: str) -> str:

@@ -57,7 +57,7 @@ def list_offers(ctx: CallContext, place: Location, tags: tuple[str, ...] = ()) -
     wanted = {tag.casefold() for tag in tags} or None
     every = (
         *_list_offered(seen, shipped_routines=False),
-        *(_list_shipped_routines(seen) if ROUTINES in (wanted or ()) else ()),
+        *(_list_offered(seen, shipped_routines=True) if ROUTINES in (wanted or ()) else ()),
     )
     usable = [each for each in every if each.about.valid or each.distrust]
     chosen = tuple(each for each in usable if _is_wanted(each, wanted))
@@ -92,11 +92,6 @@ def _describe_workflows(seen: PlaceSnapshot, *, shipped_routines: bool) -> Itera
             yield from (told,) if found.wins or not told.about.valid else ()
 
 
-def _list_shipped_routines(seen: PlaceSnapshot) -> tuple[WorkflowOffer, ...]:
-    """List the built-in routines: many, and rarely requested."""
-    return _list_offered(seen, shipped_routines=True)
-
-
 def _is_shipped_routine(found: WorkflowFile) -> bool:
     return found.tier is Tier.BUILT_IN and is_routine(found.name)
 
@@ -107,6 +102,7 @@ def describe_workflow(seen: PlaceSnapshot, found: WorkflowFile) -> WorkflowOffer
     plan = checked.plan
     about = describe(seen.place, checked)
     guided = plan.guided if plan is not None else None
+    declared = guided.references if guided is not None else ()
     return WorkflowOffer(
         about=about,
         title=guided.title if guided is not None and guided.title else about.name,
@@ -114,7 +110,7 @@ def describe_workflow(seen: PlaceSnapshot, found: WorkflowFile) -> WorkflowOffer
         tags=tags_of(about, plan),
         distrust=_distrust(seen, checked),
         inputs=_inputs(plan),
-        references=_references(plan),
+        references=tuple(ReferenceOffer(id=each.id, title=each.title, purpose=each.purpose) for each in declared),
     )
 
 
@@ -134,11 +130,6 @@ def _inputs(plan: Plan | None) -> tuple[InputOffer, ...]:
         )
         for each in plan.inputs
     )
-
-
-def _references(plan: Plan | None) -> tuple[ReferenceOffer, ...]:
-    declared = plan.guided.references if plan is not None and plan.guided is not None else ()
-    return tuple(ReferenceOffer(id=each.id, title=each.title, purpose=each.purpose) for each in declared)
 
 
 def tags_of(about: WorkflowEntry, plan: Plan | None) -> tuple[str, ...]:

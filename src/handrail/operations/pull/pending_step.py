@@ -82,7 +82,8 @@ def step_at(ctx: CallContext, state: RunState, pending: Pending, rules: Sequence
     began = _read_step_start(ctx, state, pending.address)
     if began is None:
         raise TypeError(f"the event that began '{pending.address}' of {state.run} is not in its history")
-    spec = _add_delegations(began.spec, state, pending)
+    output = state.steps[pending.address].output
+    spec = {**began.spec, "reported": output.get("delegations")} if isinstance(output, dict) else began.spec
     name = pending.address.rpartition("/")[2]
     role = spec.get("agent_role")
     guided = pending.action != "agent"
@@ -99,11 +100,6 @@ def step_at(ctx: CallContext, state: RunState, pending: Pending, rules: Sequence
         confirmation=cast("str | None", spec.get("confirmation")),
         example=example_output(spec),
     )
-
-
-def _add_delegations(spec: dict[str, JsonValue], state: RunState, pending: Pending) -> dict[str, JsonValue]:
-    output = state.steps[pending.address].output
-    return {**spec, "reported": output.get("delegations")} if isinstance(output, dict) else spec
 
 
 def _read_step_start(ctx: CallContext, state: RunState, address: str) -> StepBegan | None:

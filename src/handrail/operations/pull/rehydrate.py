@@ -57,12 +57,8 @@ def _answer_earlier_point(ctx: CallContext, token: Token) -> Answer:
     if not waits_for_holder(state):
         return answer_at(ctx, ctx.known.fold_run(ctx.log, token.run).state, "rehydrate")
     answer = answer_at(ctx, state, "rehydrate", branch=new_name())
-    return replace(answer, warnings=(_make_tip_caution(token.run),))
-
-
-def _make_tip_caution(run: str) -> Caution:
-    message = f"{run} has continued since this point: continuing from here starts a separate branch"
-    return Caution(code="NON_TIP_POINT", message=message)
+    message = f"{token.run} has continued since this point: continuing from here starts a separate branch"
+    return replace(answer, warnings=(Caution(code="NON_TIP_POINT", message=message),))
 
 
 @frozen
@@ -83,7 +79,8 @@ def checkpoint(ctx: CallContext, token: Token) -> ResumePoint:
         found = StateCache().fold_run(ctx.log, token.run)
         at = state_before(ctx.log, token.run, token.seq + 1)
         address = at.pending.address if at.pending is not None else at.previous
-        if not _has_checkpoint(ctx, token):
+        events = (decode_event(stored) for stored in ctx.log.read(token.run, after=token.seq))
+        if not any(isinstance(event, CheckpointMade) and event.began == token.seq for event in events):
             made = CheckpointMade(address=address, began=token.seq, by=holder_name(token.holder), at=ctx.clock())
             redactor, names = ctx.writer.redactor_for(token.run), ctx.agents.catalog.names
             recorder = Recorder(ctx.log, lease, ctx.clock, redactor, found.checkpointed, ctx.known, agent_names=names)
@@ -91,8 +88,3 @@ def checkpoint(ctx: CallContext, token: Token) -> ResumePoint:
     finally:
         ctx.log.release(lease)
     return ResumePoint(token.run, address, ctx.mint("resume", token.run, token.seq, token.holder))
-
-
-def _has_checkpoint(ctx: CallContext, token: Token) -> bool:
-    events = (decode_event(stored) for stored in ctx.log.read(token.run, after=token.seq))
-    return any(isinstance(event, CheckpointMade) and event.began == token.seq for event in events)

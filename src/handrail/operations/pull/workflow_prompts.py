@@ -136,19 +136,15 @@ def prompt_text(ctx: CallContext, workspace: Path | None, name: str, given: Mapp
         )
     said = {key: text for key, text in given.items() if text.strip()}
     call = _call(about, workspace, said)
+    described = first_line(about.about.description, MAX_DESCRIPTION)
+    words = f": {described}" if described else ""
     parts = [
-        _heading(about),
+        f"Your user wants you to carry out the Handrail workflow {code(about.about.name)}{words}",
         f"Start it now. Call the tool `start_workflow` of Handrail, once, with:\n\n{fence_code(call, 'json')}",
         *_preparation_lines(arguments, said, workspace),
         WALK,
     ]
     return clean("\n\n".join(parts))
-
-
-def _heading(about: WorkflowOffer) -> str:
-    described = first_line(about.about.description, MAX_DESCRIPTION)
-    words = f": {described}" if described else ""
-    return f"Your user wants you to carry out the Handrail workflow {code(about.about.name)}{words}"
 
 
 def _call(about: WorkflowOffer, workspace: Path | None, said: Mapping[str, str]) -> str:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 from handrail.compiler.record_types import ISSUE
 from handrail.errors import UsageError
@@ -27,17 +26,13 @@ def write_first(place: Location, words: str) -> str:
     plan = require_valid(place, check(place, found, catalog_for(place))).plan
     path = tests_of(found.main, folder=found.folder) / FILE
     try:
-        _write(path, draft(plan))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("x", encoding="utf-8") as file:
+            file.write(draft(plan))
     except FileExistsError:
         hint = f"handrail test {words}"
         raise UsageError(f"{place.display_path(path)} already exists", next_step=hint) from None
     return place.display_path(path)
-
-
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("x", encoding="utf-8") as file:
-        file.write(text)
 
 
 def draft(plan: Plan) -> str:

@@ -92,17 +92,13 @@ def _calls(evidence: Evidence, key: str) -> list[Call]:
 
 
 def _judge_steps(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
+    visits = (*evidence.trace.visits, *evidence.trace.whole)
     for each in cast("Mapping", entry.value):
-        visit = _visit(evidence, each.name)
+        visit = next((visit for visit in reversed(visits) if is_same_step(each.name, visit.address)), None)
         if visit is None:
             yield problem(f"'{each.name}' was never reached", each.key.span)
         else:
             yield from _judge_step(evidence, visit, each.name, cast("Mapping", each.value))
-
-
-def _visit(evidence: Evidence, key: str) -> Visit | None:
-    visits = (*evidence.trace.visits, *evidence.trace.whole)
-    return next((visit for visit in reversed(visits) if is_same_step(key, visit.address)), None)
 
 
 def _judge_step(evidence: Evidence, visit: Visit, key: str, node: Mapping) -> Iterator[Problem]:

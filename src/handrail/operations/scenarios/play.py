@@ -104,7 +104,9 @@ class ScenarioPlayer:
                 if trouble:
                     return trouble, self._display_address(acting), words
                 continue
-            until = self._waits_until(run)
+            states = [state_of(self.engine.log, each) for each in family(self.engine.log, run)]
+            times = [each.until for each in states if each.status == "waiting" and each.reason in ("timer", "quota")]
+            until = min((time for time in times if time is not None), default=None)
             if until is None:
                 return "", "", ""
             self.environment.clock.jump(until)
@@ -137,11 +139,6 @@ class ScenarioPlayer:
         address = acting.pending.address if acting.pending is not None else ""
         via = {each.run: each.via for each in members(self.engine.log, root_of(self.engine.log, acting.run))}
         return f"{via.get(acting.run, '')}{address}"
-
-    def _waits_until(self, run: str) -> float | None:
-        states = [state_of(self.engine.log, each) for each in family(self.engine.log, run)]
-        times = [each.until for each in states if each.status == "waiting" and each.reason in ("timer", "quota")]
-        return min((time for time in times if time is not None), default=None)
 
     async def _run_with_timeout(self, work: Coroutine[Any, Any, None]) -> None:
         """Do something until it is done, the time is up, or everything has to end."""

@@ -22,7 +22,8 @@ class StepReplacements:
     def take(self, *addresses: str) -> Node | None:
         """Return what is next for a step, under the first of its addresses that has something, or None."""
         for address in addresses:
-            entry = self._entry(address)
+            found = None if self.given is None else find_key(address, self.given.entries)
+            entry = None if found is None or self.given is None else self.given.entries[found.key]
             if entry is not None:
                 number = self.used[entry.name] = self.used.get(entry.name, 0) + 1
                 items = list_items(entry.value)
@@ -37,10 +38,6 @@ class StepReplacements:
             for entry in self.given or ()
             for item in list_items(entry.value)[self.used.get(entry.name, 0) :]
         ]
-
-    def _entry(self, address: str) -> Entry | None:
-        found = None if self.given is None else find_key(address, self.given.entries)
-        return None if found is None or self.given is None else self.given.entries[found.key]
 
 
 @dataclass(slots=True)

@@ -101,12 +101,13 @@ class AgentCallHandler:
             return ToolAnswer(_sentence(error), good=False)
         key = self._key(caller, tool, arguments)
         made = self._perform_call(caller, tool, arguments, problem)
+        text = json.dumps(arguments)
         call = Call(
             call=key,
             seq=caller.seq,
             address=caller.address,
             tool=tool[:100],
-            arguments=_limit_arguments(arguments),
+            arguments=arguments if len(text) <= MAX_ARGUMENTS else {"cut": text[:1000]},
             result=made.result,
             error=made.error,
             child=made.child,
@@ -246,11 +247,6 @@ def _read_step_start(log: Log, state: RunState, seq: int) -> StepBegan:
     if not isinstance(event, StepBegan):
         raise UsageError(f"HANDRAIL_AGENT_TOKEN does not belong to a step of {state.run}")
     return event
-
-
-def _limit_arguments(arguments: Arguments) -> Arguments:
-    text = json.dumps(arguments)
-    return arguments if len(text) <= MAX_ARGUMENTS else {"cut": text[:1000]}
 
 
 def _describe_started_runs(names: list[str]) -> str:

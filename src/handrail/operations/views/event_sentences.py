@@ -115,7 +115,9 @@ def work_words(output: JsonValue) -> str:
     if "stopped" in output:
         return _review(output)
     if "merged" in output:
-        return _merge(output)
+        merged, left = cast("list[str]", output.get("merged") or []), cast("list[Data]", output["left"] or [])
+        words = f"merged {', '.join(merged)}" if merged else "nothing was merged"
+        return words + "".join(f"; left out {each['name']}: {each['why']}" for each in left)
     return {True: "checks passed", False: "checks failed"}.get(cast("bool", output.get("passed")), "")
 
 
@@ -126,12 +128,6 @@ def _review(output: Data) -> str:
     rest = ", ".join(f"{count} {names[name]}" for name, count in counts.items() if count)
     after = f" after {rounds} round{'' if rounds == 1 else 's'}" if rounds else ""
     return f"review ended{after}: {REASONS.get(reason, reason)}" + (f"; {rest}" if rest else "")
-
-
-def _merge(output: Data) -> str:
-    merged, left = cast("list[str]", output.get("merged") or []), cast("list[Data]", output["left"] or [])
-    words = f"merged {', '.join(merged)}" if merged else "nothing was merged"
-    return words + "".join(f"; left out {each['name']}: {each['why']}" for each in left)
 
 
 def _items(output: list[JsonValue]) -> str:

@@ -82,13 +82,14 @@ def run_document(log: Log, run: str) -> dict[str, JsonValue]:
     asks = {} if where.acting.pending is None else _question_data(log, where.acting)
     ended = where.state
     said = {"message": ended.message} if ended.status == "succeeded" and ended.message else {}
+    rows: list[JsonValue] = [{"at": iso(at), "by": by, "command": command} for _, at, by, command in where.state.tried]
     return {
         **document,
         **said,
         **asks,
         **_autonomy_data(where.state),
-        **_commands_refused(where.state),
-        **_git_changes(where.state),
+        **({"tried": rows} if rows else {}),
+        **({"git_changes": list(where.state.git_changes)} if where.state.git_changes else {}),
     }
 
 
@@ -119,17 +120,6 @@ def approval_data(log: Log, state: RunState) -> dict[str, JsonValue] | None:
 def _question_data(log: Log, state: RunState) -> dict[str, JsonValue]:
     asked = approval_data(log, state)
     return {} if asked is None else {"approval": asked}
-
-
-def _commands_refused(state: RunState) -> dict[str, JsonValue]:
-    """Return the commands for people that agents of the run called in vain."""
-    rows: list[JsonValue] = [{"at": iso(at), "by": by, "command": command} for _, at, by, command in state.tried]
-    return {"tried": rows} if rows else {}
-
-
-def _git_changes(state: RunState) -> dict[str, JsonValue]:
-    """Return the changed settings of git that nobody has accepted."""
-    return {"git_changes": list(state.git_changes)} if state.git_changes else {}
 
 
 def _autonomy_data(state: RunState) -> dict[str, JsonValue]:

@@ -102,7 +102,8 @@ def _list_page(runs: "RunList", asked: ListingRequest) -> RunListing:
 
 
 def _base(runs: "RunList", asked: ListingRequest) -> Filter:
-    before = _place(runs, asked.before)
+    rows = () if asked.before is None else runs.rows(Filter(key=asked.before))
+    before = (rows[0].facts.started, rows[0].key) if rows else None
     places = asked.repositories
     return Filter(workflow=asked.workflow, repositories=places, top=True, order="started", before=before)
 
@@ -110,11 +111,6 @@ def _base(runs: "RunList", asked: ListingRequest) -> Filter:
 def _statuses(asked: ListingRequest) -> tuple[str, ...]:
     wanted = [status for state in asked.states for status in STATES[state]]
     return tuple(dict.fromkeys(wanted)) or (*OPEN, *ENDED)
-
-
-def _place(runs: "RunList", run: str | None) -> tuple[float, str] | None:
-    rows = () if run is None else runs.rows(Filter(key=run))
-    return (rows[0].facts.started, rows[0].key) if rows else None
 
 
 def _read_inner_rows(runs: "RunList") -> tuple[Row, ...]:

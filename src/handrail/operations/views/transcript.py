@@ -84,7 +84,9 @@ class Transcripts:
 
     def entries(self, call: AgentStream, after: int = 0) -> Iterator[Entry]:
         """Yield what an agent said and did, from a byte of its stream on; up to its end once it has stopped."""
-        feed, last = _sorter(self._agent(call)), TranscriptPart("printed", "")
+        tree = state_of(self.log, call.run).tree
+        agent = self.agents.find(call.agent or None, None if tree is None else tree.repository)
+        feed, last = _sorter(agent), TranscriptPart("printed", "")
         lines = self._read_stored_lines(call.printed, after) if call.printed else self._lines(call.place, after)
         for offset, line in lines:
             for part in feed(line):
@@ -130,10 +132,6 @@ class Transcripts:
         for address in state_of(self.log, step.run).steps:
             if address.startswith((f"{step.address}/", f"{step.address}@")) and step.nth is None:
                 yield FoundStep(step.run, address, f"{via}{address}")
-
-    def _agent(self, call: AgentStream) -> Agent:
-        tree = state_of(self.log, call.run).tree
-        return self.agents.find(call.agent or None, None if tree is None else tree.repository)
 
     def _read_stored_lines(self, printed: Stream, after: int) -> Iterator[tuple[int, bytes]]:
         """Read the lines of a stream from a byte on; pieces before that are not opened."""

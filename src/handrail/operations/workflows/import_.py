@@ -76,7 +76,8 @@ def _files(folder: Path) -> Iterator[Path]:
         here = Path(parent)
         folders[:] = sorted(name for name in folders if name != ".git")
         for path in [here / name for name in (*folders, *files)]:
-            _refuse_leaving(path, folder)
+            if path.is_symlink() and not is_inside(path, folder):
+                raise UsageError(f"{printable(str(path))} leads outside what is imported", next_step="remove the link")
         count += len(files)
         if count > MAX_FILES or len(here.relative_to(folder).parts) > MAX_DEPTH:
             message = (
@@ -84,11 +85,6 @@ def _files(folder: Path) -> Iterator[Path]:
             )
             raise UsageError(message, next_step="import a smaller folder")
         yield from (here / name for name in sorted(files))
-
-
-def _refuse_leaving(path: Path, root: Path) -> None:
-    if path.is_symlink() and not is_inside(path, root):
-        raise UsageError(f"{printable(str(path))} leads outside what is imported", next_step="remove the link")
 
 
 def _text(path: Path, root: Path) -> str | Refusal:

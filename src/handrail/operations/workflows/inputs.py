@@ -47,7 +47,9 @@ def task_input(declared: Sequence[Input], texts: dict[str, str]) -> Input | None
     issues = [each for each in free if each.type == ISSUE]
     if issues:
         return issues[0]
-    wanted = [each for each in free if each.required and _is_text(each.type)]
+    wanted = [
+        each for each in free if each.required and isinstance(each.type, ScalarType) and each.type.kind in TEXT_KINDS
+    ]
     return wanted[0] if len(wanted) == 1 else None
 
 
@@ -184,7 +186,3 @@ def _example(declared: Input) -> str:
 
 def _type_words(declared: Input) -> str:
     return "json" if isinstance(declared.type, AnyType) else input_type(declared)
-
-
-def _is_text(type_: Type) -> bool:
-    return isinstance(type_, ScalarType) and type_.kind in TEXT_KINDS

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Diagnostic, Report
-from handrail.model.source import Form, Mapping, Scalar, Sequence
+from handrail.model.source import Form, Scalar, Sequence
 from handrail.operations.workflows.check import CheckedWorkflow, check
 from handrail.operations.workflows.staleness import Staleness, is_shown, staleness, stamp_of
 from handrail.sources.library import builtins
@@ -93,36 +93,24 @@ def repository_workflows(place: Location) -> tuple[str, ...]:
 
 def describe(place: Location, checked: CheckedWorkflow) -> WorkflowEntry:
     """Convert a checked workflow to its entry in a list."""
-    found, root = checked.found, _root(checked)
+    found, root = checked.found, checked.opened.document.root if checked.opened.document is not None else None
+    described = root.get("description") if root is not None else None
+    node = root.get("steps") if root is not None else None
     return WorkflowEntry(
         name=found.name,
         tier=found.tier,
         form=found.form,
         path=place.display_path(found.main),
-        description=_description(root),
+        description=str(described.value) if isinstance(described, Scalar) and described.value is not None else "",
         hash=checked.hash,
         valid=checked.ok,
         wins=found.wins,
         shadows=found.shadows,
         shadowed_by=found.shadowed_by,
         staleness=_staleness(place, checked),
-        steps=_steps(root),
+        steps=len(node.items) if isinstance(node, Sequence) else None,
         diagnostics=() if checked.ok else checked.diagnostics,
     )
-
-
-def _root(checked: CheckedWorkflow) -> Mapping | None:
-    return checked.opened.document.root if checked.opened.document is not None else None
-
-
-def _description(root: Mapping | None) -> str:
-    node = root.get("description") if root is not None else None
-    return str(node.value) if isinstance(node, Scalar) and node.value is not None else ""
-
-
-def _steps(root: Mapping | None) -> int | None:
-    node = root.get("steps") if root is not None else None
-    return len(node.items) if isinstance(node, Sequence) else None
 
 
 def _staleness(place: Location, checked: CheckedWorkflow) -> Staleness | None:

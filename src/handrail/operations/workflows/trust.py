@@ -203,10 +203,11 @@ def _question(place: Location, matter: _TrustSubject) -> TrustQuestion:
     refused = [
         (_display_path(each.path, root), str(each.data)) for each in matter.contents if isinstance(each.data, Refusal)
     ]
+    lines = sorted(f"{_display_path(each.path, root)}\0{each.digest}\n" for each in matter.contents)
     return TrustQuestion(
         name=matter.name,
         path=place.display_path(matter.main),
-        digest=_digest(matter.contents, root),
+        digest=sha256("".join(lines).encode("utf-8", "replace")).hexdigest(),
         state=status.state,
         reason=status.reason,
         files=tuple(
@@ -224,11 +225,6 @@ def _question(place: Location, matter: _TrustSubject) -> TrustQuestion:
 
 def _display_path(path: Path, root: Path | None) -> str:
     return printable((path.relative_to(root) if root is not None and path.is_relative_to(root) else path).as_posix())
-
-
-def _digest(contents: Iterable[FileContent], root: Path | None) -> str:
-    lines = sorted(f"{_display_path(each.path, root)}\0{each.digest}\n" for each in contents)
-    return sha256("".join(lines).encode("utf-8", "replace")).hexdigest()
 
 
 def _commands_of_workflow(reached: WorkflowClosure) -> Iterator[PlannedCommand]:

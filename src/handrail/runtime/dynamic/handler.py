@@ -127,7 +127,7 @@ class Flow:
                 case {"raised": str(words)}:
                     return Raised(words)
                 case _:
-                    return Lost(f"lost its process ({await self.process.farewell()})")
+                    return Lost(f"lost its process ({await self.process.describe_end()})")
 
 
 @dataclass(slots=True)

@@ -235,7 +235,7 @@ class StepHandler:
             state = await recorded_diffs.load_diffs(self.trees, state, step, names)
         before = state.steps[ended.address].before
         changed = await self.trees.list_changed_paths(state, before)
-        ctx = replace(_scene(state, step, ended, names), tree=tree, changed=lambda: changed)
+        ctx = replace(_proof_context(state, step, ended, names), tree=tree, changed=lambda: changed)
         ctx = replace(ctx, ignored=partial(self.trees.list_ignored_files, state))
         if RECORDED in began.spec:
             ctx = replace(ctx, differing=partial(self._list_differing_files, state, began))
@@ -272,7 +272,7 @@ def _snapshot_details(taken: Snapshot) -> dict[str, JsonValue]:
     return {"snapshot": taken.id, "files": taken.tree, "head": taken.head, **omitted}
 
 
-def _scene(state: RunState, step: Step, ended: StepEnded, names: Mapping[str, JsonValue]) -> ProofContext:
+def _proof_context(state: RunState, step: Step, ended: StepEnded, names: Mapping[str, JsonValue]) -> ProofContext:
     known = state.steps[ended.address]
     return ProofContext(
         run=state.run,

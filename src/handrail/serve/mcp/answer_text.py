@@ -44,13 +44,9 @@ def make_sendable(result: ToolResult) -> ToolResult:
     try:
         json.dumps(data, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        data = _replace_surrogates(data)
+        whole = json.loads(json.dumps(data, ensure_ascii=False).encode(errors="replace"))
+        data = cast("dict[str, Any]", whole)
     return replace(result, texts=texts, data=data)
-
-
-def _replace_surrogates(data: dict[str, Any]) -> dict[str, Any]:
-    whole = json.loads(json.dumps(data, ensure_ascii=False).encode(errors="replace"))
-    return cast("dict[str, Any]", whole)
 
 
 def document(answer: Answer) -> dict[str, Any]:

@@ -84,10 +84,11 @@ class Calls:
         )
         begun = start_pulled(self.ctx, wanted)
         again = begun.continue_token or ""
-        return render_answer(await self._wait_for_engine(begun, lambda: self._answer_first_step(again), report))
-
-    def _answer_first_step(self, token: str) -> Answer:
-        return rehydrate(self.ctx, self.ctx.read(token, "continue"), first=True)
+        return render_answer(
+            await self._wait_for_engine(
+                begun, lambda: rehydrate(self.ctx, self.ctx.read(again, "continue"), first=True), report
+            )
+        )
 
     async def continue_workflow(self, given: Arguments, report: Report) -> ToolResult:
         """Complete a step, or look at it again."""
@@ -167,7 +168,7 @@ def _describe_invalid_workflow(error: InvalidWorkflow) -> str:
 Handler: TypeAlias = Callable[[Calls, Arguments, Report], Awaitable[ToolResult]]
 
 
-def _make_desk_handler(answer: Callable[[CallContext, Arguments], ToolResult]) -> Handler:
+def _make_context_handler(answer: Callable[[CallContext, Arguments], ToolResult]) -> Handler:
     """Return a handler that answers at once, from what the context has."""
 
     async def handle(calls: Calls, given: Arguments, _: Report) -> ToolResult:
@@ -181,7 +182,7 @@ _HANDLERS: dict[str, Handler] = {
     "start_workflow": Calls.start,
     "continue_workflow": Calls.continue_workflow,
     "checkpoint_workflow": Calls.checkpoint_workflow,
-    "list_workflows": _make_desk_handler(list_workflows),
-    "inspect_workflow": _make_desk_handler(inspect_workflow),
-    "resume_session": _make_desk_handler(resume_session),
+    "list_workflows": _make_context_handler(list_workflows),
+    "inspect_workflow": _make_context_handler(inspect_workflow),
+    "resume_session": _make_context_handler(resume_session),
 }

@@ -62,7 +62,10 @@ class Elicitation:
             content = reply.content or {}
             decision, feedback = str(content.get("decision") or ""), str(content.get("feedback") or "")
             if reply.action == "accept" and decision:
-                return PersonAnswer(question, decision, feedback, _name(session))
+                known = session.client_params
+                return PersonAnswer(
+                    question, decision, feedback, "a client" if known is None else known.client_info.name
+                )
         return None
 
 
@@ -72,8 +75,3 @@ def _can_ask(session: ServerSession) -> bool:
         return False
     # A client of an older version says nothing about modes, and has forms.
     return found.elicitation.form is not None or found.elicitation.url is None
-
-
-def _name(session: ServerSession) -> str:
-    known = session.client_params
-    return "a client" if known is None else known.client_info.name

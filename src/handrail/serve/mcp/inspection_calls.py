@@ -73,12 +73,8 @@ def _declaration_data(found: WorkflowInspection) -> Data:
         "extensionPoints": _slots(guided),
         "references": _references(guided, found),
         "assessments": _assessments(plan),
-        "recommendedPreferences": _preferences(guided),
+        "recommendedPreferences": {"recommendedAutonomy": guided.autonomy, "recommendedRiskPolicy": guided.risk_policy},
     }
-
-
-def _preferences(guided: GuidedWorkflow) -> Data:
-    return {"recommendedAutonomy": guided.autonomy, "recommendedRiskPolicy": guided.risk_policy}
 
 
 def _slots(guided: GuidedWorkflow) -> list[Data]:

@@ -41,17 +41,12 @@ def _row(each: Candidate) -> Data:
         "pendingStepId": each.pending,
         "isComplete": each.complete,
         "status": each.status,
-        "lastActivity": _format_time(each.active),
-        "nextCall": {"tool": "continue_workflow", "params": _params(each)},
+        "lastActivity": datetime.fromtimestamp(each.active, UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+        "nextCall": {
+            "tool": "continue_workflow",
+            "params": {"continueToken": each.resume_token, "intent": "rehydrate"},
+        },
     }
-
-
-def _params(each: Candidate) -> Data:
-    return {"continueToken": each.resume_token, "intent": "rehydrate"}
-
-
-def _format_time(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def _take_command(run: str) -> str:

@@ -52,7 +52,7 @@ def _make_result(answer: ToolAnswer, code: str) -> ToolResult:
     return ToolResult((answer.text,), {**data, **answer.data}, is_error=True)
 
 
-def agent_desk(system: System, place: Location) -> AgentCallHandler:
+def open_call_handler(system: System, place: Location) -> AgentCallHandler:
     """Build the call handler of the agent whose token is in the environment."""
     token = os.environ.get(TOKEN)
     if not token:

@@ -31,12 +31,12 @@ def evaluate(
         report.error("python-error", fault.message, Span(bundle.source, start, max(start, end)), fault.hint)
         return None
     if isinstance(made, DynamicFile):
-        _take_all_versions(bundle, snapshot, shown)
+        _take(bundle, {path for path in snapshot.files if _is_version(path)}, snapshot, shown)
         document = build_document(_head(made, snapshot), bundle, report)
         return None if document is None else replace(document, dynamic=True)
     document = build_document(made, bundle, report)
     if document is not None:
-        _take_versions(document, snapshot, shown)
+        _take(document.bundle, {text for text in _texts(document.root) if _is_version(text)}, snapshot, shown)
     return document
 
 
@@ -47,16 +47,6 @@ def _head(made: DynamicFile, snapshot: Snapshot) -> dict[str, object]:
     head: dict[str, object] = {"name": name, "description": made.description}
     said = {"input": made.inputs, "budget": made.budget}
     return {**head, **{key: value for key, value in said.items() if value is not None}}
-
-
-def _take_versions(document: Document, snapshot: Snapshot, shown: Callable[[Path], str]) -> None:
-    """Add the prompt versions that the workflow names, from the bytes that were trusted: the only way to get them."""
-    _take(document.bundle, {text for text in _texts(document.root) if _is_version(text)}, snapshot, shown)
-
-
-def _take_all_versions(bundle: Bundle, snapshot: Snapshot, shown: Callable[[Path], str]) -> None:
-    """Add every prompt version: which one a flow uses is known only when it runs."""
-    _take(bundle, {path for path in snapshot.files if _is_version(path)}, snapshot, shown)
 
 
 def _take(bundle: Bundle, paths: set[str], snapshot: Snapshot, shown: Callable[[Path], str]) -> None:

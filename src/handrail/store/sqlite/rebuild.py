@@ -70,7 +70,9 @@ def _recover(scratch: Path, fresh: Path) -> None:
     os.close(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     new = Session(fresh, BUSY_MS)
     with closing(new.raw):
-        migrate(new, fresh, _version_of(scratch))
+        with scratch.open("rb") as file:
+            version = int.from_bytes(file.read(VERSION + 4)[VERSION:])
+        migrate(new, fresh, version if 0 < version <= len(migrations()) else None)
         try:
             old = _readable(scratch, fresh)
         except apsw.Error:
@@ -113,12 +115,6 @@ def _lend(scratch: Path, fresh: Path, length: int) -> None:
         first = sound.read(length)
         # Everything but the page count, which SQLite then determines itself.
         damaged.write(first[:MODE] + WAL + first[MODE + len(WAL) : AGREED] + bytes(4) + first[AGREED + 4 :])
-
-
-def _version_of(path: Path) -> int | None:
-    with path.open("rb") as file:
-        version = int.from_bytes(file.read(VERSION + 4)[VERSION:])
-    return version if 0 < version <= len(migrations()) else None
 
 
 def _recover_table(old: Session, new: Session, table: str) -> None:

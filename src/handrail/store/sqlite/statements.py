@@ -19,18 +19,14 @@ def statements() -> dict[str, str]:
     found: dict[str, str] = {}
     for file in _folder().iterdir():
         if file.name.endswith(".sql"):
-            found.update(_parse_statements(file.read_text("utf-8")))
+            blocks = [block.partition("\n") for block in file.read_text("utf-8").split(NAME)[1:]]
+            found.update({name.strip(): _code(body) for name, _, body in blocks})
     return found
 
 
 def _folder() -> Path:
     # importlib.resources would do the same for zipped packages too, at a third of a short command's start-up.
     return Path(__file__).parent / "sql"
-
-
-def _parse_statements(text: str) -> dict[str, str]:
-    blocks = [block.partition("\n") for block in text.split(NAME)[1:]]
-    return {name.strip(): _code(body) for name, _, body in blocks}
 
 
 def _code(body: str) -> str:

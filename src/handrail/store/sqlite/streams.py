@@ -129,7 +129,8 @@ class SqliteStreams:
         wanted = end.seq - before.seq if limit is None else min(limit, end.seq - before.seq)
         at_end = reached.seq == end.seq
         if reached.seq - before.seq < wanted or (at_end and reached.hash != end.hash and wanted > 0):
-            raise _damage_error(stream, reached.seq)
+            message = f"stream {stream} is damaged after event {reached.seq}: the stored data is not what was written"
+            raise StorageDamaged(message, next_step=REPAIR, stream=stream, intact=reached.seq)
         return events
 
     def read_all(self, after: int = 0, limit: int | None = None) -> tuple[StoredEvent, ...]:
@@ -215,11 +216,6 @@ def head_at(session: Session, stream: str, seq: int) -> Head:
     return Head(seq, str(row[0]) if row is not None else "")
 
 
-def _damage_error(stream: str, reached: int) -> StorageDamaged:
-    message = f"stream {stream} is damaged after event {reached}: the stored data is not what was written"
-    return StorageDamaged(message, next_step=REPAIR, stream=stream, intact=reached)
-
-
 def check_leases(session: Session, appends: Sequence[Append], leases: Sequence[Lease]) -> None:
     """Refuse leases that were lost or released, and appends without one."""
     for lease in leases:
@@ -240,7 +236,8 @@ def _append(session: Session, append: Append) -> list[StoredEvent]:
     if stored:
         session.run("set_head", append.stream, end.seq, end.hash, stored[-1].position)
     for message in append.consumed:
-        _consume(session, append.stream, message, end.seq)
+        if session.run("consume", end.seq, message, append.stream) != 1:
+            raise VersionConflict(f"{append.stream} has no unconsumed message {message}")
     if append.if_quiet and session.fetch_one("has_message", append.stream) is not None:
         raise MessagesWaiting(f"{append.stream} has a message that the writer has not read")
     _write_side_records(session, append, stored)
@@ -279,11 +276,6 @@ def _insert(session: Session, rows: list[_Row]) -> list[StoredEvent]:
     # Nobody else writes meanwhile, so the positions are consecutive.
     first = session.raw.last_insert_rowid() - len(rows) + 1
     return [StoredEvent(row[0], row[1], first + place, *row[2:]) for place, row in enumerate(rows)]
-
-
-def _consume(session: Session, stream: str, message: int, seq: int) -> None:
-    if session.run("consume", seq, message, stream) != 1:
-        raise VersionConflict(f"{stream} has no unconsumed message {message}")
 
 
 def _put_checkpoint(session: Session, stream: str, checkpoint: Checkpoint) -> None:

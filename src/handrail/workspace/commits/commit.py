@@ -28,7 +28,7 @@ class LockedWorktree:
     tree: Tree
 
 
-def open_desk(places: DataLayout, tree: Tree, lock: int) -> LockedWorktree:
+def open_locked_worktree(places: DataLayout, tree: Tree, lock: int) -> LockedWorktree:
     """Open an owned worktree whose lock is held."""
     if not tree.owned:
         message = f"{tree.path} is the user's own checkout; Handrail does not commit there"
@@ -60,7 +60,7 @@ def return_to_branch(at: LockedWorktree) -> str:
 def commit(places: DataLayout, tree: Tree, message: str, paths: Sequence[str] | None) -> str:
     """Commit what changed, or the part of it that lies in `paths`; return the commit of HEAD."""
     with places.lock(Path(tree.path)) as lock:
-        return commit_at(open_desk(places, tree, lock), message, paths)
+        return commit_at(open_locked_worktree(places, tree, lock), message, paths)
 
 
 def commit_at(at: LockedWorktree, message: str, paths: Sequence[str] | None) -> str:

@@ -14,7 +14,7 @@ from handrail.workspace.commits.commit import (
     commit_all,
     commit_at,
     find_merge_parents,
-    open_desk,
+    open_locked_worktree,
     return_to_branch,
     write_commit,
 )
@@ -45,7 +45,7 @@ class _Plan:
 def commit_before(places: DataLayout, tree: Tree, message: str) -> str:
     """Commit what is left before a merge; an interrupted merge is completed first, and never committed half-done."""
     with places.lock(Path(tree.path)) as lock:
-        at = open_desk(places, tree, lock)
+        at = open_locked_worktree(places, tree, lock)
         finish(at)
         return return_to_branch(at) if read_merge_heads(at.git) else commit_at(at, message, None)
 
@@ -53,7 +53,7 @@ def commit_before(places: DataLayout, tree: Tree, message: str) -> str:
 def merge(places: DataLayout, tree: Tree, commit: str, message: str, *, markers: bool) -> MergeResult:
     """Merge a commit into the run's branch."""
     with places.lock(Path(tree.path)) as lock:
-        at = open_desk(places, tree, lock)
+        at = open_locked_worktree(places, tree, lock)
         finish(at)
         head, theirs = return_to_branch(at), commit_of(at.git, commit)
         if is_ancestor(at.git, theirs, head):
@@ -75,11 +75,11 @@ def merge(places: DataLayout, tree: Tree, commit: str, message: str, *, markers:
 def conclude(places: DataLayout, tree: Tree, message: str) -> MergeResult:
     """Commit a merge whose markers somebody resolved; while markers are left it is still a conflict."""
     with places.lock(Path(tree.path)) as lock:
-        at = open_desk(places, tree, lock)
+        at = open_locked_worktree(places, tree, lock)
         finish(at)
         head = return_to_branch(at)
         theirs = find_merge_parents(at, head)
-        sides = (head, *theirs) if theirs else _parents(at.git, head)
+        sides = (head, *theirs) if theirs else tuple(at.git.line("rev-list", "--parents", "-n", "1", head).split()[1:])
         files = merge_trees(at.git, sides[0], sides[1]).files if len(sides) == 2 else ()
         left = tuple(name for name in files if _has_markers(at.git.where / name))
         if left:
@@ -90,7 +90,8 @@ def conclude(places: DataLayout, tree: Tree, message: str) -> MergeResult:
 
 def finish(at: LockedWorktree) -> None:
     """Complete a merge that was decided, even by a process that was killed."""
-    plan = _read_plan(at)
+    found = read_json(_journal(at))
+    plan = _Plan(**cast("dict[str, str]", found)) if isinstance(found, dict) else None
     head = at.git.query("rev-parse", "--verify", "-q", "HEAD")
     if plan and head in (plan.old, plan.new):
         at.private.forget()
@@ -108,11 +109,6 @@ def _journal(at: LockedWorktree) -> Path:
     return at.private.path.with_name(MERGE_JOURNAL)
 
 
-def _read_plan(at: LockedWorktree) -> _Plan | None:
-    found = read_json(_journal(at))
-    return _Plan(**cast("dict[str, str]", found)) if isinstance(found, dict) else None
-
-
 def _refuse_dirt(at: LockedWorktree) -> None:
     dirt = list_uncommitted(at.git)
     if dirt or read_merge_heads(at.git):
@@ -128,10 +124,6 @@ def _refuse_overwriting(git: Git, head: str, tree: str) -> None:
     if there:
         message = f"ignored files in {git.where} are in the way of the merge: {', '.join(there)}"
         raise WorkspaceFault(message, next_step="move them away, then try again", files=there)
-
-
-def _parents(git: Git, commit: str) -> tuple[str, ...]:
-    return tuple(git.line("rev-list", "--parents", "-n", "1", commit).split()[1:])
 
 
 def _has_markers(path: Path) -> bool:

@@ -1,7 +1,6 @@
 """Merges a run's branch into its base; a checkout of the base is moved forward only where nothing is in the way."""
 
 import shlex
-from collections.abc import Collection
 from pathlib import Path
 
 from handrail.errors import WorkspaceFault
@@ -21,7 +20,9 @@ def merge_into_base(places: DataLayout, tree: Tree, message: str) -> MergeResult
     with places.lock(common_dir(root)) as lock:
         git = places.git(root).with_locks(lock)
         known = {one.name: one for one in branches(git, f"refs/heads/{tree.base}", f"refs/heads/{tree.branch}")}
-        _refuse_missing(tree, known)
+        for name in (tree.base, tree.branch):
+            if name not in known:
+                raise WorkspaceFault(f"there is no branch {name} in {tree.repository}", next_step="see `git branch`")
         base, branch = known[tree.base], known[tree.branch]
         if is_ancestor(git, branch.commit, base.commit):
             return Merged(base.commit, already=True)
@@ -42,9 +43,3 @@ def merge_into_base(places: DataLayout, tree: Tree, message: str) -> MergeResult
             new = write_commit(git, found.tree, message, (base.commit, branch.commit))
         git.out("update-ref", f"refs/heads/{tree.base}", new, base.commit)
         return Merged(new)
-
-
-def _refuse_missing(tree: Tree, known: Collection[str]) -> None:
-    for name in (tree.base, tree.branch):
-        if name not in known:
-            raise WorkspaceFault(f"there is no branch {name} in {tree.repository}", next_step="see `git branch`")

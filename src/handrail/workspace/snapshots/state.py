@@ -125,7 +125,10 @@ class Commits:
         folder, common = private.own, private.view.common
         newest = _commit(common / run_ref(run))
         branch = _commit(common / "refs/heads" / tree.branch) if tree.branch else ""
-        ref = _head(folder / "HEAD")
+        # The branch that HEAD names, empty where it names a commit; None where it has another form.
+        text = _text(folder / "HEAD")
+        found = _BRANCH.fullmatch(text)
+        ref = found[1] if found else "" if _COMMIT.fullmatch(text) else None
         state, files = self._states.get(newest or ""), self._trees.get(branch or "")
         if not newest or state is None or branch is None or files is None or ref is None:
             return None
@@ -148,13 +151,6 @@ def _commit(path: Path) -> str | None:
     """Read the commit in the file of a ref; None where there is no such file, or it has another form."""
     found = _COMMIT.fullmatch(_text(path))
     return found[1] if found else None
-
-
-def _head(path: Path) -> str | None:
-    """Read the branch that HEAD names, empty where it names a commit; None where it has another form."""
-    text = _text(path)
-    found = _BRANCH.fullmatch(text)
-    return found[1] if found else "" if _COMMIT.fullmatch(text) else None
 
 
 def _text(path: Path) -> str:

@@ -28,7 +28,7 @@ from handrail.workspace.git.command import Git, split
 from handrail.workspace.git.data_places import safe_name
 from handrail.workspace.git.repositories import git_dir
 from handrail.workspace.snapshots.index_memo import ComparisonBasis
-from handrail.workspace.snapshots.private_index import PrivateIndex, StagedIndex
+from handrail.workspace.snapshots.private_index import PrivateIndex
 from handrail.workspace.snapshots.state import REFS, Commits, RunRefs, State, message_of, parse_message, run_ref
 
 _INDEX_TITLE = "Index of a work tree by Handrail"
@@ -91,7 +91,7 @@ def _capture_state(
         merge=tuple(_words(private.own / "MERGE_HEAD")),
         index=staged.tree,
         work=files.tree,
-        unmerged=_store_unmerged(private.plain, staged),
+        unmerged=private.plain.line("hash-object", "-w", "--stdin", stdin=staged.unmerged) if staged.unmerged else "",
         owned=tree.owned,
         omitted=files.omitted,
         nested=files.nested,
@@ -180,10 +180,6 @@ def _parents(git: Git, state: State) -> tuple[str, ...]:
 
 def _is_commit(git: Git, name: str) -> bool:
     return not git.run("cat-file", "-e", f"{name}^{{commit}}", ok=(0, 1, 128)).code
-
-
-def _store_unmerged(git: Git, staged: StagedIndex) -> str:
-    return git.line("hash-object", "-w", "--stdin", stdin=staged.unmerged) if staged.unmerged else ""
 
 
 def _stages(git: Git, unmerged: str) -> str:

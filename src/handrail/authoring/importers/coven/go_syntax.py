@@ -138,7 +138,8 @@ def _operand(tokens: list[_Token], at: int, depth: int) -> tuple[GoValue, int]:
         case "number":
             return Constant(float(text) if "." in text else int(text)), at + 1
         case "path":
-            return _reference(text), at + 1
+            start, *path = text.split(".")
+            return Reference(start, tuple(name for name in path if name)), at + 1
         case "word":
             return (Constant(_WORDS[text]) if text in _WORDS else Call(text, ())), at + 1
         case _:
@@ -146,11 +147,6 @@ def _operand(tokens: list[_Token], at: int, depth: int) -> tuple[GoValue, int]:
             if at >= len(tokens) or tokens[at].text != ")":
                 raise Untranslatable("a `)` is missing")
             return value, at + 1
-
-
-def _reference(text: str) -> Reference:
-    start, *path = text.split(".")
-    return Reference(start, tuple(name for name in path if name))
 
 
 def _unquote(text: str) -> str:

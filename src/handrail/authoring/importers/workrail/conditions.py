@@ -102,7 +102,9 @@ def _translate_variable(condition: Mapping, variable: str, lookup: Lookup) -> Ex
         case "not_equals":
             return negate(_equal(variable, given, lookup))
         case "in":
-            return _among(variable, given, lookup)
+            values = [value for value in map(data_of, items_of(given)) if not isinstance(value, list | dict)]
+            subject = lookup(variable, values[0] if values else None)
+            return Compare("in", subject, ListDisplay(tuple(Literal(value) for value in values)))
         case "contains":
             return Compare("in", Literal(text_of(given) or ""), lookup(variable, ""))
         case "startsWith" | "endsWith":
@@ -119,12 +121,6 @@ def _equal(variable: str, given: Node, lookup: Lookup) -> Expression:
     if given.value is None:
         return Test(Filter(lookup(variable, None), "default", (Literal(None),)), "none")
     return Compare("==", lookup(variable, given.value), Literal(given.value))
-
-
-def _among(variable: str, given: Node, lookup: Lookup) -> Expression:
-    values = [value for value in map(data_of, items_of(given)) if not isinstance(value, list | dict)]
-    subject = lookup(variable, values[0] if values else None)
-    return Compare("in", subject, ListDisplay(tuple(Literal(value) for value in values)))
 
 
 def _number(given: Node) -> int | float:

@@ -40,7 +40,9 @@ class WorkrailSteps:
         self._taken = UniqueNames()
         self._by_id = {text_of(step.get("id")) or "": step for step in maps_of(root.get("steps"))}
         self._places: list[SourceStep] = []
-        self._roots = self._plan(root)
+        steps = maps_of(root.get("steps"))
+        bodies = {text_of(step.get("body")) for step in steps}
+        self._roots = [self._place(step, None) for step in steps if (text_of(step.get("id")) or "") not in bodies]
         self.context = Context(self._places, lambda place, message: self._note("changed", place.node, message))
         self.assessments = Assessments(root, self._note)
         self._functions = pairs(root.get("functionDefinitions"), "name", "definition")
@@ -55,11 +57,6 @@ class WorkrailSteps:
             if place.returns and place.name in self._data:
                 self._finish(place, self._data[place.name])
         return [order_keys(data) for data in made]
-
-    def _plan(self, root: Mapping) -> list[SourceStep]:
-        steps = maps_of(root.get("steps"))
-        bodies = {text_of(step.get("body")) for step in steps}
-        return [self._place(step, None) for step in steps if (text_of(step.get("id")) or "") not in bodies]
 
     def _place(self, step: Mapping, loop: SourceStep | None) -> SourceStep:
         given = text_of(step.get("id")) or ""

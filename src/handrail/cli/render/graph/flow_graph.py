@@ -91,13 +91,9 @@ def _steps(
         first = len(graph.boxes)
         loose = [*_step(graph, step, loose, prefix, depth), *skipped]
         known[step.name] = skipped[0].start if skipped else graph.boxes[first].id
-        _add_revise_arrow(graph, step, known, graph.boxes[first].id)
+        if isinstance(step.action, ApprovalAction) and step.action.revise in known:
+            graph.arrows.append(Arrow(graph.boxes[first].id, known[step.action.revise], "revise"))
     return loose
-
-
-def _add_revise_arrow(graph: FlowGraph, step: Step, known: dict[str, str], asked: str) -> None:
-    if isinstance(step.action, ApprovalAction) and step.action.revise in known:
-        graph.arrows.append(Arrow(asked, known[step.action.revise], "revise"))
 
 
 def _step(graph: FlowGraph, step: Step, loose: list[_OpenArrow], prefix: str, depth: int) -> list[_OpenArrow]:

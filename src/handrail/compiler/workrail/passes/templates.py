@@ -50,7 +50,9 @@ def expand_templates(document: Document, work: Compilation) -> Document:
 
 
 def _expand(step: Mapping, work: Compilation) -> tuple[Mapping, ...]:
-    call = _call(step)
+    holder = mapping(step, "templateCall") or step
+    template = holder.get("templateId")
+    call = Call(step, text(step, "id") or "", template, holder) if isinstance(template, Scalar) else None
     if call is None:
         return (step,)
     _warn_of_dropped(step, work.report)
@@ -59,12 +61,6 @@ def _expand(step: Mapping, work: Compilation) -> tuple[Mapping, ...]:
         return ()
     values = _arguments(call, routine, work.report)
     return tuple(_expand_step(call, routine, each, values, work) for each in routine.steps)
-
-
-def _call(step: Mapping) -> Call | None:
-    holder = mapping(step, "templateCall") or step
-    template = holder.get("templateId")
-    return Call(step, text(step, "id") or "", template, holder) if isinstance(template, Scalar) else None
 
 
 def _warn_of_dropped(step: Mapping, report: Report) -> None:
@@ -97,7 +93,9 @@ def _routine(call: Call, work: Compilation) -> Routine | None:
 
 
 def _arguments(call: Call, routine: Routine, report: Report) -> dict[str, str]:
-    wanted = sorted({name for step in routine.steps for key in ("title", "prompt") for name in _places(step, key)})
+    wanted = sorted(
+        {name for step in routine.steps for key in ("title", "prompt") for name in PLACE.findall(text(step, key) or "")}
+    )
     values = {entry.name: _argument(entry, report) for entry in call.args}
     missing = [name for name in wanted if name not in values]
     for name in missing:
@@ -112,10 +110,6 @@ def _arguments(call: Call, routine: Routine, report: Report) -> dict[str, str]:
             message = f"the template has no argument {quote_name(entry.name)}{guess}"
             report.warning("unused-template-arg", message, entry, hint)
     return values
-
-
-def _places(step: Mapping, key: str) -> list[str]:
-    return PLACE.findall(text(step, key) or "")
 
 
 def _argument(entry: Entry, report: Report) -> str:

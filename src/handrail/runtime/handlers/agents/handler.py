@@ -107,7 +107,8 @@ class AgentHandler:
         """Call the agent, or continue with the call that was made before."""
         spec = cast("dict[str, Any]", began.spec)
         try:
-            agent = self.agents.find(spec.get("agent"), _repository(state))
+            source = state.pinned or state.source
+            agent = self.agents.find(spec.get("agent"), state.workspace if source is None else source.repository)
         except HandrailError as error:
             missing = Refusal(error.message, error.next_step or "install it, or name another agent")
             return handle_refusal(state, pending, began, missing, self.clock())
@@ -115,12 +116,20 @@ class AgentHandler:
         while True:
             place = await self.starts.place(effect, SLOT)
             if isinstance(place, LostCommand):
-                return self._block_run(pending, place.why, "check what it has done, then resume: it is called again")
+                message = f"step '{pending.address}': {place.why}"
+                return RunBlocked(
+                    reason="step",
+                    message=message,
+                    address=pending.address,
+                    next_step="check what it has done, then resume: it is called again",
+                    at=self.clock(),
+                )
             if self.starts.processes.look(str(place)) is None:
                 call = inline_system_prompt(
                     agent.can, call_of(state, pending, spec, place), goes_on=bool(spec.get("goes_on"))
                 )
-                call = self._add_tools(state, pending, spec, call)
+                server = None if self.tooling is None else self.tooling.server(state, pending, spec)
+                call = call if server is None else replace(call, server=server)
                 call = replace(call, listens=self.said is not None and can_listen(state, pending, began, agent))
                 refusal = await self._start(state, agent, call, effect, place)
                 if refusal is not None:
@@ -190,11 +199,6 @@ class AgentHandler:
     @property
     def _accounts(self) -> Accounts:
         return Accounts(AccountLimits(self.folder.with_name(FOLDER)), self.starts.environments, self.clock)
-
-    def _add_tools(self, state: RunState, pending: Pending, spec: dict[str, Any], call: AgentCall) -> AgentCall:
-        """Add to a call the tools that its step offers."""
-        server = None if self.tooling is None else self.tooling.server(state, pending, spec)
-        return call if server is None else replace(call, server=server)
 
     def _add_question(
         self, state: RunState, pending: Pending, spec: dict[str, Any], outcome: AgentOutcome
@@ -326,13 +330,3 @@ class AgentHandler:
             details={**details, **more},
             at=now,
         )
-
-    def _block_run(self, pending: Pending, why: str, hint: str) -> RunBlocked:
-        message = f"step '{pending.address}': {why}"
-        return RunBlocked(reason="step", message=message, address=pending.address, next_step=hint, at=self.clock())
-
-
-def _repository(state: RunState) -> str:
-    """Return the checkout from which a run was started; where there is none, the folder it works in."""
-    source = state.pinned or state.source
-    return state.workspace if source is None else source.repository

@@ -115,7 +115,7 @@ class CallWatch:
         self._catch_up()
         if progress_of(self._lines).at_work:
             return None
-        last = last_glimpse(self.processes, self.agent, self.place)
+        last = describe_last_line(self.processes, self.agent, self.place)
         shown = f"; last: {last}" if last else ""
         return CallTermination("timeout", f"it printed nothing for {seconds:.0f} s and was stopped{shown}")
 
@@ -149,7 +149,7 @@ class CallWatch:
             return
 
 
-def last_glimpse(processes: Processes, agent: Agent, place: Path) -> str | None:
+def describe_last_line(processes: Processes, agent: Agent, place: Path) -> str | None:
     """Describe the newest informative line of a call, read from the end only."""
     data = processes.read_output(str(place), "stdout", TAIL, tail=True)
     # The last line may be incomplete, and so may the first one where the tail was cut.

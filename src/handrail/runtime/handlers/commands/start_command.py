@@ -133,7 +133,8 @@ class CommandStarter:
                 require_started(ended, effect.workspace)
                 return _require_found(effect, order, self._result(order, place, ended.code, ended.reason or ""))
             if isinstance(ended, Ended) and effect.repeatable:
-                raise _disk_full_error(place)
+                message = f"there is no disk space left for the output of the command in {place}"
+                raise ProcessFault(message, next_step="free some disk space, then resume: the command is run again")
 
     async def place(self, effect: CommandContext, slot: str, *, again_when_missing: bool = False) -> Path | LostCommand:
         """Return the folder of a command's newest start; a new folder when that start came to nothing."""
@@ -188,11 +189,6 @@ class CommandStarter:
 
 def _text(data: bytes) -> str:
     return data.decode("utf-8", "replace")
-
-
-def _disk_full_error(place: Path) -> ProcessFault:
-    message = f"there is no disk space left for the output of the command in {place}"
-    return ProcessFault(message, next_step="free some disk space, then resume: the command is run again")
 
 
 def _could_not_start(ended: Ended) -> bool:

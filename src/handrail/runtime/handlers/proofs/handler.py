@@ -103,7 +103,9 @@ class ProofHandler:
         except ProofError as error:
             return build_result(ctx, proof, f"{display_command(command, {})} {wanted}", str(error))
         what = f"{display_command(command, values)} {wanted}"
-        order = _order(command, values, f"{SLOT}{number}", what)
+        files = frozenset(each.variable for each in command.bindings if each.as_file)
+        written = {each.variable: each.value.source for each in command.bindings}
+        order = ResolvedCommand(f"{SLOT}{number}", what, command.script, values, files, written)
         order = replace(order, shown=display_command(command, values), may_lack=proof.exit in CANNOT_START)
         ended = await self.starts.run(effect, order)
         if isinstance(ended, LostCommand):
@@ -117,12 +119,6 @@ class ProofHandler:
             ctx.tree,
             ended.code,
         )
-
-
-def _order(command: Command, values: dict[str, str], slot: str, what: str) -> ResolvedCommand:
-    files = frozenset(each.variable for each in command.bindings if each.as_file)
-    written = {each.variable: each.value.source for each in command.bindings}
-    return ResolvedCommand(slot, what, command.script, values, files, written)
 
 
 def display_command(command: Command, values: dict[str, str]) -> str:

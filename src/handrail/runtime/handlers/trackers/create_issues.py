@@ -46,16 +46,12 @@ def _issue(item: JsonValue, labels: list[str]) -> dict[str, JsonValue]:
     return {
         "id": str(record.get("id", "")),
         "number": 0,
-        "title": _first(record, _TITLES) or "Untitled",
+        "title": _text(next((record[name] for name in _TITLES if record.get(name)), "")) or "Untitled",
         "body": (body + more).strip(),
         "labels": list(dict.fromkeys([*listed, *labels])),
         "url": "",
         "state": "",
     }
-
-
-def _first(record: dict[str, JsonValue], names: tuple[str, ...]) -> str:
-    return _text(next((record[name] for name in names if record.get(name)), ""))
 
 
 def _text(value: JsonValue) -> str:
