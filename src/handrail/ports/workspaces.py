@@ -137,6 +137,10 @@ class Workspaces(Protocol):
         """
         ...
 
+    def recall_snapshot(self, tree: Tree, run: str, since: str) -> Snapshot | None:
+        """Return the snapshot `since` where it takes but a moment to know that nothing changed."""
+        ...
+
     def restore(self, tree: Tree, run: str, snapshot: str) -> str:
         """Restore an owned worktree: files, index, branch and HEAD; returns the ref that preserves what was there."""
         ...

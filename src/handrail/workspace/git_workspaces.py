@@ -10,6 +10,7 @@ from handrail.ports.workspaces import FileChange, FileRange, MergeResult, Snapsh
 from handrail.workspace.git import repository_view
 from handrail.workspace.git.data_places import Places, safe_name
 from handrail.workspace.git.repositories import common_dir, find_root
+from handrail.workspace.snapshots.index_memo import FEW, Watches
 from handrail.workspace.snapshots.private_index import PrivateIndex
 from handrail.workspace.snapshots.state import Commits, run_ref
 from handrail.workspace.snapshots.take import take
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from handrail.workspace.delivery import janitor
     from handrail.workspace.snapshots import changes, recorded_files
     from handrail.workspace.snapshots import restore as restoring
+    from handrail.workspace.snapshots import watch as watching
     from handrail.workspace.worktrees import release as releasing
     from handrail.workspace.worktrees import remove as removal
 else:
@@ -44,6 +46,7 @@ else:
     changes = late_import("handrail.workspace.snapshots.changes")
     recorded_files = late_import("handrail.workspace.snapshots.recorded_files")
     restoring = late_import("handrail.workspace.snapshots.restore")
+    watching = late_import("handrail.workspace.snapshots.watch")
     releasing = late_import("handrail.workspace.worktrees.release")
     removal = late_import("handrail.workspace.worktrees.remove")
 
@@ -54,6 +57,7 @@ class GitWorkspaces:
     def __init__(self, folder: Path) -> None:
         self.places = Places(folder.absolute())
         self._commits = Commits()
+        self._watches = Watches()
 
     def prepare(self, source: Source) -> Tree:
         """Make the worktree of a run, or find the existing one."""
@@ -96,10 +100,26 @@ class GitWorkspaces:
 
     def snapshot(self, tree: Tree, run: str, since: str = "") -> Snapshot:
         """Take a snapshot of the worktree, borrowed or owned; by the rules of a snapshot, where one is named."""
+        unchanged = self._watches.recall(tree.path, run, since)
+        if unchanged is not None:
+            return unchanged
         path = Path(tree.path)
         with self.places.lock(path) as lock:
             private = PrivateIndex(self.places.git(path).with_locks(lock), self.places.private_folder(path))
-            return take(private, tree, run, self._commits, since)
+            taken = take(private, tree, run, self._commits, since)
+            if taken.id == since and self._watches.is_due(tree.path, run):
+                self._watch(private, tree, taken, watching.read_moment(lock))
+            return taken
+
+    def recall_snapshot(self, tree: Tree, run: str, since: str) -> Snapshot | None:
+        """Return the snapshot `since` where it takes but a moment to know that nothing changed."""
+        return self._watches.recall(tree.path, run, since, FEW)
+
+    def _watch(self, private: PrivateIndex, tree: Tree, taken: Snapshot, began: "watching.Moment") -> None:
+        state = self._commits.state(taken.id)
+        found = None if state is None else watching.watch_snapshot(private, tree, state, taken, began)
+        if state is not None and found is not None:
+            self._watches.remember(state.run, found)
 
     def restore(self, tree: Tree, run: str, snapshot: str) -> str:
         """Restore an owned worktree; return the ref that saves what was there before."""

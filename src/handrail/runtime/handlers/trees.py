@@ -140,7 +140,9 @@ class TreeHandler:
         """Take a snapshot of the worktree after a step, by the rules of the snapshot on which the step began."""
         if state.tree is None:
             return None
-        return await run_in_thread(self.workspaces.snapshot, state.tree, state.run, since)
+        # Where nothing changed, looking takes less time than a thread.
+        unchanged = self.workspaces.recall_snapshot(state.tree, state.run, since)
+        return unchanged or await run_in_thread(self.workspaces.snapshot, state.tree, state.run, since)
 
     def note_step(self, state: RunState) -> None:
         """Note that a step begins: should its driver die, another run looks at what it did to git's settings."""
