@@ -110,6 +110,10 @@ class Workspaces(Protocol):
         """List which of these settings have changed, after a step; they stay unaccepted for later runs too."""
         ...
 
+    def recall_settings(self, tree: Tree) -> tuple[str, ...] | None:
+        """List the same where it takes but a moment to know that nothing was written since the last look."""
+        ...
+
     def list_unused_filters(self, tree: Tree) -> tuple[str, ...]:
         """List the filters of the repository that are not run, so that files of theirs cannot be committed."""
         ...

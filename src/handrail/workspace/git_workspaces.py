@@ -1,6 +1,7 @@
 """Implements workspaces with real git: worktrees below the data folder, snapshots in the user's repository."""
 
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from handrail.ports.workspaces import FileChange, FileRange, MergeResult, Snapsh
 from handrail.workspace.git import repository_view
 from handrail.workspace.git.data_places import Places, safe_name
 from handrail.workspace.git.repositories import common_dir, find_root
-from handrail.workspace.snapshots.index_memo import FEW, Watches
+from handrail.workspace.snapshots.index_memo import FEW, MOST_WATCHED, Watches
 from handrail.workspace.snapshots.private_index import PrivateIndex
 from handrail.workspace.snapshots.state import Commits, run_ref
 from handrail.workspace.snapshots.take import take
@@ -58,6 +59,7 @@ class GitWorkspaces:
         self.places = Places(folder.absolute())
         self._commits = Commits()
         self._watches = Watches()
+        self._looks: dict[str, settings_record.QuietLook | None] = {}
 
     def prepare(self, source: Source) -> Tree:
         """Make the worktree of a run, or find the existing one."""
@@ -73,7 +75,18 @@ class GitWorkspaces:
 
     def look_at_settings(self, tree: Tree) -> tuple[str, ...]:
         """Return what of that has changed, after a step; quick where nothing was written."""
-        return settings_record.look_at_settings(self.places, tree)
+        # The first look is not remembered: many worktrees get only one.
+        before = settings_record.remember_look(self.places, tree) if tree.path in self._looks else None
+        changes = settings_record.look_at_settings(self.places, tree)
+        while len(self._looks) >= MOST_WATCHED:
+            self._looks.pop(next(iter(self._looks)), None)
+        self._looks[tree.path] = None if before is None else replace(before, changes=changes)
+        return changes
+
+    def recall_settings(self, tree: Tree) -> tuple[str, ...] | None:
+        """Return the same where it takes but a moment to know that nothing was written since the last look."""
+        known = self._looks.get(tree.path)
+        return None if known is None else known.repeat()
 
     def list_unused_filters(self, tree: Tree) -> tuple[str, ...]:
         """Describe the filters of the repository that are not run, so that their files cannot be committed."""

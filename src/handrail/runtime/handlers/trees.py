@@ -152,7 +152,10 @@ class TreeHandler:
 
     async def look_at_settings(self, state: RunState, tree: Tree | None) -> tuple[GitSettingsChanged, ...]:
         """Return the changed settings that make the user's git start programs, where they are not recorded yet."""
-        found = () if tree is None else await run_in_thread(self.workspaces.look_at_settings, tree)
+        found: tuple[str, ...] = ()
+        if tree is not None:
+            recalled = self.workspaces.recall_settings(tree)
+            found = await run_in_thread(self.workspaces.look_at_settings, tree) if recalled is None else recalled
         if found == state.git_changes:
             return ()
         address = "" if state.pending is None else state.pending.address
