@@ -22,6 +22,8 @@ from handrail.workspace.git_workspaces import GitWorkspaces
 
 FILES_IN_FOLDER = 50
 ITEMS, AT_ONCE = 20, 4
+WARM = 8
+"""Snapshots after which a process knows a work tree."""
 ENVIRONMENT = {
     "PATH": os.environ["PATH"],
     "GIT_CONFIG_NOSYSTEM": "1",
@@ -128,6 +130,7 @@ def measure(repository: Repository, sizes: Sizes) -> list[Beside]:
         set_up.round(repository.bare_worktree, repository.prepared)
         kept.round(repository.bare_worktree, repository.set_up)
     snapshots = [_snapshots(repository, sizes, changed, of) for changed in (0, 1, 100)]
+    snapshots.append(_snapshots_of_one_driver(repository, sizes, of))
     fan_out = Beside(f"{ITEMS} items, {AT_ONCE} at once / {ITEMS} bare ones in a row{of}", 1.0)
     for _ in range(sizes.fan_outs):
         fan_out.round(lambda: _in_a_row(repository), lambda: _at_once(repository))
@@ -146,6 +149,24 @@ def _snapshots(repository: Repository, sizes: Sizes, changed: int, of: str) -> B
             lambda: repository.git("status", "--porcelain", where=path),
             lambda: repository.spaces().snapshot(tree, path.name),
         )
+    return found
+
+
+def _snapshots_of_one_driver(repository: Repository, sizes: Sizes, of: str) -> Beside:
+    """Measure snapshots of an unchanged tree by a process that has taken some before."""
+    tree = repository.set_up()
+    spaces, path = repository.spaces(), Path(tree.path)
+    newest = spaces.snapshot(tree, path.name).id
+    found = Beside(f"the same by one driver, 0 changed / git status{of}", 3.0)
+
+    def once_more() -> None:
+        assert spaces.snapshot(tree, path.name, newest).id == newest
+
+    for _ in range(WARM):
+        once_more()
+    for _ in range(sizes.rounds):
+        # Without the option it may write the index, which is a change.
+        found.round(lambda: repository.git("--no-optional-locks", "status", "--porcelain", where=path), once_more)
     return found
 
 

@@ -110,6 +110,10 @@ class Workspaces(Protocol):
         """List which of these settings have changed, after a step; they stay unaccepted for later runs too."""
         ...
 
+    def recall_settings(self, tree: Tree) -> tuple[str, ...] | None:
+        """List the same where it takes but a moment to know that nothing was written since the last look."""
+        ...
+
     def list_unused_filters(self, tree: Tree) -> tuple[str, ...]:
         """List the filters of the repository that are not run, so that files of theirs cannot be committed."""
         ...
@@ -135,6 +139,10 @@ class Workspaces(Protocol):
         What is ignored is decided by the rules that the snapshot `since` had, so that nothing that was done after it
         hides anything; without one, by the current rules.
         """
+        ...
+
+    def recall_snapshot(self, tree: Tree, run: str, since: str) -> Snapshot | None:
+        """Return the snapshot `since` where it takes but a moment to know that nothing changed."""
         ...
 
     def restore(self, tree: Tree, run: str, snapshot: str) -> str:

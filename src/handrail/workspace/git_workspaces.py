@@ -1,6 +1,7 @@
 """Implements workspaces with real git: worktrees below the data folder, snapshots in the user's repository."""
 
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from handrail.ports.workspaces import FileChange, FileRange, MergeResult, Snapsh
 from handrail.workspace.git import repository_view
 from handrail.workspace.git.data_places import DataLayout, safe_name
 from handrail.workspace.git.repositories import common_dir, find_root
+from handrail.workspace.snapshots.index_memo import FEW, MOST_WATCHED, Watches
 from handrail.workspace.snapshots.private_index import PrivateIndex
 from handrail.workspace.snapshots.state import Commits, run_ref
 from handrail.workspace.snapshots.take import take
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from handrail.workspace.delivery import janitor
     from handrail.workspace.snapshots import changes, recorded_files
     from handrail.workspace.snapshots import restore as restoring
+    from handrail.workspace.snapshots import watch as watching
     from handrail.workspace.worktrees import release as releasing
     from handrail.workspace.worktrees import remove as removal
 else:
@@ -44,6 +47,7 @@ else:
     changes = late_import("handrail.workspace.snapshots.changes")
     recorded_files = late_import("handrail.workspace.snapshots.recorded_files")
     restoring = late_import("handrail.workspace.snapshots.restore")
+    watching = late_import("handrail.workspace.snapshots.watch")
     releasing = late_import("handrail.workspace.worktrees.release")
     removal = late_import("handrail.workspace.worktrees.remove")
 
@@ -54,6 +58,8 @@ class GitWorkspaces:
     def __init__(self, folder: Path) -> None:
         self.places = DataLayout(folder.absolute())
         self._commits = Commits()
+        self._watches = Watches()
+        self._looks: dict[str, settings_record.QuietLook | None] = {}
 
     def prepare(self, source: Source) -> Tree:
         """Make the worktree of a run, or find the existing one."""
@@ -69,7 +75,18 @@ class GitWorkspaces:
 
     def look_at_settings(self, tree: Tree) -> tuple[str, ...]:
         """Return what of that has changed, after a step; quick where nothing was written."""
-        return settings_record.look_at_settings(self.places, tree)
+        # The first look is not remembered: many worktrees get only one.
+        before = settings_record.remember_look(self.places, tree) if tree.path in self._looks else None
+        changes = settings_record.look_at_settings(self.places, tree)
+        while len(self._looks) >= MOST_WATCHED:
+            self._looks.pop(next(iter(self._looks)), None)
+        self._looks[tree.path] = None if before is None else replace(before, changes=changes)
+        return changes
+
+    def recall_settings(self, tree: Tree) -> tuple[str, ...] | None:
+        """Return the same where it takes but a moment to know that nothing was written since the last look."""
+        known = self._looks.get(tree.path)
+        return None if known is None else known.repeat()
 
     def list_unused_filters(self, tree: Tree) -> tuple[str, ...]:
         """Describe the filters of the repository that are not run, so that their files cannot be committed."""
@@ -96,10 +113,26 @@ class GitWorkspaces:
 
     def snapshot(self, tree: Tree, run: str, since: str = "") -> Snapshot:
         """Take a snapshot of the worktree, borrowed or owned; by the rules of a snapshot, where one is named."""
+        unchanged = self._watches.recall(tree.path, run, since)
+        if unchanged is not None:
+            return unchanged
         path = Path(tree.path)
         with self.places.lock(path) as lock:
             private = PrivateIndex(self.places.git(path).with_locks(lock), self.places.private_folder(path))
-            return take(private, tree, run, self._commits, since)
+            taken = take(private, tree, run, self._commits, since)
+            if taken.id == since and self._watches.is_due(tree.path, run):
+                self._watch(private, tree, taken, watching.read_moment(lock))
+            return taken
+
+    def recall_snapshot(self, tree: Tree, run: str, since: str) -> Snapshot | None:
+        """Return the snapshot `since` where it takes but a moment to know that nothing changed."""
+        return self._watches.recall(tree.path, run, since, FEW)
+
+    def _watch(self, private: PrivateIndex, tree: Tree, taken: Snapshot, began: "watching.Moment") -> None:
+        state = self._commits.state(taken.id)
+        found = None if state is None else watching.watch_snapshot(private, tree, state, taken, began)
+        if state is not None and found is not None:
+            self._watches.remember(state.run, found)
 
     def restore(self, tree: Tree, run: str, snapshot: str) -> str:
         """Restore an owned worktree; return the ref that saves what was there before."""

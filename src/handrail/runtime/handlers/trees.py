@@ -145,7 +145,9 @@ class TreeHandler:
         """Take a snapshot of the worktree after a step, by the rules of the snapshot on which the step began."""
         if state.tree is None:
             return None
-        return await run_in_thread(self.workspaces.snapshot, state.tree, state.run, since)
+        # Where nothing changed, looking takes less time than a thread.
+        unchanged = self.workspaces.recall_snapshot(state.tree, state.run, since)
+        return unchanged or await run_in_thread(self.workspaces.snapshot, state.tree, state.run, since)
 
     def note_step(self, state: RunState) -> None:
         """Note that a step begins: should its driver die, another run looks at what it did to git's settings."""
@@ -155,7 +157,10 @@ class TreeHandler:
 
     async def look_at_settings(self, state: RunState, tree: Tree | None) -> tuple[GitSettingsChanged, ...]:
         """Return the changed settings that make the user's git start programs, where they are not recorded yet."""
-        found = () if tree is None else await run_in_thread(self.workspaces.look_at_settings, tree)
+        found: tuple[str, ...] = ()
+        if tree is not None:
+            recalled = self.workspaces.recall_settings(tree)
+            found = await run_in_thread(self.workspaces.look_at_settings, tree) if recalled is None else recalled
         if found == state.git_changes:
             return ()
         address = "" if state.pending is None else state.pending.address

@@ -121,6 +121,11 @@ def _is_current(view: GitFolders, *, fixed: bool) -> bool:
     return fixed or _read_stamps(view.folder / SOURCES) == _stamps(_read_stamps(view.folder / SOURCES))
 
 
+def list_sources(view: View) -> list[str]:
+    """List the files from which a view was made."""
+    return list(_read_stamps(view.folder / SOURCES))
+
+
 def _read_stamps(path: Path) -> dict[str, list[int]]:
     try:
         return cast("dict[str, list[int]]", json.loads(path.read_text("utf-8", "surrogateescape")))

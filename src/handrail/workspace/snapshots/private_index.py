@@ -17,6 +17,7 @@ from handrail.frozen import frozen
 from handrail.late_import import late_import
 from handrail.workspace.git.command import Git, split
 from handrail.workspace.git.data_places import KNOWN_PATTERNS, copy_file, replace_file
+from handrail.workspace.git.repository_view import CONFIG
 from handrail.workspace.snapshots import omitted
 from handrail.workspace.snapshots.file_status import STATUS, FileStatus, read_status
 from handrail.workspace.snapshots.index_memo import ComparisonBasis, IndexMemo, MemoFile, signature_of
@@ -74,6 +75,8 @@ class PrivateIndex:
         """Git with the real index."""
         self._real = self.own / "index"
         self._rules = SnapshotRules(self.git, folder)
+        self.ignored: frozenset[bytes] = frozenset()
+        """What git ignored at the last check; a folder has a trailing slash."""
 
     def follow(
         self, held: Callable[[], str] = lambda: "", basis: ComparisonBasis | None = None
@@ -94,6 +97,7 @@ class PrivateIndex:
             # While git examines the files: both walk all folders, and neither needs the other.
             empty = omitted.empty_folders(self.git)
             seen = read_status(look.wait().out, self._git.where)
+        self.ignored = frozenset(seen.ignored)
         now = replace(memo, signature=signature, basis=asdict(chosen), hidden=self._rules.digest_hidden(seen.ignored))
         seen, rules, changed = self._look_by_rules(memo, now, replace(seen, forced=forced), staged)
         same = not changed and memo.tree and memo.tree == held()
@@ -123,6 +127,10 @@ class PrivateIndex:
             changed = self._drop_ignored(self._list_files_in(seen.caches), basis, staged) or changed
         rules = self._rules.keep(now.hidden or {}) if touched or not memo.rules else memo.rules
         return seen, rules, changed
+
+    def list_own_files(self) -> tuple[Path, ...]:
+        """List our files on which the next check depends."""
+        return (self.path, *self._memo.files(), *self._rules.files(), self.view.folder / CONFIG)
 
     def write_tree(self) -> str:
         """Write its content as a tree."""

@@ -29,7 +29,7 @@ _FRESH = b"[attr]binary -diff -merge -text\n* " + b" ".join(f"!{name}".encode() 
 _SPECIAL = re.compile(rb"([*?\[\\])")
 _BOM = b"\xef\xbb\xbf"
 _MAX_BYTES = 1 << 20
-_PINNED = "ignore-rules"
+_PINNED, _IN_FORCE = "ignore-rules", "info/attributes"
 _ESCAPES = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v"}
 
 
@@ -68,8 +68,14 @@ class SnapshotRules:
         """Put rules in force, or those on disk where none are named."""
         view = self.git.active_view.folder
         wanted = read_rules(self._text(blob)) if blob else Rules(b"", (view / OWN_ATTRIBUTES).read_bytes())
-        replace_file(view / "info" / "attributes", wanted.attributes)
+        replace_file(view / _IN_FORCE, wanted.attributes)
         replace_file(self.folder / _PINNED, wanted.ignore)
+
+    def files(self) -> tuple[Path, ...]:
+        """List the files of the rules in force, and of those outside the worktree."""
+        view = self.git.active_view.folder
+        names = (IGNORE, ATTRIBUTES, OWN_IGNORE, OWN_ATTRIBUTES, _IN_FORCE)
+        return (self.folder / _PINNED, *(view / name for name in names))
 
     def exclude_options(self, blob: str) -> tuple[str, ...]:
         """Return the options that make `git ls-files` ignore by the rules in force."""

@@ -93,8 +93,23 @@ def sign_settings(tree: Tree, named: Iterable[str]) -> str:
     common = common_dir(root)
     seen = sha256()
     for place in _list_watched_paths(root, path, common, named):
-        seen.update(f"{place!r} {_stamp(place)}\n".encode(errors="backslashreplace"))
+        seen.update(f"{place!r} {stamp(place)}\n".encode(errors="backslashreplace"))
     return seen.hexdigest()
+
+
+def list_watched_paths(tree: Tree, named: Iterable[str]) -> list[str]:
+    """List everything on which a signature depends, including what is missing; empty where there are submodules."""
+    repository, path = Path(tree.repository), Path(tree.path)
+    root = find_root(repository)
+    common, of_run = common_dir(root), git_dir(path).resolve()
+    modules = [os.fspath(folder / "modules") for folder in (common, of_run)]
+    if any(map(os.path.lexists, modules)):
+        return []
+    roots = (folder / ".git" for folder in (root, repository, path))
+    notes = (folder / "commondir" for folder in (git_dir(root), of_run))
+    entries = (entry / "config.worktree" for entry in (common / "worktrees").glob("*"))
+    places = map(os.fspath, (*roots, *notes, common / "worktrees", *entries))
+    return list(dict.fromkeys((*modules, *places, *_list_watched_paths(root, path, common, named))))
 
 
 def _list_watched_paths(root: Path, path: Path, common: Path, named: Iterable[str]) -> Iterator[str]:
@@ -112,7 +127,8 @@ def _list_watched_paths(root: Path, path: Path, common: Path, named: Iterable[st
             yield from (os.path.join(where, name) for name in sorted(names)[:_MAX_FILES])  # noqa: PTH118 (for speed)
 
 
-def _stamp(path: str) -> tuple[int, ...]:
+def stamp(path: str) -> tuple[int, ...]:
+    """Return stat data of a file that changes when it is written; empty where there is none."""
     try:
         found = os.stat(path)  # noqa: PTH116 (several after each step: this is faster)
     except (OSError, ValueError):

@@ -21,11 +21,13 @@ from handrail.workspace.worktrees.executing_settings import (
     ExecutingSettings,
     describe_setting,
     is_ordinary,
+    list_watched_paths,
     printable,
     sign_settings,
+    stamp,
     survey_settings,
 )
-from handrail.workspace.worktrees.records import read_record, record_notes, record_of, worktree_of
+from handrail.workspace.worktrees.records import read_record, record_notes, record_of, record_path, worktree_of
 
 RECORD = "executing-settings.json"
 UNACCEPTED = "unaccepted-settings"
@@ -37,7 +39,26 @@ The file stays: creating one for each step takes longer than checking the settin
 """
 _OLD_STEP = "step-under-way"
 """The mark of older versions: a file that exists or does not."""
+_MOST_WATCHED = 200
 _Digests = dict[str, str]
+
+
+@frozen
+class QuietLook:
+    """What a look found that started nothing, with the stat data of everything that it depends on."""
+
+    changes: tuple[str, ...]
+    mark: str
+    """The file that says that a step is under way."""
+    stamps: dict[str, tuple[int, ...]]
+
+    def repeat(self) -> tuple[str, ...] | None:
+        """Return the same again unless anything was written since; the step that was under way is over."""
+        if any(stamp(place) != known for place, known in self.stamps.items()):
+            return None
+        with suppress(FileNotFoundError):
+            os.truncate(self.mark, 0)
+        return self.changes
 
 
 @frozen
@@ -142,6 +163,22 @@ def look_at_settings(places: DataLayout, tree: Tree) -> tuple[str, ...]:
     changes = _describe_differences(known, tree, survey)
     _write(places, tree, born, known, _Observation(signature, survey.named, changes))
     return changes
+
+
+def remember_look(places: DataLayout, tree: Tree) -> QuietLook | None:
+    """Remember what a look depends on, before it is taken; None where there is no record, or too much to watch."""
+    born, path = _birth_of(places, tree), _path(places, tree)
+    if born is None or _read_record(places, tree, born) is None:
+        return None
+    try:
+        watched = list_watched_paths(tree, _look_in(read_json(path)).named)
+    except WorkspaceFault:
+        return None
+    if not 0 < len(watched) <= _MOST_WATCHED:
+        return None
+    record = record_path(Path(tree.path).parent, Path(tree.path).name)
+    stamps = {place: stamp(place) for place in (os.fspath(path), os.fspath(record), *watched)}
+    return QuietLook((), os.fspath(path.with_name(_STEP)), stamps)
 
 
 def has_filters(places: DataLayout, tree: Tree) -> bool:
