@@ -117,6 +117,7 @@ class Driver:
             self.log, self.lease, self.clock, self.writer.redactor, known=self.known, agent_names=names
         )
         self.recorder.places, self.recorder.writer = self.places, self.writer
+        self.recorder.held = None if self.handlers.steps is None else self.handlers.steps.agents.blobs
 
     async def drive(self) -> RunState:
         """Drive the run until it is over or needs the outside."""
