@@ -61,6 +61,7 @@ from handrail.runtime.watched_effect import LOOK_EVERY, Watch
 if TYPE_CHECKING:
     from handrail.runtime import admission, recorded_files
     from handrail.runtime.dynamic import handler as dynamic
+    from handrail.runtime.watcher import Watcher
 else:
     recorded_files = late_import("handrail.runtime.recorded_files")
     dynamic = late_import("handrail.runtime.dynamic.handler")
@@ -105,6 +106,8 @@ class Driver:
     """Where the run asks to be admitted, if it has to."""
     flows: "dynamic.FlowHandler | None" = None
     """Performs dynamic steps; created for the first one."""
+    watcher: "Watcher | None" = None
+    """Tells of changes of the log; without it the driver asks for them."""
     watch: Watch = field(init=False)
     _seen: int | None = None
     """The change token of the log at the last check."""
@@ -125,7 +128,7 @@ class Driver:
         state, self.recorder.checkpointed = found.state, found.checkpointed
         plan = plan_of(self.log, state.plan)
         performed: Performed | None = Performed(state)
-        self.watch = Watch(partial(self._look, plan))
+        self.watch = Watch(partial(self._look, plan), self.clock, self.watcher)
         steady = asyncio.get_running_loop().time
         breath = steady() + BREATH
         try:
