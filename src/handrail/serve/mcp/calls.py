@@ -17,6 +17,7 @@ from handrail.operations.pull.desk import Desk, PullRefused
 from handrail.operations.pull.rehydrate import checkpoint, rehydrate
 from handrail.operations.pull.start_workflow import StartWanted, start_pulled
 from handrail.operations.runs.lifecycle import answer
+from handrail.runtime.watcher import Watcher
 from handrail.serve.mcp.answer_text import (
     make_sendable,
     render_answer,
@@ -141,14 +142,22 @@ class Calls:
 
     async def _wait_for_engine(self, found: Answer, again: Callable[[], Answer], report: Report) -> Answer:
         """Wait for the engine's own steps, as long as an agent can be expected to wait, and report that it waits."""
+        if not found.working:
+            return found
         loop = asyncio.get_running_loop()
         began = reported = loop.time()
-        while found.working and loop.time() < began + self.patience:
-            if loop.time() >= reported:
-                reported += _REPORT_EVERY
-                await report(loop.time() - began, f"Handrail works on {found.state.run}")
-            await asyncio.sleep(_LOOK_EVERY)
-            found = again()
+        ends = began + self.patience
+        watcher = Watcher(self.desk.log)
+        lookout = watcher.lookout(_LOOK_EVERY)
+        try:
+            while found.working and loop.time() < ends:
+                if loop.time() >= reported:
+                    reported += _REPORT_EVERY
+                    await report(loop.time() - began, f"Handrail works on {found.state.run}")
+                await lookout.wait(max(0.0, min(reported, ends) - loop.time()))
+                found = again()
+        finally:
+            watcher.close()
         return found
 
 
