@@ -123,7 +123,7 @@ def _assert_every_kind(points: list[str]) -> None:
     """Somebody died around the log, around commands, and around each way in which git changes something."""
     kinds = {point.split(" ")[0] for point in points}
     assert kinds >= {
-        *("append.before", "append.after", "acquire.before", "put_blob.after", "lost"),
+        *("append.before", "append.after", "acquire.before", "lost"),
         *("start.before", "start.after", "wait.before", "wait.after", "git.before", "git.during", "git.after"),
     }
     commands = {point.split(" ")[1] for point in points if point.startswith("git.")}

@@ -2,6 +2,8 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from itertools import count
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +11,8 @@ import pytest
 from handrail.model.history.run_state import RunState, update_state
 from handrail.runtime import watched_effect as watching
 from handrail.runtime.watched_effect import EffectWatch, Look
+from handrail.runtime.watcher import Watcher
+from handrail.store.sqlite.log import open_log
 
 STATE = RunState(
     run="r", status="running", plan="p", definition="d", workflow="w", inputs={}, workspace="/", started_at=0.0
@@ -152,3 +156,50 @@ def test_only_a_task_can_be_watched() -> None:
     loop.run_forever()
     loop.close()
     assert [str(each) for each in found] == ["only the work of a task can be watched"]
+
+
+def test_a_change_of_the_log_is_looked_at_without_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watching, "MAX_WAIT", 600.0)
+    log = open_log(tmp_path)
+    watcher = Watcher(log)
+
+    def look(state: RunState) -> RunState | None:
+        if log.inbox("r"):
+            return None
+        asyncio.get_running_loop().call_soon(log.send, "r", "key", b"{}")
+        return state
+
+    async def watched() -> str | None:
+        watch = EffectWatch(look, watcher=watcher)
+        try:
+            async with asyncio.timeout(60):
+                return (await watch.run_work(_endless(), STATE))[1]
+        finally:
+            watch.close()
+            watcher.close()
+
+    assert asyncio.run(watched()) is None
+    log.close()
+
+
+def test_the_deadline_of_a_run_is_looked_at_when_it_has_come(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(watching, "MAX_WAIT", 600.0)
+    log = open_log(tmp_path)
+    watcher, looks = Watcher(log), count(1)
+    late = update_state(STATE, timeout=20.0, counts_from=80.0)
+    assert late.deadline == 100.0
+
+    def look(state: RunState) -> RunState | None:
+        return state if next(looks) < 3 else None
+
+    async def watched() -> str | None:
+        watch = EffectWatch(look, lambda: 100.0, watcher)
+        try:
+            async with asyncio.timeout(60):
+                return (await watch.run_work(_endless(), late))[1]
+        finally:
+            watch.close()
+            watcher.close()
+
+    assert asyncio.run(watched()) is None
+    log.close()

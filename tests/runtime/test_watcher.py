@@ -92,3 +92,32 @@ def test_a_wait_ends_without_a_ring(tmp_path: Path, *, listens: bool) -> None:
     assert watcher.listens == listens
     assert watcher.rings == 0
     log.close()
+
+
+def test_who_listens_is_called_at_each_write_until_that_is_not_wanted(tmp_path: Path) -> None:
+    async def watch() -> int:
+        assert watcher.listen(heard.set)
+        for key in ("one", "two"):
+            heard.clear()
+            log.send("r1", key, b"{}")
+            await asyncio.wait_for(heard.wait(), LONG)
+        heard.clear()
+        watcher.ignore(heard.set)
+        log.send("r1", "three", b"{}")
+        await wait_for_ring(watcher)
+        return watcher.rings
+
+    log = open_log(tmp_path)
+    watcher, heard = Watcher(log), asyncio.Event()
+    assert asyncio.run(watch()) == 3
+    assert not heard.is_set()
+    watcher.close()
+    log.close()
+
+
+def test_a_log_without_bells_calls_nobody() -> None:
+    async def watch() -> bool:
+        return watcher.listen(lambda: None)
+
+    watcher = Watcher(MemoryWorld().open())
+    assert not asyncio.run(watch())

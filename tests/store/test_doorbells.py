@@ -46,6 +46,17 @@ def test_a_write_of_this_process_rings(log: SqliteLog) -> None:
     assert is_rung(bell)
 
 
+def test_two_logs_of_one_process_ring_each_other(log: SqliteLog, tmp_path: Path) -> None:
+    other = open_log(tmp_path)
+    bells = hung(log), hung(other)
+    for writer in (log, other):
+        writer.send("r1", str(id(writer)), b"{}")
+        assert all(map(is_rung, bells))
+        for bell in bells:
+            bell.answer()
+    other.close()
+
+
 def test_a_write_of_another_process_rings(log: SqliteLog, tmp_path: Path) -> None:
     bell = hung(log)
     run_python("open_log(Path(sys.argv[1])).send('r1', 'key', b'{}')", tmp_path)

@@ -101,14 +101,15 @@ class PreparedKeeper:
         _answer("ok")
         if until_running is not None:
             os.close(until_running)
-        keeper.outputs, keeper.stdin = _open_masked_files(folder, spec), stdin
+        keeper.outputs, keeper.stdin = open_masked_files(folder, spec), stdin
         keeper.group = None if self._adopting else keeper.command
         keeper.keep()
         os.close(line)
         os._exit(0)  # all is written, and nobody has to wait for Python's own shutdown
 
 
-def _open_masked_files(folder: Path, spec: "Spec") -> "tuple[MaskedFile, ...]":
+def open_masked_files(folder: Path, spec: "Spec") -> "tuple[MaskedFile, ...]":
+    """Open the output of a command for masking; nothing where Handrail is being replaced."""
     try:
         from handrail.model.secrets.redaction import Redactor  # noqa: PLC0415 - see 7
         from handrail.processes.mask_output import MaskedFile  # noqa: PLC0415

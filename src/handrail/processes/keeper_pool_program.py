@@ -5,22 +5,40 @@ It runs with `python -I -S`, so it and what it imports use only the standard lib
 1. The keeper that waits is the one who listens on the line, so that a call wakes nobody else.
 2. It tells when it is called. One that ends without that has found the end of the line, or nothing works here.
 3. It tells, too, when its command runs: the next keeper is forked then and not before, unless somebody waits for it.
+4. A keeper that nobody waits for does everything once in vain: what a fork does first takes several times as long.
 """
 
 import contextlib
 import gc
+import json
 import os
 import select
 import signal
 import socket
 from importlib import import_module
+from pathlib import Path
 
-from handrail.processes.keeper import PreparedKeeper, close_what_leaked_in
+from handrail.processes.keeper import Keeper, PreparedKeeper, close_what_leaked_in, open_masked_files
+from handrail.processes.keeper_files import claim, write_record
 from handrail.processes.process_table import birth_of
+from handrail.processes.spawn import SpawnError, spawn
+
+TYPE_CHECKING = False  # instead of importing `typing`, which takes as long as all else here
+if TYPE_CHECKING:
+    from handrail.processes.launch import Spec
 
 _LATER = ("ctypes", "handrail.processes.mask_output", "handrail.processes.open_stdin")
 """What keepers import themselves, if it was not imported before they were forked."""
 _HANDED = 3
+_NOWHERE = Path("/dev/null/nowhere")
+"""Where nothing can be."""
+_SAMPLE = {
+    "key": "run:1:0.0",
+    "mark": f"run:1:0.0@{_NOWHERE}",
+    "told": {"argv": [str(_NOWHERE)], "cwd": "/", "env": {f"NAME_{number}": "value" * 4 for number in range(50)}},
+    "secrets": {},
+}
+"""The task of a keeper in a rehearsal, of about the usual size."""
 
 
 def main() -> None:
@@ -73,6 +91,8 @@ def _become_keeper(line: socket.socket, tell: int) -> None:
     os.setsid()
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     prepared = PreparedKeeper()
+    if not select.select([line], [], [], 0)[0]:
+        _rehearse()
     handed = socket.recv_fds(line, 1, _HANDED)[1]
     if len(handed) != _HANDED:
         os._exit(0)
@@ -85,3 +105,18 @@ def _become_keeper(line: socket.socket, tell: int) -> None:
         os.close(descriptor)
     line.detach()
     prepared.keep(tell)
+
+
+def _rehearse() -> None:
+    """Do in vain what a command needs: a fork copies each page that it first writes to, and nobody waits for it now."""
+    spec: Spec = json.loads(json.dumps({**_SAMPLE, "folder": str(_NOWHERE)}))
+    record = {"key": spec["key"], "mark": spec["mark"], "pid": os.getpid(), "started": birth_of(os.getpid())}
+    claim(_NOWHERE, record, durable=False)
+    write_record(_NOWHERE, record)
+    keeper = Keeper(_NOWHERE, 0, 0)
+    try:
+        spawn(spec["told"], (0, 1, 2))
+    except SpawnError as refused:
+        keeper.note_refusal(refused)
+        keeper.outputs = open_masked_files(_NOWHERE, spec)
+        keeper.keep()

@@ -29,6 +29,7 @@ from handrail.runtime.event_records import decode_event
 from handrail.runtime.history import state_of
 from handrail.runtime.ports import Clock, ClockReading, SteadyClock, steady_time
 from handrail.runtime.run_writer import RunWriter
+from handrail.runtime.watcher import MAX_WAIT
 
 POLL_INTERVAL = 0.05
 
@@ -60,7 +61,13 @@ class TimerWatch:
             # The driver meets the same fault, and reports it.
             with contextlib.suppress(StorageFault):
                 self.look()
-            await asyncio.sleep(POLL_INTERVAL)
+            await asyncio.sleep(self._patience())
+
+    def _patience(self) -> float:
+        """Return the seconds until the next deadline, or until the clocks are compared again."""
+        steady = self._read()
+        left = (deadline - (steady.now - steady.ahead) for deadline in self._deadlines.values())
+        return max(POLL_INTERVAL, min((MAX_WAIT, *left)))
 
     def look(self) -> None:
         """Compare the clocks, and notify the runs whose time has come by the steady one alone."""

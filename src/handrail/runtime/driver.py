@@ -61,6 +61,7 @@ from handrail.runtime.watched_effect import POLL_INTERVAL, EffectWatch
 if TYPE_CHECKING:
     from handrail.runtime import admission, recorded_files
     from handrail.runtime.dynamic import handler as dynamic
+    from handrail.runtime.watcher import Watcher
 else:
     recorded_files = late_import("handrail.runtime.recorded_files")
     dynamic = late_import("handrail.runtime.dynamic.handler")
@@ -105,6 +106,8 @@ class Driver:
     """Where the run asks to be admitted, if it has to."""
     flows: "dynamic.FlowHandler | None" = None
     """Performs dynamic steps; created for the first one."""
+    watcher: "Watcher | None" = None
+    """Tells of changes of the log; without it the driver asks for them."""
     watch: EffectWatch = field(init=False)
     _seen: int | None = None
     """The change token of the log at the last check."""
@@ -117,6 +120,7 @@ class Driver:
             self.log, self.lease, self.clock, self.writer.redactor, known=self.known, agent_names=names
         )
         self.recorder.places, self.recorder.writer = self.places, self.writer
+        self.recorder.held = None if self.handlers.steps is None else self.handlers.steps.agents.blobs
 
     async def drive(self) -> RunState:
         """Drive the run until it is over or needs the outside."""
@@ -124,7 +128,7 @@ class Driver:
         state, self.recorder.checkpointed = found.state, found.checkpointed
         plan = plan_of(self.log, state.plan)
         performed: EffectResult | None = EffectResult(state)
-        self.watch = EffectWatch(partial(self._look, plan))
+        self.watch = EffectWatch(partial(self._look, plan), self.clock, self.watcher)
         steady = asyncio.get_running_loop().time
         breath = steady() + YIELD_INTERVAL
         try:

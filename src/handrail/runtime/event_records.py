@@ -1,16 +1,19 @@
-"""Converts events to the form in which the log stores them, and back."""
+"""Converts events to the form in which the log stores them, and back, and holds contents that events name."""
 
 import json
 import re
+from collections.abc import Iterable
 from typing import Any, cast
 
 from handrail.errors import StorageDamaged, UsageError
 from handrail.model.codec import decode, fields_of
 from handrail.model.history.events import VERSION, Event
+from handrail.model.history.named_blobs import blobs_named_by
 from handrail.model.secrets.redaction import Redactor
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.event_versions import lift
-from handrail.ports.log import NewEvent, StoredEvent
+from handrail.ports.hash_chain import digest_of
+from handrail.ports.log import Blobs, NewEvent, StoredEvent
 
 STRUCTURE = frozenset(
     (
@@ -113,3 +116,54 @@ def unreadable_event_error(stored: StoredEvent, why: Exception) -> StorageDamage
     message = f"run {run} cannot be read: event {stored.seq} ({stored.kind}): {type(why).__name__}: {shown}"
     hint = f"`handrail doctor {run} --repair` cuts the run back to what can be read, and keeps a copy of the rest"
     return StorageDamaged(message, next_step=hint, stream=run, intact=stored.seq - 1)
+
+
+MAX_BLOB_SIZE = 64 * 1024
+"""Bytes; a larger content is stored at once, since a long commit holds up all other writers."""
+MAX_BLOBS = 100
+
+
+class HeldBlobs:
+    """Contents that are stored in the commit of the event that names them, so that they cost no commit of their own.
+
+    A crash before that commit loses the content together with the event, and both are made again. A content whose event
+    is not recorded is stored when others take its place: what is not held here is in the log.
+    """
+
+    def __init__(self, log: Blobs) -> None:
+        self._log = log
+        self._held: dict[str, bytes] = {}
+
+    def put_blob(self, data: bytes) -> str:
+        """Hold a content, or store a large one, and return its digest."""
+        if len(data) > MAX_BLOB_SIZE:
+            return self._log.put_blob(data)
+        digest = digest_of(data)
+        self._held[digest] = data
+        if len(self._held) > MAX_BLOBS:
+            oldest = next(iter(self._held))
+            self._log.put_blob(self._held[oldest])
+            del self._held[oldest]
+        return digest
+
+    def get_blob(self, digest: str) -> bytes:
+        """Read a content; raises `NotFound` if it is neither held nor stored."""
+        held = self._held.get(digest)
+        return self._log.get_blob(digest) if held is None else held
+
+    def erase_blob(self, digest: str) -> bool:
+        """Remove a content; False if there is nothing to erase."""
+        held = self._held.pop(digest, None) is not None
+        return self._log.erase_blob(digest) or held
+
+    def find_named(self, events: Iterable[Event]) -> dict[str, bytes]:
+        """Return the held contents that some events name, by digest."""
+        if not self._held:
+            return {}
+        named = (digest for event in events for digest in blobs_named_by(event))
+        return {digest: self._held[digest] for digest in named if digest in self._held}
+
+    def release(self, digests: Iterable[str]) -> None:
+        """Forget contents that were stored."""
+        for digest in digests:
+            self._held.pop(digest, None)

@@ -7,7 +7,8 @@ an outcome without the decision that follows from it. So recording has two phase
     turn     appends nothing: reads the inbox, the due timers and the clock, folds what happened in a fixed order
              (clock, messages said during the call, outcome, other messages, timers, deadline, admission), lets the
              engine decide what is next, and returns all of it as a `PendingCommit`
-    commit   one append: the events, the consumed messages, the timers, the checkpoint, the summary and new runs
+    commit   one append: the events with the contents that they name, the consumed messages, the timers, the
+             checkpoint, the summary and new runs
 
 Between the two the caller ends what the turn gives up. A turn that is never committed leaves the run as it was: the
 next one reads the same messages and comes to the same result. Messages to other runs are sent before the commit; each
@@ -35,7 +36,7 @@ from handrail.model.secrets.redaction import Redactor
 from handrail.model.workflow.agent_names import AgentNames
 from handrail.model.workflow.plan import Plan
 from handrail.ports.log import Append, Checkpoint, Lease, Log, NewEvent, TimerCleared
-from handrail.runtime.event_records import decode_event, encode_event, redact_and_encode
+from handrail.runtime.event_records import HeldBlobs, decode_event, encode_event, redact_and_encode
 from handrail.runtime.history import FoldedState, StateCache, build_first_append
 from handrail.runtime.ports import Clock, adjust_to_clock, read_clock
 from handrail.runtime.run_summary import TIMEOUT, summary_of, timers_of
@@ -106,6 +107,8 @@ class Recorder:
     """Where a run asks for its turn; without it no run has to."""
     writer: "RunWriter | None" = None
     """Sends messages to other runs."""
+    held: HeldBlobs | None = None
+    """Contents that are stored together with the events that name them."""
     _timed: bool = True
     """Whether the run may have a timer; only the holder of its lease sets one."""
 
@@ -201,6 +204,7 @@ class Recorder:
         if turn.is_empty:
             return turn.state
         checkpoint = self._checkpoint(turn.state)
+        held = {} if self.held is None else self.held.find_named(turn.events)
         append = Append(
             turn.state.run,
             turn.before.seq,
@@ -209,12 +213,15 @@ class Recorder:
             checkpoint,
             (*(TimerCleared(key) for key in turn.stale), *timers_of(turn.before, turn.state)),
             summary_of(turn.state) if turn.events else None,
+            tuple(held.values()),
             if_quiet=not turn.looked,
         )
         for letter in turn.letters:
             self.log.send(letter.run, letter.key, encode_message(self.redactor, "tell", text=letter.text, by=letter.by))
         begun = [build_first_append(self.log, self.redactor, each.run, each) for each in turn.begins]
         stored = self.log.append([*begun, append], [self.lease])
+        if self.held is not None:
+            self.held.release(held)
         self._jumps = (*self._jumps, *_jumps_in(turn.events))[-MAX_JUMPS:]
         self.checkpointed = self.checkpointed if checkpoint is None else checkpoint.seq
         if stored:

@@ -5,6 +5,7 @@ all the same: a process that dies right after its commit rings no bell. Where th
 """
 
 import asyncio
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -27,12 +28,26 @@ class Watcher:
     """How often somebody rang."""
     _bell: Doorbell | None = None
     _waiting: set["asyncio.Future[None]"] = field(default_factory=set["asyncio.Future[None]"])
+    _listeners: set[Callable[[], None]] = field(default_factory=set[Callable[[], None]])
+    _attending: asyncio.AbstractEventLoop | None = None
+    """The loop that waits for the bell."""
 
     def lookout(self, every: float = POLL_INTERVAL) -> "ChangeWaiter":
-        """Give what one of those waits with, who looks no more often than this."""
-        if self._bell is None:
-            self._bell = self.log.doorbell()
+        """Return a waiter that looks no more often than this."""
+        self._hang()
         return ChangeWaiter(self, every, self.rings)
+
+    def listen(self, called: Callable[[], None]) -> bool:
+        """Call a function at each ring, until it is given to `ignore`; return whether anybody rings."""
+        self._hang()
+        self._listeners.add(called)
+        self._attend()
+        return self.listens
+
+    def ignore(self, called: Callable[[], None]) -> None:
+        """Call a function no more."""
+        self._listeners.discard(called)
+        self._attend()
 
     @property
     def listens(self) -> bool:
@@ -45,27 +60,46 @@ class Watcher:
         for each in self._waiting:
             if not each.done():
                 each.set_result(None)
+        for called in tuple(self._listeners):
+            called()
 
     def close(self) -> None:
         """Listen no more."""
-        if self._bell is not None:
-            self._bell.close()
-        self._bell = None
+        bell, self._bell = self._bell, None
+        if bell is not None:
+            if self._attending is not None:
+                self._attending.remove_reader(bell.fileno())
+                self._attending = None
+            bell.close()
 
     async def wait(self, seconds: float, other: Other) -> None:
         """Wait for the next ring, for something else, or for so long."""
         loop = asyncio.get_running_loop()
         mine: asyncio.Future[None] = loop.create_future()
-        if self._bell is not None and not self._waiting:
-            loop.add_reader(self._bell.fileno(), self._answer)
         self._waiting.add(mine)
+        self._attend()
         try:
             await _first(mine, other, seconds)
         finally:
             self._waiting.discard(mine)
             mine.cancel()
-            if self._bell is not None and not self._waiting:
-                loop.remove_reader(self._bell.fileno())
+            self._attend()
+
+    def _hang(self) -> None:
+        if self._bell is None:
+            self._bell = self.log.doorbell()
+
+    def _attend(self) -> None:
+        """Let the loop wait for the bell as long as anybody wants to know of it."""
+        wanted = bool(self._waiting or self._listeners)
+        if self._bell is None or wanted == (self._attending is not None):
+            return
+        if self._attending is None:
+            self._attending = asyncio.get_running_loop()
+            self._attending.add_reader(self._bell.fileno(), self._answer)
+        else:
+            self._attending.remove_reader(self._bell.fileno())
+            self._attending = None
 
     def _answer(self) -> None:
         if self._bell is not None:
@@ -93,6 +127,14 @@ class ChangeWaiter:
         if self.watcher.rings == self._seen and left > 0 and not (other is not None and other.done()):
             await self.watcher.wait(left, other)
         self._seen, self._last = self.watcher.rings, loop.time()
+
+    async def wait_for_first(self, tasks: "Iterable[asyncio.Task[Any]]", seconds: float) -> None:
+        """Wait until something has changed or one of some tasks is done, for so long at most."""
+        first = asyncio.ensure_future(asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED))
+        try:
+            await self.wait(seconds, first)
+        finally:
+            first.cancel()
 
 
 async def _first(mine: "asyncio.Future[None] | None", other: Other, seconds: float) -> None:

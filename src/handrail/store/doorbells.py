@@ -7,6 +7,7 @@ process that dies right after its commit rings none, so whoever waits also looks
 1. A bell gets its name when somebody listens to it already. One to which nobody does was left by a process that died,
    and is removed by the next who rings.
 2. Who rings never waits: a pipe that is full was rung often enough.
+3. A process rings its own bell once until it has answered: it need not open the pipe for that, nor write each time.
 """
 
 import contextlib
@@ -14,9 +15,12 @@ import errno
 import os
 from itertools import count
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 FOLDER = "doorbells"
 _MAX_BYTES = 1 << 16
+_NUMBERS = count(1)
+"""Distinguishes the bells of a process, which may have a database open more than once."""
 
 
 class Doorbell:
@@ -30,6 +34,7 @@ class Doorbell:
         self._reads = os.open(draft, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         # Without a writer of its own it would be readable for good once the first one has left.
         self._writes = os.open(draft, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        self._rung = False
         draft.replace(path)
 
     def fileno(self) -> int:
@@ -41,6 +46,15 @@ class Doorbell:
         with contextlib.suppress(OSError):
             while os.read(self._reads, _MAX_BYTES):
                 pass
+        # Only now: who rings before this is heard, since whoever answers looks afterwards.
+        self._rung = False
+
+    def ring(self) -> None:
+        """Wake who listens in this process."""
+        if not self._rung and self._writes >= 0:
+            self._rung = True
+            with contextlib.suppress(OSError):
+                os.write(self._writes, b"r")
 
     def close(self) -> None:
         """Listen no more."""
@@ -56,15 +70,19 @@ class Doorbells:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder / FOLDER
-        self._numbers = count(1)
+        self._own: WeakValueDictionary[str, Doorbell] = WeakValueDictionary()
+        """The bells of this process; a fork has other names."""
 
     def hang(self) -> Doorbell | None:
         """Make a bell; None where the folder takes none."""
         try:
             self._folder.mkdir(mode=0o700, exist_ok=True)
-            return Doorbell(self._folder / f"{os.getpid()}-{next(self._numbers)}")
+            name = f"{os.getpid()}-{next(_NUMBERS)}"
+            bell = Doorbell(self._folder / name)
         except OSError:
             return None
+        self._own[name] = bell
+        return bell
 
     def ring(self) -> None:
         """Wake all who wait."""
@@ -72,8 +90,12 @@ class Doorbells:
             names = os.listdir(self._folder)  # noqa: PTH208 - after every commit: this is the quick way
         except OSError:
             return
+        mine = f"{os.getpid()}-" if names else ""
         for name in names:
-            if not name.startswith("."):
+            own = self._own.get(name) if name.startswith(mine) else None
+            if own is not None:
+                own.ring()
+            elif not name.startswith("."):
                 self._ring(self._folder / name)
 
     def _ring(self, path: Path) -> None:

@@ -36,6 +36,7 @@ from handrail.processes.local import LocalProcesses
 from handrail.processes.run_environment import HandedEnvironments, SharedEnvironments
 from handrail.processes.shell_command import RefusedCommand, prepare
 from handrail.runtime.driver import Handlers
+from handrail.runtime.event_records import HeldBlobs
 from handrail.runtime.handlers.agents.handler import AgentHandler
 from handrail.runtime.handlers.agents.host import AgentHost
 from handrail.runtime.handlers.agents.live_messages import messages_since
@@ -146,7 +147,7 @@ class System:
         said = partial(messages_since, self.log)
         host = None if self.bare else AgentHost(Bubblewrap(), Sessions(self.folder), self.machine.agents.config_folders)
         agents = AgentHandler(
-            *(starts, self.agents, self.log, folder, self.clock, trees.restore, host, tooling, said),
+            *(starts, self.agents, HeldBlobs(self.log), folder, self.clock, trees.restore, host, tooling, said),
             trusted=self.trusted,
         )
         proofs = ProofHandler(starts, folder)

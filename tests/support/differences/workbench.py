@@ -35,6 +35,7 @@ from handrail.ports.agents import AgentCall
 from handrail.ports.machine import Machine
 from handrail.ports.notices import Notice, NoticeTarget
 from handrail.runtime.driver import Handlers
+from handrail.runtime.event_records import HeldBlobs
 from handrail.runtime.handlers.agents.handler import AgentHandler
 from handrail.runtime.handlers.agents.host import AgentHost
 from handrail.runtime.handlers.agents.live_messages import messages_since
@@ -359,7 +360,7 @@ class Workbench:
         host = AgentHost(self.sandbox, self.windows, self.machine.agents.config_folders)
         said = partial(messages_since, system.log)
         agents = AgentHandler(
-            *(starts, system.agents, system.log, folder, self.clock, trees.restore, host, tooling, said)
+            *(starts, system.agents, HeldBlobs(system.log), folder, self.clock, trees.restore, host, tooling, said)
         )
         steps = StepHandler(
             *(commands, agents, trees, ProofHandler(starts, folder)),

@@ -29,6 +29,7 @@ from handrail.ports.processes import Ended, Gone, ProcessSpec, Running, TimedOut
 from handrail.processes.local import LocalProcesses
 from handrail.processes.process_folder import read_record
 from handrail.runtime.driver import Handlers
+from handrail.runtime.event_records import HeldBlobs
 from handrail.runtime.handlers.agents.handler import AgentHandler
 from handrail.runtime.handlers.children import ChildHandler
 from handrail.runtime.handlers.commands.handler import CommandHandler
@@ -141,7 +142,7 @@ def supervisor_of(log: Log, data: Path, processes: LocalProcesses) -> Supervisor
     workspaces = GitWorkspaces(data)
     trees = TreeHandler(workspaces, starts, folder, time.time)
     commands = CommandHandler(starts, folder, time.time, trees.restore)
-    agents = AgentHandler(starts, KnownAgents(), log, folder, time.time, trees.restore)
+    agents = AgentHandler(starts, KnownAgents(), HeldBlobs(log), folder, time.time, trees.restore)
     proofs = ProofHandler(starts, folder)
     steps = StepHandler(commands, agents, trees, proofs, lambda: ItemHandler(log, ENVIRONMENTS, workspaces, time.time))
     children = ChildHandler(log, ENVIRONMENTS, library({}), time.time)

@@ -21,7 +21,7 @@ from handrail.workspace.snapshots import index_memo, watch
 from support.workspace.git_room import GitRoom, fill, git
 
 SOAK = bool(os.environ.get("HANDRAIL_SOAK"))
-TRIES = 12
+MAX_TRIES = 12
 """Snapshots after which a worktree that can be watched is."""
 
 Edit = Callable[[Path], object]
@@ -175,7 +175,7 @@ def _snapshot_from_scratch(room: GitRoom, tree: Tree, since: str) -> Snapshot:
 def _settle(room: GitRoom, tree: Tree, since: str) -> Snapshot:
     """Take snapshots until nothing changes any more, and the worktree is watched if it can be."""
     taken = room.spaces.snapshot(tree, "r1", since)
-    for _ in range(TRIES):
+    for _ in range(MAX_TRIES):
         taken = room.spaces.snapshot(tree, "r1", taken.id)
         if room.spaces.recall_snapshot(tree, "r1", taken.id) is not None:
             break

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,12 @@ def read_script(path: str) -> Script:
         raise NotFound(f"the script {path} does not exist", next_step="pass the path of a script file") from None
     except OSError as error:
         raise EnvironmentFault(f"the script {path} cannot be read: {error.strerror}") from None
+    return _parse_script(path, data)
+
+
+@lru_cache(maxsize=4)
+def _parse_script(path: str, data: bytes) -> Script:
+    """Parse a script once, however many calls play it."""
     return require_script(path, data)
 
 
@@ -43,6 +50,12 @@ def read_cassette(path: str) -> "cassette.Cassette":
         raise NotFound(f"the cassette {path} does not exist", next_step=cassette.RECORD) from error
     except OSError as error:
         raise EnvironmentFault(f"the cassette {path} cannot be read: {error.strerror}") from error
+    return _parse_cassette(path, data)
+
+
+@lru_cache(maxsize=2)
+def _parse_cassette(path: str, data: bytes) -> "cassette.Cassette":
+    """Parse a cassette once, however many calls it replays."""
     return cassette.require_cassette(path, data)
 
 

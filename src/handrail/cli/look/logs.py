@@ -1,6 +1,7 @@
 """`handrail logs`."""
 
 import json
+import select
 import sys
 import time
 from collections.abc import Iterator
@@ -13,9 +14,13 @@ from handrail.cli.render.safe_text import crop, escape_controls
 
 if TYPE_CHECKING:
     from handrail.model.history.events import Event
+    from handrail.ports.log import Doorbell
     from handrail.wiring.session import Session
 
 POLL_INTERVAL = 0.2
+"""Seconds between looks where changes are not reported."""
+AT_ONCE, MAX_WAIT = 0.05, 1.0
+"""Seconds between looks where changes are reported: while much happens, and while nothing does."""
 TIMEOUT = 5.0
 """Seconds until a run without a driver counts as interrupted: one that was just started has none yet."""
 INTERRUPTED = 130
@@ -61,16 +66,31 @@ def _news(
     from handrail.operations.views.history import history
 
     changed, moved = -1, time.monotonic()
-    while True:
-        now = session.log.change_token()
-        if now != changed:
-            changed, moved = now, time.monotonic()
-            news = [each for each in history(session.log, run, step) if _key(each) not in seen]
-            seen.update(map(_key, news))
-            yield news
-        if _stands(session, run, moved):
-            return
+    bell = session.log.doorbell()
+    try:
+        while True:
+            now = session.log.change_token()
+            if now != changed:
+                changed, moved = now, time.monotonic()
+                news = [each for each in history(session.log, run, step) if _key(each) not in seen]
+                seen.update(map(_key, news))
+                yield news
+            if _stands(session, run, moved):
+                return
+            _wait_for_change(bell)
+    finally:
+        if bell is not None:
+            bell.close()
+
+
+def _wait_for_change(bell: "Doorbell | None") -> None:
+    """Wait until it is worth another look."""
+    if bell is None:
         time.sleep(POLL_INTERVAL)
+        return
+    time.sleep(AT_ONCE)
+    select.select([bell], [], [], MAX_WAIT)
+    bell.answer()
 
 
 def _stands(session: "Session", run: str, moved: float) -> bool:

@@ -150,32 +150,37 @@ def _omission_note(what: str, text: str, most: int, hint: str = "") -> str:
 def _steps(state: RunState, listed: list[_FinishedStep]) -> Iterator[_Part]:
     if not listed:
         return
-    merged = _find_merged_keys(listed)
+    merged, changed = _find_merged_keys(listed), _find_changed_files(state, listed)
     earlier = listed[0].number - 1
     note = f"\n({earlier} earlier step{'s' * (earlier > 1)} left out.)" if earlier else ""
-    yield _Part("steps", "\n".join(line for each in listed for line in _lines(state, each, merged)), note)
+    yield _Part("steps", "\n".join(line for each in listed for line in _lines(each, changed, merged)), note)
 
 
-def _lines(state: RunState, past: _FinishedStep, merged: frozenset[str]) -> Iterator[str]:
-    """Describe a step and what it left behind: changed files, or branches that are not merged here."""
+def _line(past: _FinishedStep) -> str:
     head = f"{past.number}. {first_line(past.address, _MAX_ADDRESS)}: {_WORDS[past.step.status]}"
     said = _summarize_step(past.step)
-    yield f"{head} - {said}" if said else head
-    changed = list(dict.fromkeys(_files_changed_by(state, past)))
-    if changed:
-        yield f"   changed: {_enumerate_names(changed)}"
+    return f"{head} - {said}" if said else head
+
+
+def _lines(past: _FinishedStep, changed: dict[str, list[str]], merged: frozenset[str]) -> Iterator[str]:
+    """Describe a step and what it left behind: changed files, or branches that are not merged here."""
+    yield _line(past)
+    if changed[past.address]:
+        yield f"   changed: {_enumerate_names(changed[past.address])}"
     apart = [branch for key, branch in _branches(past.step.output) if key not in merged]
     if apart:
         yield f"   not in this folder: its changes are on the branches {_enumerate_names(apart)}"
 
 
-def _files_changed_by(state: RunState, past: _FinishedStep) -> Iterator[str]:
-    """Yield the files that a step and its parts changed."""
-    yield from past.step.changed.splitlines()
-    inside = (f"{past.address}/", f"{past.address}@", f"{past.address}[")
-    parts = sorted((step.began, at) for at, step in state.steps.items() if step.changed and at.startswith(inside))
-    for _, at in parts:
-        yield from state.steps[at].changed.splitlines()
+def _find_changed_files(state: RunState, listed: list[_FinishedStep]) -> dict[str, list[str]]:
+    """List the files that each listed step changed, then those of its parts; all steps are looked at once for it."""
+    changed: dict[str, list[tuple[bool, int, str]]] = {past.address: [] for past in listed}
+    for at, step in state.steps.items():
+        if step.changed:
+            for around in {at, *(at[: found.start()] for found in _INSIDE.finditer(at))} & changed.keys():
+                changed[around].append((at != around, step.began, step.changed))
+    texts = {around: "\n".join(text for *_, text in sorted(found)) for around, found in changed.items()}
+    return {around: list(dict.fromkeys(text.splitlines())) for around, text in texts.items()}
 
 
 def _enumerate_names(names: list[str]) -> str:

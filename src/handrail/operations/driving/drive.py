@@ -114,7 +114,7 @@ class Drive:
     _watcher: Watcher = field(init=False)
 
     def __post_init__(self) -> None:
-        self._watcher = Watcher(self.log)
+        self._watcher = self.supervisor.watcher = Watcher(self.log)
         self._waits = TimerWatch(
             self.log, self.environments, self.supervisor.clock, wanted=make_family_test(self.log, self.run)
         )
@@ -132,13 +132,14 @@ class Drive:
         first = claim.pass_on()
         if first is not None:
             self.supervisor.leases[self.run] = first
+        lookout = self._watcher.lookout(POLL_INTERVAL)
         watching = [asyncio.create_task(each) for each in (self._watch(), self._waits.watch())]
         try:
             while True:
                 await self.supervisor.run_until_idle()
                 if holder_of(self.log, self.run) is not None:
                     # Another process was first, such as the background driver: follow what it does.
-                    await asyncio.sleep(POLL_INTERVAL)
+                    await lookout.wait()
                     continue
                 until = self._waits_until()
                 if until is not None:
@@ -204,9 +205,9 @@ class Drive:
 
     async def _sleep(self, until: float) -> None:
         """Wait for a time, or until a pause is requested, which is then handled as at any other place."""
-        told = self._waits.told
+        told, lookout = self._waits.told, self._watcher.lookout(POLL_INTERVAL)
         while self.supervisor.clock() < until and self._waits.told == told:
-            await asyncio.sleep(min(POLL_INTERVAL, max(0.0, until - self.supervisor.clock())))
+            await lookout.wait(min(POLL_INTERVAL, max(0.0, until - self.supervisor.clock())))
             if self.pausing or self._has_messages():
                 return
 

@@ -185,12 +185,22 @@ class AgentCallHandler:
             return await self._report_started_run(data, wait=bool(event.arguments.get("wait")))
         return ToolAnswer(str(data.get("text", "noted")), {name: data[name] for name in data if name != "text"})
 
+    async def _wait_for_run(self, run: str) -> None:
+        """Wait a while until a run has ended or needs a person."""
+        until = asyncio.get_running_loop().time() + self.child_patience
+        watcher = Watcher(self.log)
+        lookout = watcher.lookout(5 * _POLL_INTERVAL)
+        try:
+            while needs_nobody(self.log, run) and (left := until - asyncio.get_running_loop().time()) > 0:
+                await lookout.wait(min(MAX_WAIT, left))
+        finally:
+            watcher.close()
+
     async def _report_started_run(self, data: dict[str, JsonValue], *, wait: bool) -> ToolAnswer:
         """Report a run that was started; if `wait` is set, first wait a while for its end."""
         run = str(data["run"])
-        until = asyncio.get_running_loop().time() + (self.child_patience if wait else 0.0)
-        while wait and needs_nobody(self.log, run) and asyncio.get_running_loop().time() < until:
-            await asyncio.sleep(5 * _POLL_INTERVAL)
+        if wait:
+            await self._wait_for_run(run)
         caller = state_of(self.log, run).parent
         known = children_of(self.log, caller.run) if caller is not None else []
         row = next((each for each in known if each["run"] == run), data)

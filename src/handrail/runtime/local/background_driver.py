@@ -45,7 +45,7 @@ class BackgroundDriver:
 
     def __post_init__(self) -> None:
         self._waits = TimerWatch(self.log, self.supervisor.handlers.environments, self.clock, self.steady)
-        self._watcher = Watcher(self.log)
+        self._watcher = self.supervisor.watcher = Watcher(self.log)
 
     async def serve(self) -> None:
         """Drive until asked to stop, or until nothing has happened for the grace period."""

@@ -38,6 +38,7 @@ from handrail.runtime.event_records import encode_event, redact_event
 from handrail.runtime.history import StateCache, state_of
 from handrail.runtime.ports import Clock
 from handrail.runtime.run_summary import summary_of, timers_of, unreadable_summary
+from handrail.runtime.watcher import MAX_WAIT, Watcher
 
 if TYPE_CHECKING:
     from handrail.runtime import admission
@@ -46,6 +47,7 @@ else:
 
 OVER = ("succeeded", "failed", "cancelled")
 IDLE_INTERVAL = 0.05
+"""Seconds between two looks at the log if something happens all the time, or nobody tells."""
 HELD_INTERVAL = 1.0
 """Seconds after which a run that another process drives is tried again: that process may have died."""
 
@@ -68,6 +70,8 @@ class Supervisor:
     """Whether another process attends to a run."""
     leases: dict[str, Lease] = field(default_factory=dict[str, Lease])
     """Leases of runs that this process took before there was anything to drive."""
+    watcher: Watcher | None = None
+    """Tells of changes of the log; without it they are asked for."""
     _busy: dict[str, "asyncio.Task[None]"] = field(default_factory=dict[str, "asyncio.Task[None]"])
     _notices: set["asyncio.Task[None]"] = field(default_factory=set["asyncio.Task[None]"])
     _line: dict[str, None] = field(default_factory=dict[str, None])
@@ -102,6 +106,7 @@ class Supervisor:
     async def run_until_idle(self) -> None:
         """Drive until no wanted run can move without help; when cancelled, release the runs but not their processes."""
         self._seen = None
+        lookout = None if self.watcher is None else self.watcher.lookout(IDLE_INTERVAL)
         try:
             while True:
                 self._look()
@@ -112,11 +117,22 @@ class Supervisor:
                 if not self._busy and not self._notices:
                     break
                 under_way = (*self._busy.values(), *self._notices)
-                await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED, timeout=IDLE_INTERVAL)
+                if lookout is None:
+                    await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED, timeout=IDLE_INTERVAL)
+                else:
+                    await lookout.wait_for_first(under_way, self._patience())
                 self._clear()
         finally:
             await self._release_all()
         self._raise_fault()
+
+    def _patience(self) -> float:
+        """Return for how long nothing can happen of which nobody tells."""
+        now, retry = self.clock(), self.retry_at()
+        times = [MAX_WAIT, *(each.due - now for each in self.log.due(now + MAX_WAIT) if each not in self._spent)]
+        if retry is not None:
+            times.append(retry - asyncio.get_running_loop().time())
+        return max(IDLE_INTERVAL, min(times))
 
     def find_due_runs(self) -> tuple[str, ...]:
         """List the readable runs that have a message or a due timer."""
@@ -242,6 +258,7 @@ class Supervisor:
     async def _drive(self, lease: Lease) -> None:
         try:
             driver = Driver(self.log, lease, self.handlers, self.clock, self._known, places=self.open_places)
+            driver.watcher = self.watcher
             state = await driver.drive()
         except LogConflict:
             return

@@ -17,6 +17,7 @@ from handrail.operations.pull.continue_workflow import StepSubmission, advance_p
 from handrail.operations.pull.rehydrate import checkpoint, rehydrate
 from handrail.operations.pull.start_workflow import StartRequest, start_pulled
 from handrail.operations.runs.lifecycle import answer
+from handrail.runtime.watcher import Watcher
 from handrail.serve.mcp.answer_text import (
     make_sendable,
     render_answer,
@@ -142,14 +143,22 @@ class Calls:
 
     async def _wait_for_engine(self, found: Answer, again: Callable[[], Answer], report: Report) -> Answer:
         """Wait for the engine's own steps, as long as an agent can be expected to wait, and report that it waits."""
+        if not found.working:
+            return found
         loop = asyncio.get_running_loop()
         began = reported = loop.time()
-        while found.working and loop.time() < began + self.patience:
-            if loop.time() >= reported:
-                reported += _REPORT_EVERY
-                await report(loop.time() - began, f"Handrail is working on {found.state.run}")
-            await asyncio.sleep(_POLL_INTERVAL)
-            found = again()
+        ends = began + self.patience
+        watcher = Watcher(self.ctx.log)
+        lookout = watcher.lookout(_POLL_INTERVAL)
+        try:
+            while found.working and loop.time() < ends:
+                if loop.time() >= reported:
+                    reported += _REPORT_EVERY
+                    await report(loop.time() - began, f"Handrail is working on {found.state.run}")
+                await lookout.wait(max(0.0, min(reported, ends) - loop.time()))
+                found = again()
+        finally:
+            watcher.close()
         return found
 
 

@@ -85,7 +85,7 @@ class SqliteStreams:
         end = self._ends.get(append.stream)
         if end is None or end.seq != append.expected or not (append.if_quiet and append.events) or append.consumed:
             raise _NeedsAllChecks
-        if append.summary is None or append.timers or append.blobs or leases[0].stream != append.stream:
+        if append.summary is None or append.timers or leases[0].stream != append.stream:
             raise _NeedsAllChecks
         rows, after = _chain_events(append, end)
         status, line = encode_row(append.summary)
@@ -100,8 +100,8 @@ class SqliteStreams:
             at = (append.stream, end.seq, end.hash, status, leases[0].epoch, place)
             if not session.run("move_head", *moved, *at):
                 raise _NeedsAllChecks
-            if append.checkpoint is not None:
-                _put_checkpoint(session, append.stream, append.checkpoint)
+            if append.checkpoint is not None or append.blobs:
+                _write_side_records(session, append._replace(summary=None), stored)
         return stored
 
     def _append_checked(self, appends: Sequence[Append], leases: Sequence[Lease]) -> list[StoredEvent]:

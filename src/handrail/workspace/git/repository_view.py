@@ -121,7 +121,7 @@ def _is_current(view: GitFolders, *, fixed: bool) -> bool:
     return fixed or _read_stamps(view.folder / SOURCES) == _stamps(_read_stamps(view.folder / SOURCES))
 
 
-def list_sources(view: View) -> list[str]:
+def list_sources(view: GitFolders) -> list[str]:
     """List the files from which a view was made."""
     return list(_read_stamps(view.folder / SOURCES))
 

@@ -1,11 +1,11 @@
 """Knows without git that a worktree is still what its newest snapshot says.
 
 Starting git takes longer than many a step. Once a snapshot was equal to the one before, the stat data of everything it
-depends on is remembered in this process: each file of it, each folder that git looked into, the rule files, HEAD, the
+depends on is remembered in this process: each file of it, each folder that git searched, the rule files, HEAD, the
 refs, the real index, and our own index with its settings. While all of that is the same, so is the snapshot.
 
-1. A folder whose times are the same has the same entries, so nothing is listed again. Folders that are ignored are not
-   looked into, by git neither.
+1. A folder whose times are the same has the same entries, so nothing is listed again. Neither git nor this module
+   searches folders that are ignored.
 2. Nobody can set the time of a change (ctime). Two changes within one tick of the clock have the same, so nothing is
    remembered while anything changed about when the snapshot began, by the clock of the file system itself.
 3. What git judges by more than stat data is left to git: nested repositories, sparse checkouts, unmerged files, files
@@ -22,14 +22,14 @@ from pathlib import Path
 from handrail.frozen import frozen
 from handrail.model.history.trees import Tree
 from handrail.ports.workspaces import Snapshot
-from handrail.workspace.git.command import View, split
+from handrail.workspace.git.command import GitFolders, split
 from handrail.workspace.git.repository_view import list_sources
 from handrail.workspace.snapshots import omitted
 from handrail.workspace.snapshots.private_index import PrivateIndex
 from handrail.workspace.snapshots.rules import is_rule_file
 from handrail.workspace.snapshots.state import State, run_ref
 
-MOST = 5000
+MAX_FILES = 5000
 """More files and folders than that are left to git, which examines them in several threads."""
 FILE_SYSTEMS = frozenset({"ext2", "ext3", "ext4", "xfs", "f2fs", "overlay"})
 """Those on which each change of a file or folder shows in its ctime."""
@@ -129,7 +129,7 @@ def _notes_changes(device: int) -> bool:
     return any(words[2] == name and words[words.index("-") + 1] in FILE_SYSTEMS for words in mounts)
 
 
-def _has_plain_refs(view: View, refs: list[str]) -> bool:
+def _has_plain_refs(view: GitFolders, refs: list[str]) -> bool:
     """Whether refs are files of their own that name commits, or are packed."""
     loose = [path.read_bytes() for name in refs if (path := view.common / name).is_file()]
     return all(map(_LOOSE.fullmatch, loose)) and not (view.common / "reftable").exists()
@@ -144,9 +144,9 @@ def _list_places(private: PrivateIndex, tree: Tree, refs: list[str]) -> Iterator
 
 
 def _list_paths(private: PrivateIndex) -> list[bytes] | None:
-    """List the files of a snapshot, the folders git looked into, and the rule files; None where git has to decide."""
+    """List the files of a snapshot, the folders git searched, and the rule files; None where git has to decide."""
     entries = split(private.git.out("ls-files", "-s", "-z"))
-    if len(entries) > MOST or any(entry.startswith(_GITLINK) for entry in entries):
+    if len(entries) > MAX_FILES or any(entry.startswith(_GITLINK) for entry in entries):
         return None
     files = [entry.partition(b"\t")[2] for entry in entries]
     filled = {b""}
@@ -159,7 +159,7 @@ def _list_paths(private: PrivateIndex) -> list[bytes] | None:
     while pending:
         folder = pending.pop()
         listed = _look_into(os.fsencode(private.git.where), folder, private.ignored)
-        if listed is None or (listed.is_unsure and folder not in filled) or len(folders) > MOST:
+        if listed is None or (listed.is_unsure and folder not in filled) or len(folders) > MAX_FILES:
             return None
         folders.add(folder)
         pending += listed.folders

@@ -13,6 +13,7 @@ from handrail.model.history.run_state import Frame, Pending, RunState
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.agents import Abilities, Agent, AgentCall, AgentOutcome, Launch
 from handrail.ports.processes import Ended, Gone
+from handrail.runtime.event_records import HeldBlobs
 from handrail.runtime.handlers.agents.handler import AgentHandler
 from handrail.runtime.handlers.agents.live_messages import can_listen
 from handrail.store.memory.log import MemoryWorld
@@ -93,7 +94,7 @@ def call(tmp_path: Path, agent: Agent, **spec: JsonValue) -> StepEnded | Questio
 
     known = KnownAgents({agent.name: lambda: agent})
     log = MemoryWorld().open()
-    handler = AgentHandler(make_starts(), known, log, tmp_path / "runs", lambda: 1.0, _restored, said=said)
+    handler = AgentHandler(make_starts(), known, HeldBlobs(log), tmp_path / "runs", lambda: 1.0, _restored, said=said)
     ended = asyncio.run(handler.perform(state_in(tmp_path / "work"), PENDING, began, None))
     assert isinstance(ended, StepEnded | QuestionAsked)
     return ended

@@ -14,6 +14,7 @@ from handrail.model.history.run_state import Pending, RunState
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.agents import Abilities, Agent, AgentCall, AgentOutcome, Launch, OutcomeStatus, Usage
 from handrail.ports.processes import Ended, Gone
+from handrail.runtime.event_records import HeldBlobs
 from handrail.runtime.handlers.agents.handler import AgentHandler
 from handrail.store.memory.log import MemoryWorld
 from handrail.wiring.system import make_starts
@@ -78,7 +79,9 @@ def call(tmp_path: Path, agent: Agent, used: list[int] | None = None, **spec: Js
     asked: dict[str, JsonValue] = {"prompt": "Do it.", "turn": 1, "system_prompt": "Be kind.", **spec}
     began = StepBegan(address="one", action="agent", attempt=1, spec=asked, at=0.0)
     known = KnownAgents({agent.name: lambda: agent})
-    handler = AgentHandler(make_starts(), known, MemoryWorld().open(), tmp_path / "runs", lambda: 1.0, _restored)
+    handler = AgentHandler(
+        make_starts(), known, HeldBlobs(MemoryWorld().open()), tmp_path / "runs", lambda: 1.0, _restored
+    )
     ended = asyncio.run(handler.perform(state, Pending(1, "one", "step", "agent"), began, None))
     assert isinstance(ended, StepEnded | RunBlocked)
     return ended

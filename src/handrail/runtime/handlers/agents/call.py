@@ -1,6 +1,7 @@
 """The call of an agent as its recorded intent asks for it, its cost as budgets count it, and its result."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -66,9 +67,23 @@ def keep_stream(blobs: Blobs, data: bytes) -> Stream:
     return tuple(parts)
 
 
+def _script_path(place: Path, digest: str) -> Path:
+    """Return the file of a run in which a script is put for all its calls; `place` is `RUN/SEQ/SLOT`."""
+    return place.parents[1] / f"script-{digest.rpartition(':')[2][:16]}.yaml"
+
+
+def put_script(blobs: Blobs, options: Mapping[str, str]) -> None:
+    """Put the script of a played agent where its adapter reads it, unless an earlier call did."""
+    path = Path(options["script"])
+    if not path.exists():
+        draft = path.with_suffix(".tmp")
+        draft.write_bytes(blobs.get_blob(options["digest"]))
+        draft.replace(path)
+
+
 def call_of(state: RunState, pending: Pending, spec: dict[str, Any], place: Path) -> AgentCall:
     """Build the call that an intent asks for."""
-    script = {"script": str(place.with_name("script.yaml")), "digest": state.script} if state.script else {}
+    script = {"script": str(_script_path(place, state.script)), "digest": state.script} if state.script else {}
     return AgentCall(
         run=state.run,
         address=pending.address,

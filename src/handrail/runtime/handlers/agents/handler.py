@@ -21,9 +21,9 @@ from handrail.model.history.events import QuestionAsked, RunBlocked, StepBegan, 
 from handrail.model.history.run_state import Pending, RunState
 from handrail.model.workflow.types import Type
 from handrail.model.workflow.values import JsonValue
-from handrail.ports.agents import Agent, AgentCall, AgentOutcome, Agents, Configurable, Launch, unmet
-from handrail.ports.log import Blobs
+from handrail.ports.agents import Agent, AgentCall, AgentOutcome, Agents, Configurable, Launch, is_played, unmet
 from handrail.ports.processes import Ended, Gone, ProcessSpec
+from handrail.runtime.event_records import HeldBlobs
 from handrail.runtime.handlers.agents.account_limits import (
     FOLDER,
     AccountLimits,
@@ -41,6 +41,7 @@ from handrail.runtime.handlers.agents.call import (
     fit_result,
     inline_system_prompt,
     inputs_of,
+    put_script,
     split_answer,
     subtract_earlier_usage,
 )
@@ -89,7 +90,7 @@ class AgentHandler:
 
     starts: CommandStarter
     agents: Agents
-    blobs: Blobs
+    blobs: HeldBlobs
     folder: Path
     clock: Clock
     restore: Callable[[RunState], Awaitable[object]]
@@ -229,7 +230,7 @@ class AgentHandler:
         inputs = inputs_of(place)
         inputs.mkdir(mode=0o700, parents=True, exist_ok=True)
         if call.options.get("script"):
-            Path(call.options["script"]).write_bytes(self.blobs.get_blob(call.options["digest"]))
+            put_script(self.blobs, call.options)
         launch = self._launch(state, agent, call, inputs)
         if isinstance(launch, Launch) and await self.pace.turn(agent.name, launch.apart):
             launch = self._launch(state, agent, call, inputs)  # The files may have changed meanwhile.
@@ -237,7 +238,9 @@ class AgentHandler:
             return launch
         own = {} if call.server is None else dict(call.server.env)
         env = {**variables, **own, **dict(launch.env)}
-        way = await asyncio.to_thread(environment.login_hint, agent.name, launch.argv, env)
+        # A played agent logs in nowhere.
+        played = is_played(agent.name)
+        way = "" if played else await asyncio.to_thread(environment.login_hint, agent.name, launch.argv, env)
         if way:
             return require_login(agent.name, way, state.family)
         talk = open_message_folder(launch, inputs)
