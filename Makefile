@@ -15,7 +15,7 @@ BUSY := runtime cli agents serve operations/pull workspace processes
 .PHONY: test test-system test-busy lint types contracts unit style soak $(SOAKS) run bench format requirements clean
 
 # Needs Python, git and make alone.
-test: lint types contracts unit
+test: lint style types contracts unit
 
 $(READY): requirements/dev.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("Handrail needs Python 3.11 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'

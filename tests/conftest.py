@@ -7,6 +7,7 @@
 
 import os
 import shutil
+import signal
 import tempfile
 from pathlib import Path
 
@@ -29,7 +30,8 @@ settings.load_profile("soak" if os.environ.get("HANDRAIL_SOAK") else "usual")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Write to memory, and leave nothing of it behind; forget an agent in whose shell the tests were started."""
+    """Write to memory, and leave nothing of it behind; forget an agent or `nohup` that started the tests."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     for mark in {ANY_AGENT, *(mark for each in load_profiles() for mark in each.shell_marks)}:
         os.environ.pop(mark, None)
     if "TMPDIR" not in os.environ and _is_roomy(MEMORY):

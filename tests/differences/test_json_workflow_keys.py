@@ -145,9 +145,9 @@ def test_recommended_preferences_are_told_to_who_runs_it(run: Benches) -> None:
 
 @proves("json: workflow.modelTier", "json: step.modelTier")
 def test_the_strength_of_a_model_is_told(both: Benches) -> None:
-    assert "take a heavy one" not in prompt_of(both)
-    assert "take a heavy one" in prompt_of(both, modelTier="heavy")
-    assert "take a lightweight one" in prompt_of(both, step(modelTier="lightweight"), modelTier="heavy")
+    assert "choose a heavy one" not in prompt_of(both)
+    assert "choose a heavy one" in prompt_of(both, modelTier="heavy")
+    assert "choose a lightweight one" in prompt_of(both, step(modelTier="lightweight"), modelTier="heavy")
 
 
 @proves("json: workflow.metricsProfile")

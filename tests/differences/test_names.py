@@ -58,7 +58,7 @@ def test_a_value_that_a_role_lacks_is_named_with_its_step(run: Benches) -> None:
     review = {"name": "review", "type": "agent-loop", "prompt": "Look at {{ steps.first.output.colour }}."}
     found = run(flow({"name": "first", "command": "echo {}", "returns": "json"}, review), git=True)
     assert found.status == "blocked"
-    assert "step 'review' cannot begin" in found.told
+    assert "step 'review' cannot start" in found.told
 
 
 def test_a_step_knows_its_own_name(both: Benches) -> None:

@@ -246,7 +246,7 @@ def test_the_files_that_configure_an_agent_are_looked_at_with_trust(team: Team) 
     team.write(".mcp.json", "{}")
     verdict = Verdict(Project(), (), (".mcp.json",))
     hint = refusal("opencode", verdict, str(team.root)).hint
-    follow(in_process(team.runs), hint, "look at them, then: handrail trust {}", code=3, shows=".mcp.json")
+    follow(in_process(team.runs), hint, "review them, then: handrail trust {}", code=3, shows=".mcp.json")
 
 
 def test_a_background_driver_that_does_not_start_leaves_the_run_to_resume(team: Team) -> None:

@@ -261,7 +261,7 @@ def test_a_judgement_in_another_form_is_asked_for_once_more_and_then_is_no_answe
         (script("a", "b", "a"), "stopped as 'oscillation' in round 3 with 1 finding open"),
         (script("ab", "b", "ac"), "stopped as 'reseeded' in round 3 with 2 findings open"),
         (script("a", "b", "c"), "stopped as 'plateau' in round 3 with 1 finding open"),
-        ({"review/reviewer": {"say": "ok", "repeat": True}}, "the reviewer of review loop 'review' gave no answer"),
+        ({"review/reviewer": {"say": "ok", "repeat": True}}, "review loop 'review' gave no valid answer"),
     ],
     ids=["repeated", "oscillation", "reseeded", "plateau", "no answer"],
 )

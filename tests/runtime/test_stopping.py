@@ -287,7 +287,7 @@ def test_a_script_that_must_not_run_twice_blocks_whatever_else_the_step_says(roo
     room.drive()
     state = room.state(run)
     assert (state.status, state.reason) == ("blocked", "step")
-    assert "must not run twice" in state.message
+    assert "must not be run twice" in state.message
     assert room.trace() == ["up"]
     runs.resume(room.writer, run, "me")
     room.drive()

@@ -105,7 +105,7 @@ def test_an_agent_that_cannot_be_started_so_is_refused_before_a_try_and_goes_on_
     plant(box)
     answer = box.call("run", "mine")
     assert answer.exit_code == 3, answer.text
-    assert "own cannot be started without the repository's files for it" in answer.text
+    assert "own always reads its files in the repository" in answer.text
     assert f"handrail trust {box.repository}" in answer.text
     assert box.traces() == []
     assert succeeded(box.call("trust", ".", "--yes"))
@@ -151,7 +151,7 @@ def test_a_run_in_the_background_keeps_to_the_same(box: BlackBox) -> None:
     assert succeeded(box.call("run", "mine", "--detach"))
     box.call("resume", "mine-1")
     assert box.traces() == []
-    assert "cannot be started without" in box.call("status", "mine-1").text
+    assert "always reads its files" in box.call("status", "mine-1").text
 
 
 def test_of_a_file_with_secrets_nothing_but_its_name_is_kept(box: BlackBox) -> None:

@@ -207,7 +207,7 @@ def refused(person: Person) -> None:
     """Run the person's workflow: it is refused before a try, and names the next step."""
     answer = person.box.call("run", "mine")
     assert answer.exit_code == 3, answer.text
-    assert "cannot be started without the repository's files for it" in answer.text
+    assert "always reads its files in the repository" in answer.text
     assert f"handrail trust {person.box.repository}" in answer.text
     assert person.box.traces() == []
     assert person.model.requests == []

@@ -105,5 +105,5 @@ def test_missing_trust_is_said_and_no_other_name_is_guessed(box: BlackBox) -> No
     box.write(".handrail/workflows/pyhelp/workflow.py", "def resolve(context):\n    return {}\n")
     box.commit()
     answer = box.call("validate", "flow")
-    assert "not trusted" in answer.text
+    assert "has not been trusted" in answer.text
     assert "did you mean" not in answer.text

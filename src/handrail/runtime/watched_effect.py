@@ -1,8 +1,8 @@
 """Performs long work and watches what happens meanwhile.
 
 The work is done in the task of the caller, and a timer does the watching: a separate task for each piece of work would
-take longer than many of them. Where changes of the log are reported, it looks when something has changed, when the time of
-the run is up, and once in a while; elsewhere it looks often.
+take longer than many of them. Where changes of the log are reported, it looks when something has changed, when the
+time of the run is up, and once in a while; elsewhere it looks often.
 
 1. What the timer sees may interrupt the work: it is cancelled, and has ended when the call returns.
 2. A fault while watching interrupts the work too, and is raised.

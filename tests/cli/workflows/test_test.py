@@ -130,7 +130,7 @@ notes   NOTES/workflow.yaml
         = add a turn to 'write', such as `- say: done`, or `- ...` at its end to repeat the last one
       walked:
         ✓ changes
-        ? write   2 tries: step 'write' failed: the agent reported an error: the script has 1 turn for 'wr…
+        ? write   2 tries: step 'write' failed: the agent reported an error: the script has 1 turn for 'write…
       next: handrail test NOTES/tests/first.yaml -k 'notes goes the usual way' --keep
 0 passed, 1 failed in 0.0s
 """)

@@ -96,7 +96,7 @@ def test_a_run_that_nobody_handed_an_environment_over_for_has_the_plain_one_of_t
     assert running is not None
     assert list_environment_differences(running, LocalPrograms()) == ("GOPATH", "JAVA_HOME")
     said = CliRunner().invoke(cli, ["status"]).output
-    note = "runs whose environment it does not hold see the GOPATH, JAVA_HOME of where it was started"
+    note = "runs whose environment it does not hold use the GOPATH, JAVA_HOME from where it was started"
     assert f"background driver: process {running.pid}; its own environment: no login variable; {note}\n" in said
     lock = (home.folders.data / "driver.lock").read_text()
     assert "hunter2" not in lock

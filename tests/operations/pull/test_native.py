@@ -82,4 +82,4 @@ def test_a_connected_agent_is_told_that_its_run_was_skipped(pull: Pull) -> None:
     pull.drive()
     skipped = pull.start("keyed")
     assert skipped.complete
-    assert f"skipped: {first.run} is not over" in skipped.text
+    assert f"skipped: {first.run} has the same concurrency key 'one' and is still running" in skipped.text

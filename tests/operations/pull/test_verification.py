@@ -17,7 +17,7 @@ UNVERIFIED: Json = definition(step("make"), step("last"))
 
 def test_a_connected_agent_completes_the_step_only_once_the_command_passes(pull: Pull) -> None:
     first = pull.start(VERIFIED)
-    assert "Handrail runs `test -e done.txt` itself" in first.pending["prompt"]
+    assert "Handrail runs `test -e done.txt` when you submit this step" in first.pending["prompt"]
     red = pull.advance(first, context={"seen": "yes"})
     assert (red.codes, red.address) == (["NOT_PROVEN"], "make")
     assert pull.advance(red).codes == ["NOT_PROVEN"]

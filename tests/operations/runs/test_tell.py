@@ -176,6 +176,6 @@ def test_an_answer_stands_where_the_budget_allows_no_call_to_tell_its_agent_more
     )
     (kept,) = of_kind(shop.log, run, StepPassedOver)
     assert event_sentence(kept) == snapshot(
-        "its answer stands: the budget is used up: $1.00 of $1.00; not delivered to its agent: use tabs"
+        "its answer is used: the budget is used up: $1.00 of $1.00; not delivered to its agent: use tabs"
     )
     assert event_sentence(kept) in [reason.what for reason in explain(shop.log, run, "one")]

@@ -169,7 +169,7 @@ def _require_bounds(state: RunState) -> None:
     many: HashTrieMap[str, JsonValue] = HashTrieMap({f"work-1.{number}": None for number in range(MAX_CHILDREN)})
     assert "have started 20 runs" in refusal(replace(state, children=many))
     assert "3 generations below" in refusal(replace(state, generation=3))
-    assert "work tree of its own" in refusal(replace(state, tree=None))
+    assert "needs its own worktree" in refusal(replace(state, tree=None))
 
 
 def test_an_agent_that_takes_no_server_is_refused_where_a_step_asks_for_tools() -> None:

@@ -129,7 +129,7 @@ def test_a_replay_that_asks_for_something_else_is_named(flows: Flows, after: str
     assert (state.status, state.reason) == ("blocked", "fault")
     now = "script 'second' (echo other >> ran)" if after else "approval 'approve' (go on?)"
     was = "script 'second' (echo this >> ran)"
-    assert state.message == f"call 2 of 'flow' was {was}; replayed, workflow.py asks for {now}"
+    assert state.message == f"call 2 of 'flow' was {was}; replayed, workflow.py calls {now}"
     file.write_text("this")
     runs.resume(flows.home.writer, run, "me")
     assert flows.drive(run).status == "succeeded"
@@ -181,17 +181,17 @@ def test_what_goes_wrong_in_a_flow_fails_the_run_with_its_line(flows: Flows) -> 
         {
             "raises": "3: ValueError: boom",
             "awaits": "3: run() awaits something that is not a step: await only what ctx offers, such as ctx.run_",
-            "agent": "3: FlowError: unknown variable 'nobody': known here: current_step, env, input, issue, prev",
+            "agent": "3: FlowError: unknown variable 'nobody': available here: current_step, env, input, issue, ",
             "end": "3: FlowError: step 'over' ends a workflow: return from run() instead",
             "file": "2: FlowError: there is no prompt 'prompts/none.md' beside the workflow, only none",
             "key": "2: FlowError: run_step('a'): Agent.__init__() got an unexpected keyword argument 'modle'",
-            "name": "2: FlowError: 'a/b' is no step name: for example run-tests",
+            "name": "2: FlowError: 'a/b' is not a valid step name: for example run-tests",
             "parallel": "2: FlowError: ctx.parallel is not supported: call ctx.run_step(ParallelAgents(...)), then ",
-            "unknown": "2: FlowError: unknown variable 'nobody': if it is a shell variable, write `$nobody` or `$${n",
-            "unsafe": "2: FlowError: a value is part of the code passed to `sh`: pass it as an argument: `sh -c",
+            "unknown": "2: FlowError: unknown variable 'nobody': if it is a shell variable, write `$nobody` or `$$",
+            "unsafe": "2: FlowError: a value is part of the code passed to `sh`: pass it as an argument: `sh -c '",
             "when": "3: FlowError: step 'a' sets when: in a flow, write that in Python",
             "nothing": "2: FlowError: run_step('a') has nothing to do: pass a prompt, a command, checks, a workflo",
-            "result": "step 'flow' failed: run() returned what is no JSON value: unsupported type: <class 'object",
+            "result": "step 'flow' failed: run() returned something that is not a JSON value: unsupported type: <",
         }
     )
 

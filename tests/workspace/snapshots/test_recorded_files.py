@@ -144,7 +144,7 @@ def test_a_folder_that_cannot_be_read_is_refused(shop: GitRoom) -> None:
 
 @pytest.mark.parametrize(
     ("limit", "most", "what"),
-    [("MOST_FILES", 2, "2 files"), ("MOST_BYTES", 5, "0 MiB"), ("MOST_ENTRIES", 3, "3 files and folders")],
+    [("MAX_FILES", 2, "2 files"), ("MAX_BYTES", 5, "0 MiB"), ("MAX_ENTRIES", 3, "3 files and folders")],
 )
 def test_too_much_is_refused(shop: GitRoom, monkeypatch: pytest.MonkeyPatch, limit: str, most: int, what: str) -> None:
     monkeypatch.setattr(recorded_files, limit, most)

@@ -281,18 +281,18 @@ def test_a_file_system_that_stores_whole_seconds_is_given_more_time(tmp_path: Pa
         assert watch.read_moment(file.fileno()).latest <= exact - 20_000_000
 
 
-@pytest.mark.parametrize("limit", ["MOST", "FEW"])
+@pytest.mark.parametrize("limit", ["MAX_FILES", "FEW"])
 def test_many_files_are_left_to_git_or_to_a_thread(
     shop: GitRoom, monkeypatch: pytest.MonkeyPatch, started: list[str], limit: str
 ) -> None:
-    where = "snapshots.watch" if limit == "MOST" else "git_workspaces"
+    where = "snapshots.watch" if limit == "MAX_FILES" else "git_workspaces"
     monkeypatch.setattr(f"handrail.workspace.{where}.{limit}", 2)
     tree, _ = shop.prepare()
     taken = _settle(shop, tree, "")
     assert shop.spaces.recall_snapshot(tree, "r1", taken.id) is None
     started.clear()
     assert shop.spaces.snapshot(tree, "r1", taken.id) == taken
-    assert started == (["status"] if limit == "MOST" else [])
+    assert started == (["status"] if limit == "MAX_FILES" else [])
 
 
 def test_no_more_worktrees_are_watched_than_allowed(shop: GitRoom, monkeypatch: pytest.MonkeyPatch) -> None:

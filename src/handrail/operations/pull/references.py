@@ -70,7 +70,7 @@ def references_item(found: tuple[ResolvedReference, ...], lifecycle: Lifecycle) 
     entries = (
         [_full_entry(each) for each in found] if lifecycle == "start" else [_compact_entry(each) for each in found]
     )
-    heading = "# References\n\nDocuments that this workflow builds on. Read those that your step needs."
+    heading = "# References\n\nDocuments that this workflow relies on. Read those that your step needs."
     text = f"{heading}\n\n" + "\n".join(entries)
     return (Item(kind="references", text=text, data=[each.document() for each in found]),)
 

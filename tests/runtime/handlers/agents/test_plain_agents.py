@@ -137,4 +137,4 @@ def test_a_program_that_is_missing_needs_a_person(tmp_path: Path) -> None:
 def test_a_call_whose_time_is_up_tells_what_kept_it(tmp_path: Path) -> None:
     ended = ending(tmp_path, Echo(status="network", command="sleep 300"), timeout=1)
     assert ended.details["agent_status"] == "timeout"
-    assert "took longer than 1 s and was ended while it was waiting for its service: Ended" in ended.error
+    assert "took longer than 1 s and was stopped while it was waiting for its service: Ended" in ended.error

@@ -245,14 +245,14 @@ def test_a_refusal_says_what_to_trust_and_where(repository: Path, tmp_path: Path
     put(repository, "settings.json", ".agent/a", ".agent/b", ".agent/c")
     told = refusal("gemini", look(repository), str(repository))
     assert told.why == (
-        "gemini cannot be started without the repository's files for it, "
+        "gemini always reads its files in the repository, "
         "and you have not trusted settings.json, .agent/a, .agent/b and 1 more"
     )
-    assert (told.hint, told.missing) == (f"look at them, then: handrail trust {repository}", False)
+    assert (told.hint, told.missing) == (f"review them, then: handrail trust {repository}", False)
     put(tmp_path, "settings.json")
     other = tmp_path / "other"
     (other / ".git").mkdir(parents=True)
-    assert refusal("gemini", look(other), str(other)).hint == "move that away, or leave out `--in`"
+    assert refusal("gemini", look(other), str(other)).hint == "move it elsewhere, or leave out `--in`"
 
 
 @pytest.mark.parametrize("profile", load_profiles(), ids=lambda each: each.name)

@@ -107,7 +107,7 @@ def test_the_file_is_one_argument_whatever_its_name(room: ProofRoom, name: str, 
         ("missing.sh", "it does not exist"),
         ("../t.sh", "the path leaves its folder"),
         ("t.sh::test_one", "it does not exist"),
-        (".", ". is no file"),
+        (".", ". is not a file"),
         (["t.sh"], "it needs the path of one file"),
     ],
 )

@@ -108,7 +108,7 @@ def test_a_path_that_leaves_the_workspace_does_not_exist_for_a_proof(room: Proof
             "the path is absolute",
             "its links form a loop",
             "it does not exist",
-            "the path holds a NUL character",
+            "the path contains a NUL character",
             "the path is empty",
             "it cannot be read: File name too long",
             "expected a path, got 3",

@@ -9,7 +9,7 @@ from inline_snapshot import snapshot
 
 from handrail.model.workflow.proofs import ReportProof
 from handrail.model.workflow.values import Constant, JsonValue
-from handrail.runtime.handlers.proofs.junit import MAX_BYTES, TestCounts, read_junit
+from handrail.runtime.handlers.proofs.junit import MAX_BYTES, ReportCounts, read_junit
 from support.runtime.proof_room import ProofRoom, passes
 
 GOOD = '<testsuites><testsuite tests="2"><testcase name="a"/><testcase name="b"/></testsuite></testsuites>'
@@ -41,23 +41,23 @@ def test_a_report_in_which_enough_tests_ran_and_none_failed_is_proof(room: Proof
 @pytest.mark.parametrize(
     ("text", "counted"),
     [
-        (GOOD, TestCounts(2, 0, 0, 0)),
+        (GOOD, ReportCounts(2, 0, 0, 0)),
         (
             "<testsuite><testcase><failure/><failure/></testcase><testcase><error/></testcase></testsuite>",
-            TestCounts(2, 1, 1, 0),
+            ReportCounts(2, 1, 1, 0),
         ),
-        ("<testsuite><testcase><skipped/></testcase><testcase status='notrun'/></testsuite>", TestCounts(2, 0, 0, 2)),
-        ("<testsuite errors='1'/>", TestCounts(0, 0, 1, 0)),
-        ("<testsuite failures='x' errors='-1'><testcase/></testsuite>", TestCounts(1, 0, 0, 0)),
-        ("<testsuite><error/><testcase/></testsuite>", TestCounts(1, 0, 1, 0)),
-        ("<j:testsuite xmlns:j='u'><j:testcase><j:failure/></j:testcase></j:testsuite>", TestCounts(1, 1, 0, 0)),
+        ("<testsuite><testcase><skipped/></testcase><testcase status='notrun'/></testsuite>", ReportCounts(2, 0, 0, 2)),
+        ("<testsuite errors='1'/>", ReportCounts(0, 0, 1, 0)),
+        ("<testsuite failures='x' errors='-1'><testcase/></testsuite>", ReportCounts(1, 0, 0, 0)),
+        ("<testsuite><error/><testcase/></testsuite>", ReportCounts(1, 0, 1, 0)),
+        ("<j:testsuite xmlns:j='u'><j:testcase><j:failure/></j:testcase></j:testsuite>", ReportCounts(1, 1, 0, 0)),
         (
             "<testsuite><testcase><out><![CDATA[<!DOCTYPE html><failure/>]]></out></testcase></testsuite>",
-            TestCounts(1, 0, 0, 0),
+            ReportCounts(1, 0, 0, 0),
         ),
     ],
 )
-def test_the_tests_of_a_report_are_counted(text: str, counted: TestCounts) -> None:
+def test_the_tests_of_a_report_are_counted(text: str, counted: ReportCounts) -> None:
     assert read_junit(text.encode()) == counted
     assert read_junit(text.encode("utf-16")) == counted
 

@@ -72,7 +72,7 @@ def refusal(agent: str, verdict: Verdict, repository: str) -> Refusal:
         why = f"{agent} always reads its files in the repository, and you have not trusted {list_names(inside)}"
         hint = f"review them, then: handrail trust {shlex.quote(repository)}"
     else:
-        why = f"{agent} always reads files above its folder, and `handrail trust` does not cover {list_names(outside)}"
+        why = f"{agent} always reads files above its folder, and trust does not cover {list_names(outside)}"
         hint = "move it elsewhere, or leave out `--in`"
     return Refusal(why, hint, missing=False)
 

@@ -251,15 +251,15 @@ async def report(ctx: ProofContext, proof: ReportProof) -> ProofResult:
     return build_result(ctx, proof, f"{path} shows that at least {tests} ran and none failed", reason, fine)
 
 
-def _count_tests(workspace: str, path: str, since: float | None) -> "junit.TestCounts":
+def _count_tests(workspace: str, path: str, since: float | None) -> "junit.ReportCounts":
     return junit.read_junit(workspace_files.read_inside(workspace, path, junit.MAX_BYTES, since))
 
 
-def _explain_shortfall(counted: "junit.TestCounts", least: int) -> str:
+def _explain_shortfall(counted: "junit.ReportCounts", least: int) -> str:
     if counted.failures or counted.errors:
         return f"some tests failed: {_numbers(counted)}"
     return "" if counted.run_count >= least else f"too few tests ran: {_numbers(counted)}"
 
 
-def _numbers(counted: "junit.TestCounts") -> str:
+def _numbers(counted: "junit.ReportCounts") -> str:
     return f"{counted.tests} tests, {counted.failures} failed, {counted.errors} errors, {counted.skipped} skipped"

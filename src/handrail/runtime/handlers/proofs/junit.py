@@ -14,7 +14,7 @@ _SUITES = ("testsuites", "testsuite")
 
 
 @frozen
-class TestCounts:
+class ReportCounts:
     """The counts of the tests of a report."""
 
     tests: int
@@ -28,7 +28,7 @@ class TestCounts:
         return self.tests - self.skipped
 
 
-def read_junit(data: bytes) -> TestCounts:
+def read_junit(data: bytes) -> ReportCounts:
     """Count the tests of a report; raises a ValueError that explains why it is not one."""
     if len(data) > MAX_BYTES:
         raise ValueError(f"it is larger than {MAX_BYTES >> 20} MiB")
@@ -71,10 +71,10 @@ class _Reader:
             raise ValueError("it does not start with a test suite")
         parser.Parse(data[at:], True)  # noqa: FBT003 (it takes no names)
 
-    def total_counts(self) -> TestCounts:
+    def total_counts(self) -> ReportCounts:
         """Return the counts; what suites claim counts where it is worse."""
         failures, errors = (max(self.found[kind], self.claimed[kind]) for kind in ("failure", "error"))
-        return TestCounts(self.tests, failures, errors, self.found["skipped"])
+        return ReportCounts(self.tests, failures, errors, self.found["skipped"])
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         local = name.rpartition(":")[2]
