@@ -1,5 +1,7 @@
 """Every workflow of the pages about authoring is run: agents give the least that is asked for, and commands pass."""
 
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -74,7 +76,11 @@ def finished(trace: Trace) -> Trace:
 
 
 @pytest.mark.parametrize("block", EXAMPLES, ids=str)
-def test_every_example_runs_to_its_end_or_to_what_it_asks_for(block: Block, tmp_path: Path) -> None:
+def test_every_example_runs_to_its_end_or_to_what_it_asks_for(
+    block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The examples name programs such as `python` and `pytest`, which a machine need not have.
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     main, text, files = completed(block)
     compiled, _, _ = compile_text(text, files, main=main)
     assert compiled.plan is not None

@@ -50,7 +50,7 @@ def old_history() -> Generator[OldHistory]:
         ROOT.mkdir(mode=0o700)
         try:
             with tarfile.open(ARCHIVE) as archive:
-                archive.extractall(ROOT, filter="data")
+                archive.extractall(ROOT)
             yield OldHistory()
         finally:
             shutil.rmtree(ROOT, ignore_errors=True)

@@ -80,7 +80,8 @@ class CassetteLines:
     def outcome(self, ended: Ended | Gone) -> AgentOutcome:
         """Return how the recorded call ended; under `--strict` a prompt that differs is a failure."""
         if self._strict:
-            return AgentOutcome(status="api_error", message=self._drift, drift=self._drift)
+            why = self._drift or "the prompt differs from the recorded one"
+            return AgentOutcome(status="api_error", message=why, drift=why)
         if self._reader is None:
             return AgentOutcome(status="crashed", message="the recorded call could not be replayed; see its stderr")
         return replace(self._reader.outcome(ended), drift=self._drift)
