@@ -73,7 +73,7 @@ def test_a_result_is_given_in_its_shape_and_a_missing_one_is_asked_for_again(ope
     room.drive()
     assert (room.state(good).status, room.state(good).names["found"]) == ("succeeded", {"count": 5})
     assert room.state(bad).status == "blocked"
-    assert "does not have the shape" in room.ending(bad).error
+    assert "does not have the required form" in room.ending(bad).error
 
 
 def test_who_may_only_read_cannot_write_by_any_tool(opened: Open) -> None:

@@ -58,8 +58,8 @@ def test_an_advance_that_finds_no_room_is_told_and_the_same_call_works_once_ther
     at, refused = _until_full(small, at)
     assert _masked(refused, small) == snapshot("""\
 STORAGE_FULL: there is no room left for the log in HOME/data/handrail.db  Next: this is for your
-user: free up space on that disk, then resume; everything recorded so far is safe. When that is done,
-make this very call again: no run is lost\
+user: free up space on that disk, then resume; everything recorded so far is safe. When that is
+done, repeat this exact call: no run is lost\
 """)
     assert refused.data["retry"] == {"kind": "retryable_after_ms", "afterMs": 1000}
     sizes = small.size()
@@ -135,8 +135,8 @@ is. When that is done, repeat this exact call: no run is lost\
             """\
 STORAGE_DAMAGED: the keys of tokens in HOME/data/token-keys.json cannot be read  Next: this is for
 your user: restore HOME/data/token-keys.json from a backup, or remove it: a new key is created, and
-connected agents, whose tokens then become invalid, can find their runs again with resume_session. When that
-is done, make this very call again: no run is lost\
+connected agents, whose tokens then become invalid, can find their runs again with resume_session.
+When that is done, repeat this exact call: no run is lost\
 """,
         ]
     )

@@ -109,7 +109,7 @@ def test_claude_hears_in_the_middle_of_its_work_what_a_person_says(opened: Open)
     room.during(*said, (lambda: goes_on(room, run), lambda: queued(room, run) == 1))
     state = room.state(run)
     assert (state.status, state.names["said"], state.messages) == ("succeeded", {"n": 1}, ()), state.message
-    assert words == ["the agent of 'one' is told while it works"]
+    assert words == ["the agent of 'one' gets the message while it works"]
     assert told_in(room, "use tabs") == [False, True]
     assert (heard(room, run), state.spent.agent_calls) == (1, 1)
 
