@@ -91,7 +91,7 @@ def test_without_a_login_the_run_says_how_to_log_in_before_it_calls_anybody(shel
     assert answer.exit_code == 3
     document = shells.reaches("who-1", "blocked")
     assert (document["reason"], shells.calls) == ("login", 0)
-    assert "log in to claude" in document["error"]
+    assert "claude has no login in the environment of this run" in document["error"]
     way = "claude auth login, or set ANTHROPIC_API_KEY, then from that shell: handrail resume who-1"
     assert way in " ".join(answer.text.split())
     again = shells.call("nobody", "resume", "who-1", "--detach")
