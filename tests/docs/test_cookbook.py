@@ -11,6 +11,8 @@ from support.docs.pages import ROOT, blocks, group
 from support.docs.recipes import Section, play, sections
 from support.docs.shop import FILES, DocShop
 
+pytestmark = pytest.mark.system  # takes long: many processes of its own
+
 PAGES = group("docs/cookbook.md")
 SCRIPTS = ROOT / "tests" / "docs" / "cookbook"
 RECIPES = [recipe for page in PAGES for recipe in sections(page)]

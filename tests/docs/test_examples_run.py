@@ -14,6 +14,8 @@ from support.differences.workbench import Trace
 from support.docs.examples import completed, is_example
 from support.docs.pages import Block, blocks, group, pages
 
+pytestmark = pytest.mark.system  # takes long: many processes of its own
+
 PLAYED = ("README.md", *group("docs/cookbook.md"), "docs/testing-workflows.md", "docs/tutorial.md", "docs/runs.md")
 """Pages whose workflows are run by their own tests, with the scripts and the output that they show."""
 NO_WORKFLOWS = ("docs/language.md", "docs/mcp.md")

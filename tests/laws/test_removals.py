@@ -8,7 +8,11 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 import handrail
+
+pytestmark = pytest.mark.system  # takes long: many processes of its own
 
 ROOT = Path(handrail.__file__).parent
 RULE = "workspace.worktrees.remove"

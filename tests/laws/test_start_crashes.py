@@ -19,6 +19,8 @@ from handrail.wiring.system import System, make_writer
 from support.compiler.native_case import compile_text, shown
 from support.runtime.room import assert_sound
 
+pytestmark = pytest.mark.system  # takes long: many processes of its own
+
 TEXT = "name: case\nsteps:\n  - {name: hi, command: 'echo hi >> ran'}\n"
 STARTS = """
 import os, signal, sys

@@ -10,6 +10,8 @@ import pytest
 
 from support.security.black_box import Answer, BlackBox
 
+pytestmark = pytest.mark.system  # takes long: many processes of its own
+
 AGENT = """\
 #!/bin/sh
 [ "$1" = --bare ] || for hook in .own/*.sh; do [ -e "$hook" ] && sh "$hook"; done

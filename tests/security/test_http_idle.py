@@ -16,6 +16,8 @@ import pytest
 
 from support.security.black_box import PATIENCE, PROGRAM, BlackBox, make_black_box
 
+pytestmark = pytest.mark.system  # takes long: many processes of its own
+
 FILES = 256
 IDLE = 300
 LONG = 30

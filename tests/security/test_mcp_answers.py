@@ -6,9 +6,13 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import handrail.library
 from support.security.black_box import BlackBox
 from support.security.mcp_stdio import Json, Talk, call_tools
+
+pytestmark = pytest.mark.system  # takes long: many processes of its own
 
 LIBRARY = Path(handrail.library.__file__).parent
 MODES: tuple[Json, ...] = ({}, {"mode": "preview"}, {"mode": "metadata"})

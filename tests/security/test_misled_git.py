@@ -10,6 +10,8 @@ import pytest
 from support.security.black_box import Answer, BlackBox
 from support.security.forged_graph import forge_graph
 
+pytestmark = pytest.mark.system  # takes long: many processes of its own
+
 
 def start(box: BlackBox, *commands: str) -> Answer:
     """Run a workflow of the person's own, each step of which is a command."""

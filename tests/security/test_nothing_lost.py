@@ -7,7 +7,11 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+import pytest
+
 from support.security.black_box import PROGRAM, BlackBox
+
+pytestmark = pytest.mark.system  # takes long: many processes of its own
 
 WORK = """
 name: work

@@ -6,6 +6,8 @@ import pytest
 
 from support.security.black_box import BlackBox
 
+pytestmark = pytest.mark.system  # takes long: many processes of its own
+
 OUTER = """
 name: outer
 steps:

@@ -12,6 +12,8 @@ from inline_snapshot import snapshot
 from support.cli.running import ASKING, Runs, until
 from support.cli.shop import Shop
 
+pytestmark = pytest.mark.system  # takes long: many processes of its own
+
 SOAK = bool(os.environ.get("HANDRAIL_SOAK"))
 
 AGAIN = "name: NAME\nsteps:\n  - {name: a, command: 'exit 1', retry: {max: 2, backoff: 300s}}\n"

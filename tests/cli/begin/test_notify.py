@@ -8,6 +8,8 @@ from support.cli.running import ASKING, Runs, until
 from support.cli.terminals import shown_on_terminal
 from support.web_hook import web_hook
 
+pytestmark = pytest.mark.system  # takes long: many processes of its own
+
 BLOCKS = "name: NAME\nsteps:\n  - {name: try, command: 'exit 1', on_fail: block}\n"
 ESCALATES = """\
 name: NAME

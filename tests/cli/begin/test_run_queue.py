@@ -4,12 +4,15 @@ import signal
 import subprocess
 from pathlib import Path
 
+import pytest
 from inline_snapshot import snapshot
 
 from handrail.cli.live.follow_run import HUNG_UP
 from handrail.runtime.history import state_of
 from handrail.store.sqlite.log import open_log
 from support.cli.running import Runs, until
+
+pytestmark = pytest.mark.system  # takes long: many processes of its own
 
 HOLDS = """\
 name: NAME

@@ -16,6 +16,8 @@ from handrail.sources.trust.store import TrustStore
 from handrail.sources.workflow_snapshot import take
 from support.runtime.flow_home import Flows
 
+pytestmark = pytest.mark.system  # takes long: many processes of its own
+
 DEVELOPS = """\
 from handrail import Gate
 

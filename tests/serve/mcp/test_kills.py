@@ -10,10 +10,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from handrail.runtime.history import events_of
 from support.cli.running import until
 from support.pull import crashing as pull_crashing
 from support.pull.room import HANDRAIL, Json, Pull, Said, advancing, chain
+
+pytestmark = pytest.mark.system  # takes long: many processes of its own
 
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 

@@ -14,6 +14,8 @@ from handrail.model.history.trees import Tree
 from handrail.workspace.delivery.apply import apply_to_checkout, undo_apply
 from support.workspace.git_room import GitRoom, everything, fill, git, listing
 
+pytestmark = pytest.mark.system  # takes long: many processes of its own
+
 WRITES = frozenset({"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.symlink", "shutil.copyfile"})
 STRIDE = 1 if os.environ.get("HANDRAIL_SOAK") else 11
 FILES = {
