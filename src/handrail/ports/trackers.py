@@ -21,8 +21,10 @@ from handrail.model.issues import (
     IssueFilter,
     IssueRef,
     Marker,
+    RepositoryRef,
     TrackerKind,
 )
+from handrail.ports.pull_requests import PullRequests
 
 
 @frozen
@@ -99,4 +101,23 @@ class Tracker(Protocol):
 
         Only from the tracker's own hosts, limited in size and number, and never outside the folder.
         """
+        ...
+
+
+class TrackerCatalog(Protocol):
+    """Makes the trackers and code hosts that a command or a run uses.
+
+    Calls for a run use the environment of that run, and so its token: the process that drives it may have another one.
+    """
+
+    def repository_of(self, remote: str) -> RepositoryRef | None:
+        """Return the repository that the URL of a git remote names; None if its host is not a known code host."""
+        ...
+
+    def tracker(self, place: str, run: str = "") -> Tracker:
+        """Return the tracker of a place: `local`, or a repository such as `github.com/acme/shop`."""
+        ...
+
+    def pull_requests(self, repository: RepositoryRef, run: str = "") -> PullRequests:
+        """Return the pull requests of the host of a repository."""
         ...
