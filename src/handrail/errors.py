@@ -15,7 +15,8 @@
         ├── ProcessFault     a command of a run cannot be started or has no disk space
         ├── StorageFault     the log cannot be read or written: Storage{Full, Refused, Busy, TooNew, Damaged}
         ├── WorkspaceFault   git, or the state of a repository or worktree, does not allow the work to continue
-        │   └── GitSettingsChanged  settings that start programs differ from those at the run's set-up
+        │   ├── GitSettingsChanged  settings that start programs differ from those at the run's set-up
+        │   └── PushRefused  a remote refuses a branch, or cannot be reached
         └── TrackerFault     a tracker or code host refuses a call, or cannot be reached
             └── TrackerBusy  it may be tried again at a time
 
@@ -156,6 +157,13 @@ class GitSettingsChanged(WorkspaceFault):
     def __init__(self, message: str, *, next_step: str, changes: Sequence[str]) -> None:
         super().__init__(message, next_step=next_step)
         self.changes = tuple(changes)
+
+
+class PushRefused(WorkspaceFault):
+    """A remote refuses a branch, or cannot be reached; everything that was to be pushed is still there."""
+
+    code = "push-refused"
+    exit_code = 3
 
 
 class TrackerFault(EnvironmentFault):
