@@ -18,7 +18,8 @@
         │   ├── GitSettingsChanged  settings that start programs differ from those at the run's set-up
         │   └── PushRefused  a remote refuses a branch, or cannot be reached
         └── TrackerFault     a tracker or code host refuses a call, or cannot be reached
-            └── TrackerBusy  it may be tried again at a time
+            ├── TrackerBusy  it may be tried again at a time
+            └── NoToken      nobody is logged in to the service
 
 Each carries a stable code, the exit code, and what to do next.
 """
@@ -181,6 +182,12 @@ class TrackerBusy(TrackerFault):
     def __init__(self, message: str, *, until: float, next_step: str | None = None) -> None:
         super().__init__(message, next_step=next_step)
         self.until = until
+
+
+class NoToken(TrackerFault):
+    """There is no token for a tracker or a code host, so nothing was called."""
+
+    code = "no-token"
 
 
 class StorageFull(StorageFault):
