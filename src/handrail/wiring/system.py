@@ -60,12 +60,13 @@ from handrail.workspace.sandbox import Bubblewrap
 from handrail.workspace.tmux import Sessions
 
 if TYPE_CHECKING:
+    from handrail.ports.trackers import TrackerCatalog
     from handrail.ports.trusted_files import TrustedFiles
     from handrail.runtime import call_activity
     from handrail.runtime.handlers import items
     from handrail.sources.python import start_flow as flow_process
     from handrail.store import signing_keys
-    from handrail.wiring import driver_channel, notices
+    from handrail.wiring import driver_channel, notices, trackers
 else:
     driver_channel = late_import("handrail.wiring.driver_channel")
     flow_process = late_import("handrail.sources.python.start_flow")
@@ -73,6 +74,7 @@ else:
     items = late_import("handrail.runtime.handlers.items")
     signing_keys = late_import("handrail.store.signing_keys")
     notices = late_import("handrail.wiring.notices")
+    trackers = late_import("handrail.wiring.trackers")
 
 
 @frozen
@@ -134,6 +136,8 @@ class System:
     machine: Machine = field(default_factory=this_machine)
     trusted: "TrustedFiles | None" = None
     """Says which files of a repository the user has trusted; without it none are."""
+    catalog: "TrackerCatalog | None" = None
+    """The trackers and code hosts; without it there are none, as when a workflow is only tested."""
 
     def supervisor(self, name: str) -> Supervisor:
         """Build a supervisor for the runs of this log."""
@@ -155,6 +159,7 @@ class System:
         steps = StepHandler(
             *(commands, agents, trees, proofs),
             make_items=lambda: items.ItemHandler(self.log, self.environments, workspaces, self.clock),
+            make_trackers=lambda: trackers.make_tracker_handler(self),
         )
         children = ChildHandler(self.log, self.environments, self.workflows, self.clock)
         return Supervisor(self.log, Handlers(self.environments, commands, children, FLOWS, steps), self.clock, name)

@@ -145,6 +145,9 @@ def fold_step_ended(state: RunState, event: ev.StepEnded) -> RunState:
     spent = spending_of(event, known)
     step = _record_outcome(known, event, spent)
     kept: dict[str, Any] = {name: details[name] for name in details if name in _OF_RUN}
+    if "crossed" in details:
+        passed = cast("list[str]", details["crossed"])
+        kept["crossed"] = (*state.crossed, *((state.seq + 1, what) for what in passed))
     if "used" in details:
         kept["used"] = add_session_usage(state, step.session, details["used"])
     # Changes are passed on to where the step's new state is built, because each state copies all its fields.
