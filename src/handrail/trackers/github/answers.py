@@ -2,7 +2,7 @@
 
 import re
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
 from handrail.model.issues import Comment, Dependency, Issue, IssueRef, RepositoryRef
 from handrail.model.pull_requests import PullRequest, PullRequestRef, PullRequestStatus
@@ -27,6 +27,18 @@ _ALIASES = {"enhancement": "feature", "type: bug": "bug", "kind/bug": "bug"}
 USUAL_PRIORITY = 2
 
 
+def inner(answer: Json, *keys: str) -> Json:
+    """Return the object inside an answer; an empty one where any on the way is missing."""
+    for key in keys:
+        answer = cast("Json", answer.get(key) or {})
+    return answer
+
+
+def nodes(answer: Json, *keys: str) -> list[Json]:
+    """Return the entries of a connection inside an answer to a query."""
+    return cast("list[Json]", inner(answer, *keys).get("nodes") or [])
+
+
 def read_time(text: str | None) -> float:
     """Read a time; 0 if there is none."""
     if not text:
@@ -44,13 +56,13 @@ def write_time(at: float) -> str:
 
 def read_login(answer: Json, key: str = "user") -> str:
     """Return the login of an author."""
-    user: Json = answer.get(key) or {}
+    user = inner(answer, key)
     return str(user.get("login") or GHOST)
 
 
 def is_bot(answer: Json) -> bool:
     """Whether something was written by a bot or through an app."""
-    user: Json = answer.get("user") or {}
+    user = inner(answer, "user")
     named = str(user.get("login", "")).endswith("[bot]")
     return named or user.get("type") == "Bot" or bool(answer.get("performed_via_github_app"))
 
@@ -93,8 +105,9 @@ def read_issue(answer: Json, place: str) -> Issue:
 
 def read_labels(answer: Json) -> list[str]:
     """Return the names of labels, which GitHub gives as objects or as texts."""
-    names = (each if isinstance(each, str) else (each or {}).get("name") for each in answer.get("labels") or ())
-    return [str(name) for name in names if name]
+    labels = cast("list[str | Json]", answer.get("labels") or [])
+    names = (each if isinstance(each, str) else str(each.get("name") or "") for each in labels)
+    return [name for name in names if name]
 
 
 def find_priority(labels: tuple[str, ...]) -> int:
@@ -112,7 +125,7 @@ def _level(label: str) -> int | None:
 
 
 def _find_kind(answer: Json, labels: tuple[str, ...]) -> str:
-    kind: Json = answer.get("type") or {}
+    kind = inner(answer, "type")
     words = [str(kind.get("name", "")).lower(), *(label.lower() for label in labels)]
     named = [_ALIASES.get(word, word) for word in words]
     return next((word for word in named if word in _KINDS), "task")
@@ -127,8 +140,8 @@ def read_pull_request(answer: Json, repository: RepositoryRef) -> PullRequest:
     """Read a pull request, from a list or alone."""
     merged = bool(answer.get("merged") or answer.get("merged_at"))
     status: PullRequestStatus = "merged" if merged else "closed" if answer.get("state") == "closed" else "open"
-    head: Json = answer.get("head") or {}
-    base: Json = answer.get("base") or {}
+    head = inner(answer, "head")
+    base = inner(answer, "base")
     return PullRequest(
         ref=PullRequestRef(repository, int(answer["number"])),
         status=status,

@@ -3,7 +3,8 @@
 from urllib.parse import unquote
 
 from handrail.model.issues import Claim
-from handrail.trackers.github.client import GitHubClient, Json
+from handrail.trackers.github.answers import inner, nodes, read_login
+from handrail.trackers.github.client import GitHubClient
 from handrail.trackers.github.queries import OPEN_WORK
 from handrail.trackers.github.refusals import Refused
 
@@ -16,12 +17,11 @@ async def find_open_work(client: GitHubClient, repository: str, me: str) -> dict
     except Refused:
         # Not every token may ask GraphQL; claims by comments still hold.
         return {}
-    opened: list[Json] = ((answer.get("repository") or {}).get("pullRequests") or {}).get("nodes") or []
     found: dict[str, Claim] = {}
-    for each in opened:
-        author = str((each.get("author") or {}).get("login") or "ghost")
-        for closed in (each.get("closingIssuesReferences") or {}).get("nodes") or []:
-            is_here = closed["repository"]["nameWithOwner"].lower() == f"{owner}/{name}".lower()
+    for each in nodes(answer, "repository", "pullRequests"):
+        author = read_login(each, "author")
+        for closed in nodes(each, "closingIssuesReferences"):
+            is_here = str(inner(closed, "repository").get("nameWithOwner")).lower() == f"{owner}/{name}".lower()
             if author != me and is_here:
                 found[str(closed["number"])] = Claim(by=f"person:{author}", id=f"pull request #{each['number']}")
     return found
