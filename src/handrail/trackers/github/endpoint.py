@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 from handrail.errors import TrackerFault
 from handrail.frozen import frozen
+from handrail.trackers.github.variables import API_URL
 
-API_URL = "GITHUB_API_URL"
 PUBLIC = "github.com"
 TENANT = ".ghe.com"
 """How the hosts of GitHub Enterprise Cloud with data residency end."""

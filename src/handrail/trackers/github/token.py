@@ -10,15 +10,12 @@ from importlib.util import find_spec
 from handrail.errors import TrackerFault
 from handrail.frozen import frozen
 from handrail.processes.machine_tools import output_of
-from handrail.trackers.github.endpoint import API_URL, Endpoint, GitHubSetting, configured_endpoint
+from handrail.trackers.github.endpoint import Endpoint, GitHubSetting, configured_endpoint
+from handrail.trackers.github.variables import ACTIONS, API_URL, ENTERPRISE_TOKENS, NAMES, PUBLIC_TOKENS
 
-PUBLIC_TOKENS = ("GH_TOKEN", "GITHUB_TOKEN")
-ENTERPRISE_TOKENS = ("GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN")
-VARIABLES = (*PUBLIC_TOKENS, *ENTERPRISE_TOKENS, API_URL, "GITHUB_ACTIONS", "GH_CONFIG_DIR")
-"""What the environment of a run says about GitHub."""
 KEYRING = "handrail"
 """The service under which the keyring has a token; the user name is the host."""
-_ACTIONS = "ghs_"
+_INSTALLATION = "ghs_"
 
 Ask = Callable[[str, tuple[str, ...], Mapping[str, str]], str | None]
 
@@ -37,7 +34,7 @@ class Token:
 
     def starts_no_checks(self, environ: Mapping[str, str]) -> bool:
         """Whether pushes and pull requests made with it start no workflows: GitHub Actions gave it to a job."""
-        return environ.get("GITHUB_ACTIONS") == "true" and self.value.startswith(_ACTIONS)
+        return environ.get(ACTIONS) == "true" and self.value.startswith(_INSTALLATION)
 
 
 def find_token(endpoint: Endpoint, environ: Mapping[str, str], ask: Ask = output_of) -> Token | None:
@@ -67,7 +64,8 @@ def _variables(endpoint: Endpoint, environ: Mapping[str, str]) -> tuple[str, ...
 def _ask_gh(endpoint: Endpoint, environ: Mapping[str, str], ask: Ask) -> Token | None:
     if endpoint.is_loopback:
         return None
-    seen = {**os.environ, **environ}
+    # `gh` would return a token of this process's environment, which is not that of the run.
+    seen = {**{name: value for name, value in os.environ.items() if name not in NAMES}, **environ}
     printed = ask("gh", ("auth", "token", "--hostname", endpoint.host), seen)
     value = (printed or "").strip()
     return Token(value, "gh auth token") if value and len(value.split()) == 1 else None
