@@ -46,6 +46,7 @@ from handrail.runtime.handlers.commands.start_command import CommandStarter
 from handrail.runtime.handlers.items import ItemHandler
 from handrail.runtime.handlers.proofs.handler import ProofHandler
 from handrail.runtime.handlers.steps import StepHandler
+from handrail.runtime.handlers.trackers.handler import TrackerHandler
 from handrail.runtime.handlers.trees import TreeHandler
 from handrail.runtime.history import events_of, state_of
 from handrail.runtime.local.supervisor import Supervisor
@@ -365,6 +366,7 @@ class Workbench:
         steps = StepHandler(
             *(commands, agents, trees, ProofHandler(starts, folder)),
             make_items=lambda: ItemHandler(system.log, system.environments, system.workspaces, self.clock),
+            make_trackers=lambda: TrackerHandler(replace(system.opener, clock=self.clock), folder),
         )
         children = ChildHandler(system.log, system.environments, system.workflows, self.clock)
         handlers = Handlers(system.environments, commands, children, FLOWS, steps)

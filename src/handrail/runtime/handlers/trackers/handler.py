@@ -28,9 +28,7 @@ class TrackerHandler:
     opener: PullRequestOpener
     folder: Path
 
-    async def perform(
-        self, plan: Plan, state: RunState, pending: Pending, began: StepBegan
-    ) -> StepEnded | RunBlocked:
+    async def perform(self, plan: Plan, state: RunState, pending: Pending, began: StepBegan) -> StepEnded | RunBlocked:
         """Do what the step asks for."""
         spec = cast("dict[str, Any]", began.spec)
         if began.action == "create-issues":

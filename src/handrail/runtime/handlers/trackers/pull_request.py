@@ -211,9 +211,7 @@ class PullRequestOpener:
             step = f"check them in {tree.repository} and undo them, or accept them: {accept}; then: {wish.again}"
             raise GitSettingsChanged(message, next_step=step, changes=changes)
 
-    def _push(
-        self, state: RunState, tree: Tree, place: _Place, found: PullRequest | None
-    ) -> Pushed | PushConflict:
+    def _push(self, state: RunState, tree: Tree, place: _Place, found: PullRequest | None) -> Pushed | PushConflict:
         environment = self.environments.environment_of(state.run)
         secrets = environment.secrets
         request = PushRequest(
@@ -245,9 +243,7 @@ class PullRequestOpener:
             shown = await place.host.update(existing.ref, draft)
         if wish.ready and shown.draft:
             await place.host.mark_ready(shown.ref)
-        context = _Context(
-            state, wish, place, pushed, shown, _closes(issue, wish, place.repository), self.clock
-        )
+        context = _Context(state, wish, place, pushed, shown, _closes(issue, wish, place.repository), self.clock)
         await record_facts(self.log, shown.ref.stream, context.find_facts, redactor)
         return OpenedPullRequest(
             number=shown.ref.number,
@@ -291,9 +287,7 @@ class PullRequestOpener:
             reviewers=wish.reviewers,
         )
 
-    def _leave_to_person(
-        self, run: str, tree: Tree, wish: PullRequestWish, remote: str, commit: str
-    ) -> LeftToPerson:
+    def _leave_to_person(self, run: str, tree: Tree, wish: PullRequestWish, remote: str, commit: str) -> LeftToPerson:
         base = wish.base or tree.base
         if tree.branch == base:
             said = f"the work is on {base} itself, so there is nothing to open a pull request from"
@@ -331,9 +325,7 @@ class _Context:
         if record.pushed != self.pushed.commit:
             pushed = self.pushed
             facts.append(
-                CommitsPushed(
-                    run=self.state.run, commit=pushed.commit, how=pushed.how, merged=pushed.merged, at=now
-                )
+                CommitsPushed(run=self.state.run, commit=pushed.commit, how=pushed.how, merged=pushed.merged, at=now)
             )
         told = (self.state.run, self.shown.title, self.shown.base, self.closes)
         if (record.run, record.title, record.base, record.closes) != told:
@@ -377,9 +369,7 @@ def _closes(issue: IssueLink | None, wish: PullRequestWish, repository: Reposito
     return (f"{issue.place}#{issue.number}",)
 
 
-def _describe_conflict(
-    found: PushConflict, tree: Tree, place: _Place, wish: PullRequestWish
-) -> NeedsPerson:
+def _describe_conflict(found: PushConflict, tree: Tree, place: _Place, wish: PullRequestWish) -> NeedsPerson:
     files = ", ".join(found.files[:_SHOWN]) or found.message
     where = shlex.quote(tree.path if tree.owned else tree.repository)
     return NeedsPerson(
