@@ -11,6 +11,7 @@ from handrail.model.workflow.actions import (
     PullRequestAction,
 )
 from handrail.model.workflow.plan import Plan
+from handrail.model.workflow.values import JsonValue
 
 _WORK = (AgentAction, AgentLoopAction, CommitAction, MergeAction, ParallelAction, PullRequestAction)
 
@@ -25,7 +26,7 @@ def has_finished(plan: Plan, state: RunState, step: str) -> bool:
     return not failed and not state.open_gaps and not any(_left_open(each.output) for each in state.steps.values())
 
 
-def _left_open(output: object) -> bool:
+def _left_open(output: JsonValue) -> bool:
     """Whether the result of a step names something that is not done: an open finding, an item that failed."""
     if isinstance(output, list):
         return any(isinstance(each, dict) and each.get("status") == "failed" for each in output)

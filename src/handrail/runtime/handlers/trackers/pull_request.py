@@ -373,7 +373,7 @@ def _describe_conflict(found: PushConflict, tree: Tree, place: _Place, wish: Pul
     files = ", ".join(found.files[:_SHOWN]) or found.message
     where = shlex.quote(tree.path if tree.owned else tree.repository)
     return NeedsPerson(
-        message=f"somebody pushed {found.commit[:12]} to {place.branch}, which conflicts with the run's work in {files}",
+        message=f"somebody pushed {found.commit[:12]} to {place.branch}, and it conflicts with the run in {files}",
         next_step=f"resolve it: git -C {where} merge {found.commit[:12]}, commit it, then: {wish.again}",
         reason="merge",
     )
