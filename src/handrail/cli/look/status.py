@@ -43,10 +43,13 @@ STATES = ("needs-you", "paused", "waiting", "running", "ended", "succeeded", "fa
 )
 @click.option("-n", "--limit", type=click.IntRange(min=1), help="At most this many runs, the newest first.")
 @click.option("--before", metavar="RUN", shell_complete=complete_runs, help="Only runs that started before this one.")
+@click.option("--refresh", is_flag=True, help="Look once at the pull requests of these runs, and say what changed.")
 @click.option("--all", "every", is_flag=True, help="Show every run, not only the ten that ended last.")
 @json_option
-def command(*, run: str | None, as_json: bool, **wanted: Any) -> int:
+def command(*, run: str | None, as_json: bool, refresh: bool, **wanted: Any) -> int:
     """Show which runs need you, are running or have ended; or the state of one run."""
+    if refresh:
+        _refresh(run, quiet=as_json)
     if run is not None and any(wanted.values()):
         from handrail.errors import UsageError
 
@@ -248,10 +251,28 @@ def _documents(session: "Session", runs: "list[str]") -> "list[dict[str, Any]]":
     return [{**each, "tmux_session": each["root"] if each["root"] in sessions else None} for each in documents]
 
 
+def _refresh(run: str | None, *, quiet: bool) -> None:
+    """Look at the pull requests of a run, or of all runs, and say what changed."""
+    import asyncio
+
+    from handrail.cli.render.safe_text import escape_controls
+    from handrail.operations.delivery.refresh import describe_refresh, refresh
+    from handrail.wiring.session import open_existing_session
+
+    with open_existing_session() as session:
+        if session is None:
+            return
+        root = None if run is None else session.find(run)
+        found = asyncio.run(refresh(session.writer, session.system.trackers, root))
+    for line in () if quiet else describe_refresh(found):
+        click.echo(escape_controls(line))
+
+
 def _show_one(run: str) -> None:
     from handrail.cli.render.runs import render_overview, render_steps
     from handrail.cli.render.safe_text import escape_controls
     from handrail.operations.views.overview import line_for_run
+    from handrail.operations.views.pull_requests import describe_pull_request, find_pull_requests
     from handrail.operations.views.run_document import LoggedRuns, run_document
     from handrail.wiring.session import open_run_session
 
@@ -261,5 +282,7 @@ def _show_one(run: str) -> None:
         document = run_document(session.log, found)
         if document.get("message"):
             click.echo(escape_controls(f"says: {document['message']}"))
+        for each in find_pull_requests(session.log, found):
+            click.echo(escape_controls(f"PR {describe_pull_request(each)}"))
         click.echo(render_steps(document))
     _show_unfinished(found)
