@@ -106,6 +106,8 @@ class PullRequest:
     updated_at: float = 0.0
     merged_at: float = 0.0
     closed_by: str = ""
+    remarks: tuple[str, ...] = ()
+    """What could not be done while it was opened or updated, such as an unknown reviewer; each is a sentence."""
 
 
 @frozen(kw_only=True)

@@ -14,9 +14,9 @@ What only some commands need is imported when it is first used (`late_import`): 
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,13 +60,20 @@ from handrail.workspace.sandbox import Bubblewrap
 from handrail.workspace.tmux import Sessions
 
 if TYPE_CHECKING:
+    from handrail.model.issues import RepositoryRef
+    from handrail.ports.pull_requests import PullRequests
+    from handrail.ports.trackers import Tracker, TrackerCatalog
     from handrail.ports.trusted_files import TrustedFiles
     from handrail.runtime import call_activity
     from handrail.runtime.handlers import items
     from handrail.sources.python import start_flow as flow_process
     from handrail.store import signing_keys
+    from handrail.trackers.memory import catalog as tracker_twin
     from handrail.wiring import driver_channel, notices
+    from handrail.wiring import trackers as tracker_catalog
 else:
+    tracker_catalog = late_import("handrail.wiring.trackers")
+    tracker_twin = late_import("handrail.trackers.memory.catalog")
     driver_channel = late_import("handrail.wiring.driver_channel")
     flow_process = late_import("handrail.sources.python.start_flow")
     call_activity = late_import("handrail.runtime.call_activity")
@@ -116,6 +123,33 @@ def tell_people(supervisor: Supervisor, folders: Folders, writer: RunWriter, *, 
         notices.attach_notices(supervisor, folders, writer, watched=watched)
 
 
+class LateTrackers:
+    """A `TrackerCatalog` that is made with its first use: most runs need no tracker."""
+
+    def __init__(self, make: "Callable[[], TrackerCatalog]") -> None:
+        self._make = make
+
+    def repository_of(self, remote: str) -> "RepositoryRef | None":
+        """Return the repository that the URL of a git remote names."""
+        return self._catalog.repository_of(remote)
+
+    def tracker(self, place: str, run: str = "") -> "Tracker":
+        """Return the tracker of a place."""
+        return self._catalog.tracker(place, run)
+
+    def pull_requests(self, repository: "RepositoryRef", run: str = "") -> "PullRequests":
+        """Return the pull requests of the host of a repository."""
+        return self._catalog.pull_requests(repository, run)
+
+    @cached_property
+    def _catalog(self) -> "TrackerCatalog":
+        return self._make()
+
+
+def _make_twin() -> "TrackerCatalog":
+    return tracker_twin.MemoryTrackers()
+
+
 @frozen
 class System:
     """A log with everything that drives its runs."""
@@ -134,6 +168,8 @@ class System:
     machine: Machine = field(default_factory=this_machine)
     trusted: "TrustedFiles | None" = None
     """Says which files of a repository the user has trusted; without it none are."""
+    trackers: "TrackerCatalog" = field(default_factory=lambda: LateTrackers(_make_twin))
+    """Makes the trackers and code hosts of runs; in memory unless the user's own log is opened."""
 
     def supervisor(self, name: str) -> Supervisor:
         """Build a supervisor for the runs of this log."""
@@ -188,6 +224,7 @@ def open_system(folders: Folders, workflows: Workflows, machine: Machine, *, is_
         agents=ConfiguredAgents(machine.agents, folders),
         machine=machine,
         trusted=TrustStore(folders),
+        trackers=LateTrackers(lambda: tracker_catalog.Trackers(folders, known)),
     )
 
 
