@@ -1,12 +1,16 @@
 """A repository of the double as the suites for trackers and code hosts want it, with the real adapter."""
 
 import itertools
+import time
 from pathlib import Path
+
+import httpx2
 
 from handrail.model.issues import IssueRef, RepositoryRef
 from handrail.model.pull_requests import Check, PullRequestRef, Review
 from handrail.trackers.github.connection import GitHubConnection
 from handrail.trackers.github.endpoint import endpoint_at
+from handrail.trackers.github.gate import Pacing
 from handrail.trackers.github.pull_requests import GitHubPullRequests
 from handrail.trackers.github.tracker import GitHubTracker
 from support.github.double import GitHubDouble
@@ -27,11 +31,20 @@ class GitHubWorld:
         self.mallory = github.person(self.stranger)
         self.repository = RepositoryRef(github.host, place.owner.login, place.name)
         self._numbers = itertools.count(1)
+        self.timeout = httpx2.Timeout(20.0)
+        self.waited: list[float] = []
+        """The waits that were asked for; nothing really waits."""
+        self.pacing = Pacing(clock=lambda: time.time() + sum(self.waited), sleep=self._wait, apart=0.0)
+
+    async def _wait(self, seconds: float) -> None:
+        self.waited.append(seconds)
 
     def connection(self, token: str = "") -> GitHubConnection:
         """Connect as a new process would."""
         environ = {"GITHUB_API_URL": self.github.api_url, "GH_TOKEN": token or self.github.token}
-        return GitHubConnection(endpoint_at(self.github.api_url), environ, self.folder / "data")
+        made = GitHubConnection(endpoint_at(self.github.api_url), environ, self.folder / "data")
+        made.timeout, made.pacing = self.timeout, self.pacing
+        return made
 
     def tracker(self) -> GitHubTracker:
         """Return what another process would use."""
