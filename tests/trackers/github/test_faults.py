@@ -182,6 +182,8 @@ def test_a_write_survives_every_fault(prepared: GitHubWorld, name: str, how: How
 
 
 def _try(world: GitHubWorld, point: Point, how: How, times: int = 1) -> None:
+    if point.call.endswith("/requested_reviewers") and how in ("403", "404"):
+        pytest.skip("a review that cannot be requested is a remark, and nothing is tried again")
     world.github.fail(point.call, how, times=times)
     _perform(world, point)
     assert point.seen(world) == point.expected

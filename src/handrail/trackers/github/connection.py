@@ -77,7 +77,9 @@ class GitHubConnection:
     async def open_http(self) -> AsyncGenerator[httpx2.AsyncClient]:
         """Open a client without a token, for what is stored elsewhere."""
         verify = _tls() if self.endpoint.rest.startswith("https:") else False
-        async with httpx2.AsyncClient(timeout=self.timeout, verify=verify, trust_env=not self.endpoint.is_loopback) as http:
+        async with httpx2.AsyncClient(
+            timeout=self.timeout, verify=verify, trust_env=not self.endpoint.is_loopback
+        ) as http:
             yield http
 
     async def token(self) -> Token:
