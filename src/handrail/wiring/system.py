@@ -246,7 +246,7 @@ def open_system(folders: Folders, workflows: Workflows, machine: Machine, *, is_
         agents=ConfiguredAgents(machine.agents, folders),
         machine=machine,
         trusted=TrustStore(folders),
-        trackers=LateTrackers(lambda: tracker_catalog.Trackers(folders, known)),
+        trackers=LateTrackers(lambda: tracker_catalog.Trackers(folders, known, log)),
     )
 
 

@@ -16,7 +16,7 @@ from jsonschema import Draft7Validator
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT7
 
-from support.github.extract_openapi import EXTRACT
+from support.github.places import OPENAPI
 
 Json: TypeAlias = dict[str, Any]
 MISSING = object()
@@ -187,7 +187,7 @@ class Description:
 @cache
 def load_description() -> Description:
     """Read the extract that is checked in."""
-    with gzip.open(EXTRACT) as file:
+    with gzip.open(OPENAPI) as file:
         found = json.load(file)
     return Description(found["paths"], found["components"]["schemas"])
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 EXTRACT = Path(__file__).with_name("openapi.json.gz")
-REPOSITORY = "/repos/{owner}/{repo}"
 PATHS = re.compile(
     r"/rate_limit|/user|/users/\{username\}|/search/issues|/repos/\{owner\}/\{repo\}"
     r"(/assignees.*|/collaborators/\{username\}(/permission)?|/labels.*|/contents/\{path\}"
