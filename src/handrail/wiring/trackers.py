@@ -21,6 +21,7 @@ from handrail.sources.config.github import read_github
 from handrail.sources.folders import Folders, main_checkout, repository_root
 from handrail.trackers.github.endpoint import Endpoint, GitHubSetting, configured_endpoint, endpoint_for
 from handrail.trackers.github.remotes import parse_place, parse_remote
+from handrail.trackers.github.token import find_token
 from handrail.trackers.github.variables import NAMES
 
 if TYPE_CHECKING:
@@ -50,6 +51,11 @@ class Trackers:
         """Return the repository that the URL of a git remote names; None if its host is not a known code host."""
         named = (configured_endpoint(os.environ, self._setting), configured_endpoint({}, self._setting))
         return parse_remote(remote, tuple(each.host for each in named))
+
+    def has_token(self, repository: RepositoryRef, run: str = "") -> bool:
+        """Whether there is a token for the host of a repository, without calling the host."""
+        found = self._connect(repository.host, run)
+        return find_token(found.endpoint, found.environ) is not None
 
     def tracker(self, place: str, run: str = "") -> Tracker:
         """Return the tracker of a place: `local`, or a repository such as `github.com/acme/shop`."""
