@@ -18,6 +18,7 @@ from typing import Any, cast
 import pytest
 
 from handrail.engine.state.codec import encode_state
+from handrail.model import issue_events
 from handrail.model.history import events
 from handrail.model.history import run_state as run
 from handrail.model.history.run_lines import USUAL
@@ -49,6 +50,11 @@ def check_golden(name: str, found: object) -> None:
 
 def test_events_keep_their_kinds_fields_and_defaults() -> None:
     check_golden("events", {"version": events.VERSION, "records": record_shapes({"event": cast("Any", events.Event)})})
+
+
+def test_facts_of_issues_keep_their_kinds_fields_and_defaults() -> None:
+    found = record_shapes({"event": cast("Any", issue_events.IssueEvent)})
+    check_golden("issue_events", {"version": issue_events.VERSION, "records": found})
 
 
 def test_plans_keep_their_records_fields_and_defaults() -> None:

@@ -18,6 +18,7 @@ from handrail.model.history.run_lines import Filter, Row
 from handrail.model.workflow.values import JsonValue
 
 if TYPE_CHECKING:
+    from handrail.model.issue_records import IssueLine
     from handrail.ports.log_care import Report, Salvage, TruncatedStream
 
 Document: TypeAlias = Mapping[str, JsonValue]
@@ -251,6 +252,10 @@ class Summaries(Protocol):
 
     def count(self, wanted: Filter) -> int:
         """Count the wanted summaries, whatever the limit."""
+        ...
+
+    def issue_lines(self, repository: str = "", marker: str = "") -> "tuple[IssueLine, ...]":
+        """List the issues whose summary has a line in its field `issue`: of a repository, of a marker, or all."""
         ...
 
 

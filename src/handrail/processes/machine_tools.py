@@ -48,11 +48,24 @@ def _find(name: str) -> InstalledProgram | None:
 
 def exit_code_of(command: str, words: Iterable[str], environ: Mapping[str, str] | None = None) -> int | None:
     """Run a tool, in our environment or another; return its exit code, None where it is missing or too slow."""
+    ran = _run(command, words, environ)
+    return None if ran is None else ran.returncode
+
+
+def output_of(command: str, words: Iterable[str], environ: Mapping[str, str] | None = None) -> str | None:
+    """Run a tool and return what it prints; None where it is missing, too slow or fails."""
+    ran = _run(command, words, environ)
+    return None if ran is None or ran.returncode else ran.stdout.decode("utf-8", "replace")
+
+
+def _run(
+    command: str, words: Iterable[str], environ: Mapping[str, str] | None
+) -> "subprocess.CompletedProcess[bytes] | None":
     path = _path_of(command, None if environ is None else environ.get("PATH"))
     if path is None:
         return None
     try:
-        ran = subprocess.run(  # noqa: S603 (a tool of the user, by its full path)
+        return subprocess.run(  # noqa: S603 (a tool of the user, by its full path)
             [path, *words],
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -63,7 +76,6 @@ def exit_code_of(command: str, words: Iterable[str], environ: Mapping[str, str] 
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return ran.returncode
 
 
 def _path_of(name: str, path: str | None = None) -> str | None:

@@ -13,6 +13,7 @@ from handrail.processes.run_environment import HandedEnvironments
 from handrail.runtime.history import state_of
 from handrail.runtime.ports import Workflows
 from handrail.sources.folders import Folders
+from handrail.trackers.github import variables
 from handrail.wiring.driver_channel import driver_environments
 from handrail.wiring.system import System, open_system
 
@@ -33,16 +34,16 @@ def make_handover(system: System, folders: Folders) -> Handover:
 
 
 def choose_environment(system: System, run: str) -> dict[str, str]:
-    """Choose which part of this process's environment a run gets: what its commands and its agents may see."""
+    """Choose which part of this process's environment a run gets: what its commands, agents and trackers may use."""
     try:
         state = state_of(system.log, run)
     except HandrailError:
         # Whoever drives it reports what is wrong with it.
-        return build_run_environment(os.environ, ())
+        return build_run_environment(os.environ, variables.NAMES)
     source = state.pinned or state.source
     repository = state.workspace if source is None else source.repository
     named = system.agents.variables_in(os.environ, repository or None)
-    return build_run_environment(os.environ, (*state.pass_env, *named))
+    return build_run_environment(os.environ, (*state.pass_env, *named, *variables.NAMES))
 
 
 def open_background(folders: Folders, workflows: Workflows, machine: Machine) -> "tuple[System, EnvironmentServer]":

@@ -14,15 +14,16 @@ What only some commands need is imported when it is first used (`late_import`): 
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from handrail.agents.registry import BuiltInCatalog, KnownAgents
 from handrail.frozen import frozen
 from handrail.late_import import late_import
+from handrail.model.history.run_lines import Filter
 from handrail.model.secrets.redaction import Redactor
 from handrail.model.workflow.values import Command
 from handrail.operations.agents.configured_agents import ConfiguredAgents
@@ -48,7 +49,7 @@ from handrail.runtime.handlers.proofs.handler import ProofHandler
 from handrail.runtime.handlers.steps import StepHandler
 from handrail.runtime.handlers.trees import TreeHandler
 from handrail.runtime.history import RootFinder
-from handrail.runtime.local.supervisor import Supervisor
+from handrail.runtime.local.supervisor import Companion, Supervisor
 from handrail.runtime.ports import Clock, Commands, Flows, PreparedCommand, Workflows, machine_clock
 from handrail.runtime.run_writer import RunWriter
 from handrail.sources.folders import Folders, folder_variables
@@ -60,19 +61,31 @@ from handrail.workspace.sandbox import Bubblewrap
 from handrail.workspace.tmux import Sessions
 
 if TYPE_CHECKING:
+    from handrail.model.issues import RepositoryRef
+    from handrail.ports.pull_requests import PullRequests
+    from handrail.ports.trackers import Tracker, TrackerCatalog
     from handrail.ports.trusted_files import TrustedFiles
     from handrail.runtime import call_activity
     from handrail.runtime.handlers import items
+    from handrail.runtime.handlers.trackers import handler as tracker_steps
+    from handrail.runtime.handlers.trackers import pull_request as pull_requests
     from handrail.sources.python import start_flow as flow_process
     from handrail.store import signing_keys
-    from handrail.wiring import driver_channel, notices
+    from handrail.trackers.memory import catalog as tracker_twin
+    from handrail.wiring import conversations, driver_channel, notices
+    from handrail.wiring import trackers as tracker_catalog
 else:
+    conversations = late_import("handrail.wiring.conversations")
+    tracker_catalog = late_import("handrail.wiring.trackers")
+    tracker_twin = late_import("handrail.trackers.memory.catalog")
     driver_channel = late_import("handrail.wiring.driver_channel")
     flow_process = late_import("handrail.sources.python.start_flow")
     call_activity = late_import("handrail.runtime.call_activity")
     items = late_import("handrail.runtime.handlers.items")
     signing_keys = late_import("handrail.store.signing_keys")
     notices = late_import("handrail.wiring.notices")
+    tracker_steps = late_import("handrail.runtime.handlers.trackers.handler")
+    pull_requests = late_import("handrail.runtime.handlers.trackers.pull_request")
 
 
 @frozen
@@ -116,6 +129,57 @@ def tell_people(supervisor: Supervisor, folders: Folders, writer: RunWriter, *, 
         notices.attach_notices(supervisor, folders, writer, watched=watched)
 
 
+class LateTrackers:
+    """A `TrackerCatalog` that is made with its first use: most runs need no tracker."""
+
+    def __init__(self, make: "Callable[[], TrackerCatalog]") -> None:
+        self._make = make
+
+    def repository_of(self, remote: str) -> "RepositoryRef | None":
+        """Return the repository that the URL of a git remote names."""
+        return self._catalog.repository_of(remote)
+
+    def has_token(self, repository: "RepositoryRef", run: str = "") -> bool:
+        """Whether there is a token for the host of a repository."""
+        return self._catalog.has_token(repository, run)
+
+    def tracker(self, place: str, run: str = "") -> "Tracker":
+        """Return the tracker of a place."""
+        return self._catalog.tracker(place, run)
+
+    def pull_requests(self, repository: "RepositoryRef", run: str = "") -> "PullRequests":
+        """Return the pull requests of the host of a repository."""
+        return self._catalog.pull_requests(repository, run)
+
+    @cached_property
+    def _catalog(self) -> "TrackerCatalog":
+        return self._make()
+
+
+def _make_twin() -> "TrackerCatalog":
+    return tracker_twin.MemoryTrackers()
+
+
+def report_on_issues(
+    supervisor: Supervisor, system: "System", folders: Folders, tell: "Callable[[str], None]", run: str = ""
+) -> None:
+    """Let a supervisor report on the issues of its runs: of one run, or of all; `tell` is told what goes wrong."""
+    made: list[Companion] = []
+
+    def find() -> "Companion | None":
+        # This is asked at every change until a run has an issue.
+        wanted = Filter(holding=("issue",), top=True, limit=1)
+        if not made and system.log.keys(wanted._replace(key=run) if run else wanted):
+            beside = conversations.make_conversation(system.writer, system.trackers, folders, system.clock, run)
+            beside.on_problem = tell
+            if not run:
+                beside.wanted = lambda each: not supervisor.is_attended(each)
+            made.append(beside)
+        return made[0] if made else None
+
+    supervisor.find_companion = find
+
+
 @frozen
 class System:
     """A log with everything that drives its runs."""
@@ -134,6 +198,8 @@ class System:
     machine: Machine = field(default_factory=this_machine)
     trusted: "TrustedFiles | None" = None
     """Says which files of a repository the user has trusted; without it none are."""
+    trackers: "TrackerCatalog" = field(default_factory=lambda: LateTrackers(_make_twin))
+    """Makes the trackers and code hosts of runs; in memory unless the user's own log is opened."""
 
     def supervisor(self, name: str) -> Supervisor:
         """Build a supervisor for the runs of this log."""
@@ -155,6 +221,7 @@ class System:
         steps = StepHandler(
             *(commands, agents, trees, proofs),
             make_items=lambda: items.ItemHandler(self.log, self.environments, workspaces, self.clock),
+            make_trackers=lambda: tracker_steps.TrackerHandler(self.opener, folder),
         )
         children = ChildHandler(self.log, self.environments, self.workflows, self.clock)
         return Supervisor(self.log, Handlers(self.environments, commands, children, FLOWS, steps), self.clock, name)
@@ -168,6 +235,11 @@ class System:
     def activity(self) -> "call_activity.CallActivity":
         """What looks at the agents that are at work."""
         return call_activity.CallActivity(self.machine.processes, self.agents, self.folder / "runs")
+
+    @property
+    def opener(self) -> "pull_requests.PullRequestOpener":
+        """What opens and updates the pull requests of runs."""
+        return pull_requests.PullRequestOpener(self.log, self.workspaces, self.environments, self.trackers, self.clock)
 
     @property
     def workspaces(self) -> GitWorkspaces:
@@ -188,6 +260,7 @@ def open_system(folders: Folders, workflows: Workflows, machine: Machine, *, is_
         agents=ConfiguredAgents(machine.agents, folders),
         machine=machine,
         trusted=TrustStore(folders),
+        trackers=LateTrackers(lambda: tracker_catalog.Trackers(folders, known, log)),
     )
 
 

@@ -15,11 +15,11 @@ from handrail.late_import import late_import
 from handrail.model.diagnostics import Diagnostic, Report
 from handrail.model.history.events import Admission
 from handrail.model.parts import parts, walk_steps
-from handrail.model.workflow.actions import Checks, describe_preparation
+from handrail.model.workflow.actions import Checks, PullRequestAction, describe_preparation
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.proofs import CheckProof
 from handrail.model.workflow.settings import NO_PROJECT, Project
-from handrail.model.workflow.values import Expression, Prompt
+from handrail.model.workflow.values import Expression, JsonValue, Prompt
 from handrail.operations.agents.configured_agents import ConfiguredAgents, override_of, policy_of
 from handrail.operations.agents.require_agents import require_agents, require_wrappings
 from handrail.operations.runs.lifecycle import Request
@@ -76,6 +76,8 @@ class RunOptions:
     """Whether a call of a cassette fails if its prompt differs from the recorded one."""
     connected: bool = False
     """Whether a connected agent performs the plain agent steps."""
+    issue: dict[str, JsonValue] | None = None
+    """The record of the issue that it works on."""
 
 
 @frozen
@@ -89,6 +91,8 @@ class PreparedRun:
     """Uncommitted files of the checkout, which are not part of the run."""
     notices: tuple[str, ...] = ()
     """What of the repository is not used, and why."""
+    pull_requests: tuple[str, ...] = ()
+    """The steps that open pull requests."""
 
 
 def look_up_workflow(place: Location, words: str) -> tuple[CheckedWorkflow, Catalog]:
@@ -101,7 +105,7 @@ def prepare(machine: Machine, place: Location, wanted: RunOptions, look_up: Look
     """Prepare a run; raises errors that a person can act on, and starts nothing."""
     pinned, bound, diagnostics = _pin_with_bound(place, wanted.workflow, look_up)
     secrecy = SecretChecker(machine.redactor())
-    inputs = secrecy.inputs(bind(pinned.plan.inputs, wanted.inputs, wanted.task))
+    inputs = secrecy.inputs(bind(pinned.plan.inputs, wanted.inputs, wanted.task, wanted.issue))
     called = tuple(each.plan for each in pinned.calls.values())
     for plan in (pinned.plan, *called):
         secrecy.require_none_in(plan)
@@ -152,9 +156,10 @@ def prepare(machine: Machine, place: Location, wanted: RunOptions, look_up: Look
         found = references.look_for(pinned.plan, place)
         request = replace(request, references=found)
         prepares = (*prepares, *references.warn_of_missing(pinned.plan, found))
+    opening = tuple(_opening_steps((pinned.plan, *called)))
     if origin is None:
-        return PreparedRun(request, bound, diagnostics, notices=prepares)
-    return PreparedRun(request, bound, diagnostics, origin.uncommitted, (*origin.notices, *prepares))
+        return PreparedRun(request, bound, diagnostics, notices=prepares, pull_requests=opening)
+    return PreparedRun(request, bound, diagnostics, origin.uncommitted, (*origin.notices, *prepares), opening)
 
 
 def limits_here(
@@ -196,6 +201,12 @@ def _needs_environment(plan: Plan) -> bool:
     return any(name in text for name in names for text in texts)
 
 
+def _opening_steps(plans: Iterable[Plan]) -> Iterator[str]:
+    """List the steps that open pull requests."""
+    for plan in plans:
+        yield from (name for name, step in walk_steps(plan.steps) if isinstance(step.action, PullRequestAction))
+
+
 def _preparations(plans: Iterable[Plan]) -> Iterator[str]:
     """List what the run will leave to a person."""
     for plan in plans:
@@ -203,6 +214,8 @@ def _preparations(plans: Iterable[Plan]) -> Iterator[str]:
             said = describe_preparation(step.action)
             if said is not None:
                 yield f"step '{address}' {said}"
+            if isinstance(step.action, PullRequestAction) and step.action.follow is not None:
+                yield f"step '{address}' opens the pull request and does not follow it: the run ends when it is open"
 
 
 def _script(place: Location, wanted: RunOptions, catalog: AgentCatalog) -> bytes:

@@ -32,8 +32,9 @@ REPOSITORY_TABLES = (
     "pull",
     "cleanup",
     "resources",
+    "issues",
 )
-USER_TABLES = ("trust", "notify", *REPOSITORY_TABLES)
+USER_TABLES = ("trust", "notify", "github", *REPOSITORY_TABLES)
 BINDINGS = (".handrail/bindings.json", ".workrail/bindings.json")
 KNOWN = ("kind", "network")
 KEYS = {
@@ -262,6 +263,9 @@ def _check_tables(file: TomlFile, known: tuple[str, ...], report: Report) -> Non
                 "put [notify] into your own config.toml; a repository cannot send notifications or run commands with it"
             )
             report.error("config-key", "[notify] in a repository's configuration is refused", file.place(name), hint)
+        elif name == "github" and name not in known:
+            hint = "put [github] into your own config.toml; a repository cannot say where your token is sent"
+            report.error("config-key", "[github] in a repository's configuration is refused", file.place(name), hint)
         elif name == "routing":
             hint = "remove it; name the workflow when you start a run: handrail run WORKFLOW"
             report.error(

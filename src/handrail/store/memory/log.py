@@ -7,10 +7,11 @@ import os
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 from handrail.errors import NotFound
 from handrail.model.history.run_lines import Filter, Row
+from handrail.model.issue_records import IssueLine
 from handrail.ports.hash_chain import START, digest_of, intact
 from handrail.ports.log import Append, Checkpoint, Head, Holder, Lease, Message, OnPoint, StoredEvent, Timer
 from handrail.ports.log_care import Finding, Report, Salvage, TruncatedStream
@@ -170,6 +171,15 @@ class MemoryLog:
     def count(self, wanted: Filter) -> int:
         """Count the wanted summaries."""
         return len(self.summaries(wanted._replace(limit=None)))
+
+    def issue_lines(self, repository: str = "", marker: str = "") -> tuple[IssueLine, ...]:
+        """List the lines of issues of the local tracker."""
+        with self._state.lock:
+            found = [row.document["issue"] for row in self._state.summaries.values() if "issue" in row.document]
+        lines = [IssueLine._make(cast("Iterable[Any]", each)) for each in found]
+        if marker:
+            return tuple(line for line in lines if line.marker == marker)
+        return tuple(line for line in lines if not repository or line.repository == repository)
 
     def check(self) -> Report:
         """Verify the hash chain of each stream."""

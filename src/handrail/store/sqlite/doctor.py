@@ -72,6 +72,7 @@ def _cut(session: Session, finding: Finding) -> TruncatedStream:
         session.run("forget_head", stream)
     # These describe what was cut; whoever can read the events rebuilds them.
     session.run("forget_summary", stream)
+    session.run("forget_issue", stream)
     session.run("forget_timers", stream)
     return TruncatedStream(stream, kept, moved, max(before.seq - kept - moved, 0))
 

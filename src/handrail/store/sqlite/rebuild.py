@@ -13,6 +13,7 @@ from handrail.store.sqlite.statements import migrations
 
 TABLES = (
     "streams", "events", "damaged", "inbox", "blobs", "leases", "timers", "checkpoints", "projections", "documents",
+    "issues",
 )  # fmt: skip
 ROWS_PER_PAGE = 512
 """More rows than fit into a page: bounds the search when a damaged table does not reveal its last row."""

@@ -6,15 +6,20 @@ module without the rest of the log.
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+from handrail.late_import import late_import
 from handrail.model.history.run_lines import Facts, Filter, Row, facts_of, read_line
 from handrail.store.sqlite.connection import Session, Value, text_of
 from handrail.store.sqlite.statements import statements
 
 if TYPE_CHECKING:
+    from handrail.model.issue_records import IssueLine
     from handrail.ports.log import Document, StoredEvent
+    from handrail.store.sqlite import issue_lines as lines_of_issues
     from handrail.store.sqlite.database import Database
+else:
+    lines_of_issues = late_import("handrail.store.sqlite.issue_lines")
 
 _text = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 LAST = "\U0010ffff"
@@ -121,6 +126,11 @@ class SqliteSummaries:
         with self._db.reading() as session:
             return count_rows(session, wanted)
 
+    def issue_lines(self, repository: str = "", marker: str = "") -> "tuple[IssueLine, ...]":
+        """List the lines of issues of the local tracker."""
+        with self._db.reading() as session:
+            return lines_of_issues.select_issues(session, repository, marker)
+
 
 def write_summary(session: Session, stream: str, summary: "Document", stored: "Sequence[StoredEvent]") -> None:
     """Write the summary of a stream inside the transaction of its append."""
@@ -128,6 +138,8 @@ def write_summary(session: Session, stream: str, summary: "Document", stored: "S
     status, text = encode_row(summary)
     session.run("put_summary", stream, status, position, text)
     session.run("put_facts", stream, *facts_of(stream, summary))
+    if "issue" in summary:
+        session.run("put_issue", *cast("list[Value]", summary["issue"]))
 
 
 def encode_row(document: "Document") -> tuple[str | None, str]:

@@ -15,6 +15,8 @@ provide that one. It uses nothing but the port, so it makes no assumption about 
 - `processes.ProcessesSuite` starts scripted commands, adopts them a second time, waits for them and ends them.
 - `agents.AgentConformance` checks how an agent is launched, and feeds its reader with recorded streams, with the same
   streams cut or changed at random, and with junk: nothing may raise, and only the agent's own final event is a success.
+- `trackers.TrackerConformance` and `pull_requests.PullRequestConformance` write everything twice, as after a crash, and
+  let people and competing runs act in between.
 
 Passing a suite is necessary, not sufficient: durability after a power failure or real concurrency between machines
 cannot be observed through a port and needs tests of the adapter's own.

@@ -1,0 +1,1 @@
+"""The local tracker: issues as streams of facts in the user's own log."""

@@ -1,0 +1,40 @@
+"""Hands out the twins in memory for every place and repository."""
+
+import re
+
+from handrail.model.issues import RepositoryRef
+from handrail.trackers.memory.pull_requests import MemoryPullRequests
+from handrail.trackers.memory.service import OURS, MemoryService
+from handrail.trackers.memory.tracker import MemoryTracker
+
+_REMOTE = re.compile(
+    r"(?:[a-z+]+://)?(?:[^@/]+@)?(?P<host>[\w.-]+)(?::\d+)?[:/](?P<owner>[\w.-]+)/(?P<name>[\w.-]+?)(?:\.git)?/?\Z"
+)
+
+
+class MemoryTrackers:
+    """A catalog whose trackers and code hosts share one service in memory."""
+
+    def __init__(self, service: MemoryService | None = None, login: str = OURS, host: str = "github.com") -> None:
+        self.service = service if service is not None else MemoryService()
+        self._login = login
+        self._host = host
+
+    def repository_of(self, remote: str) -> RepositoryRef | None:
+        """Return the repository that the URL of a git remote names; None if its host is not a known code host."""
+        found = _REMOTE.match(remote)
+        if found is None or found["host"].lower() != self._host:
+            return None
+        return RepositoryRef(self._host, found["owner"], found["name"])
+
+    def has_token(self, repository: RepositoryRef, run: str = "") -> bool:  # noqa: ARG002 -- as below
+        """Whether there is a token for the host of a repository."""
+        return bool(self._login)
+
+    def tracker(self, place: str, run: str = "") -> MemoryTracker:  # noqa: ARG002 -- all runs see one service
+        """Return the tracker of a place."""
+        return MemoryTracker(self.service, place, self._login)
+
+    def pull_requests(self, repository: RepositoryRef, run: str = "") -> MemoryPullRequests:  # noqa: ARG002 -- as above
+        """Return the pull requests of the host of a repository."""
+        return MemoryPullRequests(self.service, self._login)

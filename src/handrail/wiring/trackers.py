@@ -1,0 +1,107 @@
+"""Makes the trackers and code hosts that commands and runs use, each with the environment of its run."""
+
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from handrail.errors import TrackerFault
+from handrail.late_import import late_import
+from handrail.model.diagnostics import Report
+from handrail.model.issues import LOCAL, RepositoryRef
+from handrail.model.secrets.redaction import Redactor
+from handrail.ports.environments import RunEnvironments
+from handrail.ports.log import Log
+from handrail.ports.pull_requests import PullRequests
+from handrail.ports.trackers import Tracker
+from handrail.processes.environment import process_redactor
+from handrail.runtime.history import state_of
+from handrail.sources.config.github import read_github
+from handrail.sources.folders import Folders, main_checkout, repository_root
+from handrail.trackers.github.endpoint import Endpoint, GitHubSetting, configured_endpoint, endpoint_for
+from handrail.trackers.github.remotes import parse_place, parse_remote
+from handrail.trackers.github.token import find_token
+from handrail.trackers.github.variables import NAMES
+
+if TYPE_CHECKING:
+    from handrail.trackers.github import connection, pull_requests, tracker
+    from handrail.trackers.local import book
+    from handrail.trackers.local import tracker as local_tracker
+else:
+    book = late_import("handrail.trackers.local.book")
+    local_tracker = late_import("handrail.trackers.local.tracker")
+    connection = late_import("handrail.trackers.github.connection")
+    pull_requests = late_import("handrail.trackers.github.pull_requests")
+    tracker = late_import("handrail.trackers.github.tracker")
+
+
+class Trackers:
+    """Implements the port `TrackerCatalog` on this machine."""
+
+    def __init__(self, folders: Folders, environments: RunEnvironments, log: Log) -> None:
+        self._folders = folders
+        self._log = log
+        self._environments = environments
+        table = read_github(folders, Report())
+        self._setting = GitHubSetting(table.api_url, table.host)
+        self._known: dict[tuple[Endpoint, str], connection.GitHubConnection] = {}
+
+    def repository_of(self, remote: str) -> RepositoryRef | None:
+        """Return the repository that the URL of a git remote names; None if its host is not a known code host."""
+        named = (configured_endpoint(os.environ, self._setting), configured_endpoint({}, self._setting))
+        return parse_remote(remote, tuple(each.host for each in named))
+
+    def has_token(self, repository: RepositoryRef, run: str = "") -> bool:
+        """Whether there is a token for the host of a repository, without calling the host."""
+        found = self._connect(repository.host, run)
+        return find_token(found.endpoint, found.environ) is not None
+
+    def tracker(self, place: str, run: str = "") -> Tracker:
+        """Return the tracker of a place: `local`, or a repository such as `github.com/acme/shop`."""
+        if place == LOCAL:
+            return local_tracker.LocalTracker(self.local_issues(run))
+        repository = parse_place(place)
+        if repository is None:
+            message = f"'{place}' is not a place of issues"
+            raise TrackerFault(message, next_step="name a repository as HOST/OWNER/NAME, such as github.com/acme/shop")
+        return tracker.GitHubTracker(self._connect(repository.host, run), repository)
+
+    def local_issues(self, run: str = "") -> "book.LocalIssues":
+        """Return the local issues of the repository of a run, or of the current folder."""
+        redactor = self._environment_of(run)[1]
+        return book.LocalIssues(self._log, find_repository(self._log, run), time.time, redactor)
+
+    def pull_requests(self, repository: RepositoryRef, run: str = "") -> PullRequests:
+        """Return the pull requests of the host of a repository."""
+        return pull_requests.GitHubPullRequests(self._connect(repository.host, run))
+
+    def _connect(self, host: str, run: str) -> "connection.GitHubConnection":
+        environ, redactor = self._environment_of(run)
+        endpoint = endpoint_for(host, environ, self._setting)
+        key = endpoint, run
+        if key not in self._known or self._known[key].environ != environ:
+            self._known[key] = connection.GitHubConnection(endpoint, environ, self._data, redactor)
+        return self._known[key]
+
+    def _environment_of(self, run: str) -> tuple[Mapping[str, str], Redactor]:
+        """Return what an environment says about GitHub: that of a run, or of this process."""
+        if not run:
+            return {name: os.environ[name] for name in NAMES if os.environ.get(name)}, process_redactor()
+        environment = self._environments.environment_of(run)
+        seen = {**environment.secrets, **environment.variables(NAMES)}
+        return {name: seen[name] for name in NAMES if seen.get(name)}, environment.redactor
+
+    @property
+    def _data(self) -> Path:
+        return self._folders.data
+
+
+def find_repository(log: Log, run: str) -> str:
+    """Return the checkout whose local issues a run works on; without a run, that of the current folder."""
+    if run:
+        state = state_of(log, run)
+        source = state.pinned or state.source
+        return (state.workspace if source is None else source.repository) or ""
+    here = Path.cwd()
+    return str(main_checkout(repository_root(here) or here))
