@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from handrail.engine.issues.comment_commands import CommentCommand, read_command
 from handrail.engine.issues.work_state import WorkState
+from handrail.engine.text.host_text import clean_host_text
 from handrail.errors import HandrailError
 from handrail.model.actors import Actor, make_person
 from handrail.model.history.issue_work import (
@@ -189,7 +190,9 @@ class CommentReader:
                 return
             text = f"This comment could not be applied: {refused.problem}."
             await self.tracker.put_comment(
-                self.ref, self.writer.redactor.text(text), Marker(what="message", key=f"reply-{refused.comment}")
+                self.ref,
+                self.writer.redactor.text(clean_host_text(text)),
+                Marker(what="message", key=f"reply-{refused.comment}"),
             )
             told = ReplyWritten(comment=refused.comment, at=now)
 
