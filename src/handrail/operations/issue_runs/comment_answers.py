@@ -73,6 +73,19 @@ class CommentReader:
         await self._reply(now)
         return tuple(dict.fromkeys(sent))
 
+    async def settle(self, now: float) -> tuple[str, ...]:
+        """Complete what a process that died has left: comments that were taken up, and replies that are owed."""
+        work = read_work(self.log, self.ref)
+        sent: list[str] = []
+
+        def complete(ledger: WorkLedger) -> None:
+            sent.extend(self._take_up(ledger, _Found([], {}, {}, ledger.state.since), now))
+
+        if work.taken:
+            await update_work(self.log, self.ref, self.writer.redactor, complete)
+        await self._reply(now)
+        return tuple(dict.fromkeys(sent))
+
     @property
     def log(self) -> Log:
         """The log."""

@@ -113,6 +113,7 @@ class Conversation:
             if ref is None or not self.wanted(row.key) or self._done.get(row.key) == row.position:
                 continue
             await self._guard(ref, self._update(ref, row, now, final=final))
+            await self._guard(ref, self._settle(ref, now))
             if row.document.get("status") not in OVER:
                 asked = self._asked_since(ref, row)
                 waiting[ref] = max(waiting.get(ref, 0.0), asked) if asked else waiting.get(ref, 0.0)
@@ -152,6 +153,13 @@ class Conversation:
         await IssueStatus(self.writer, tracker, rules).bring_up_to_date(ref, state, progress)
         if over and is_due:
             self._done[run] = row.position
+
+    async def _settle(self, ref: IssueRef, now: float) -> None:
+        """Complete what a process that died has left on an issue, also after its run is over."""
+        work = read_work(self.log, ref)
+        if (work.taken or work.unanswered) and work.paused_until <= now and self._blocked.get(ref.place, 0.0) <= now:
+            tracker = self.trackers.tracker(ref.place, next(iter(work.runs), ""))
+            self.sent.update(await CommentReader(self.writer, tracker, ref).settle(now))
 
     async def _write(self, ref: IssueRef, progress: RunProgress, work: WorkState) -> None:
         """Write the comment about a run, unless it says the same already or another process is writing it."""
