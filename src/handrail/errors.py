@@ -15,9 +15,11 @@
         ├── ProcessFault     a command of a run cannot be started or has no disk space
         ├── StorageFault     the log cannot be read or written: Storage{Full, Refused, Busy, TooNew, Damaged}
         ├── WorkspaceFault   git, or the state of a repository or worktree, does not allow the work to continue
-        │   └── GitSettingsChanged  settings that start programs differ from those at the run's set-up
+        │   ├── GitSettingsChanged  settings that start programs differ from those at the run's set-up
+        │   └── PushRefused  a remote refuses a branch, or cannot be reached
         └── TrackerFault     a tracker or code host refuses a call, or cannot be reached
-            └── TrackerBusy  it may be tried again at a time
+            ├── TrackerBusy  it may be tried again at a time
+            └── NoToken      nobody is logged in to the service
 
 Each carries a stable code, the exit code, and what to do next.
 """
@@ -158,6 +160,13 @@ class GitSettingsChanged(WorkspaceFault):
         self.changes = tuple(changes)
 
 
+class PushRefused(WorkspaceFault):
+    """A remote refuses a branch, or cannot be reached; everything that was to be pushed is still there."""
+
+    code = "push-refused"
+    exit_code = 3
+
+
 class TrackerFault(EnvironmentFault):
     """A tracker or a code host refuses a call, or cannot be reached."""
 
@@ -173,6 +182,12 @@ class TrackerBusy(TrackerFault):
     def __init__(self, message: str, *, until: float, next_step: str | None = None) -> None:
         super().__init__(message, next_step=next_step)
         self.until = until
+
+
+class NoToken(TrackerFault):
+    """There is no token for a tracker or a code host, so nothing was called."""
+
+    code = "no-token"
 
 
 class StorageFull(StorageFault):

@@ -36,6 +36,10 @@ ISSUE = record(
     state=STRING,
     branch=STRING,
     comments=ListType(ANY),
+    assignees=ListType(STRING),
+    attachments=ListType(ANY),
+    tracker=STRING,
+    repository=STRING,
 )
 RUN = record(
     id=STRING,

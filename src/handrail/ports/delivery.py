@@ -63,10 +63,6 @@ class Delivery(Workspaces, Protocol):
         """Return the ref of a run's newest snapshot."""
         ...
 
-    def find_changed_settings(self, tree: Tree) -> tuple[str, ...]:
-        """List the settings that make the user's git start programs and have changed since the run was set up."""
-        ...
-
     def accept_settings(self, tree: Tree, files: Collection[str] | None = None) -> None:
         """Accept such changes: all of them, or the hooks among some files of the checkout."""
         ...

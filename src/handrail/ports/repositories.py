@@ -70,6 +70,10 @@ class Repositories(Protocol):
         """List the files that git ignores and that match a pattern, written as in `.gitignore`."""
         ...
 
+    def remote_url(self, root: Path) -> str:
+        """Return the URL of the remote that the checked-out branch belongs to; empty if there is none."""
+        ...
+
     def observe(self, folder: Path) -> dict[str, str]:
         """Return `root`, `repository`, `branch` and `head` of a checkout as far as they are known; empty for none."""
         ...

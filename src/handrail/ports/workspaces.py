@@ -1,10 +1,13 @@
 """Where a run works: a git worktree of its own, or a checkout that it borrows; and the snapshots of it."""
 
 from collections.abc import Callable
-from typing import Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from handrail.frozen import frozen
 from handrail.model.history.trees import Tree
+
+if TYPE_CHECKING:
+    from handrail.ports.pushes import PushRequest, PushResult
 
 
 @frozen(kw_only=True)
@@ -186,6 +189,22 @@ class Workspaces(Protocol):
 
     def remote(self, tree: Tree) -> str:
         """Return the remote that the repository's branches are pushed to; empty if there is none."""
+        ...
+
+    def remote_url(self, tree: Tree, remote: str) -> str:
+        """Return the address to which a remote is pushed; empty if there is no such remote."""
+        ...
+
+    def push(self, tree: Tree, request: "PushRequest") -> "PushResult":
+        """Push the run's branch with the user's git and credentials, building upon what others pushed.
+
+        Nothing that the repository configures is started, and no hook is run. A remote that refuses raises
+        `PushRefused`; whatever was pushed by somebody else is never overwritten.
+        """
+        ...
+
+    def find_changed_settings(self, tree: Tree) -> tuple[str, ...]:
+        """List the settings that make the user's git start programs and have changed since the run was set up."""
         ...
 
     def diff(self, tree: Tree, since: str, until: str | None = None, *, stat: bool = False) -> str:

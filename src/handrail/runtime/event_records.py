@@ -19,7 +19,7 @@ STRUCTURE = frozenset(
     (
         *("kind", "run", "workflow", "definition", "plan", "address", "action", "status", "reason", "child", "parent"),
         *("began", "seq", "state", "snapshot", "files", "tree", "source", "workspace", "at", "checks", "script"),
-        *("pass_env", "scope", "calls", "printed", "root", "given"),
+        *("pass_env", "scope", "calls", "printed", "root", "given", "issue"),
     )
 )
 """Fields of events that hold names, digests and paths: masking them would break the references."""

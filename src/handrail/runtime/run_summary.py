@@ -72,8 +72,10 @@ def _goal_text(state: RunState) -> str:
 
 
 def _origin_fields(state: RunState) -> dict[str, JsonValue]:
-    """Return which run started it, and which one a person started; and when it was imported, if that was later."""
+    """Return which run started it, and which one a person started; its issue; and when it was imported."""
     found: dict[str, JsonValue] = {"born": state.born} if state.born else {}
+    if state.issue:
+        found["issue"] = state.issue
     return found if state.parent is None else {**found, "parent": state.parent.run, "root": state.family}
 
 

@@ -137,6 +137,8 @@ class RunClaim:
 
     def begin(self, run: str) -> tuple[Lease, ...] | None:
         """Attend to a run that does not exist yet, and take its lease; None where another process has either."""
+        if self._first is not None and self._first.stream == run:
+            return (self._first,)
         if not self.attend(run):
             return None
         found = self.log.acquire(run, self.name)

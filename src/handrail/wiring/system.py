@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 from handrail.agents.registry import BuiltInCatalog, KnownAgents
 from handrail.frozen import frozen
 from handrail.late_import import late_import
+from handrail.model.history.run_lines import Filter
 from handrail.model.secrets.redaction import Redactor
 from handrail.model.workflow.values import Command
 from handrail.operations.agents.configured_agents import ConfiguredAgents
@@ -48,7 +49,7 @@ from handrail.runtime.handlers.proofs.handler import ProofHandler
 from handrail.runtime.handlers.steps import StepHandler
 from handrail.runtime.handlers.trees import TreeHandler
 from handrail.runtime.history import RootFinder
-from handrail.runtime.local.supervisor import Supervisor
+from handrail.runtime.local.supervisor import Companion, Supervisor
 from handrail.runtime.ports import Clock, Commands, Flows, PreparedCommand, Workflows, machine_clock
 from handrail.runtime.run_writer import RunWriter
 from handrail.sources.folders import Folders, folder_variables
@@ -69,9 +70,10 @@ if TYPE_CHECKING:
     from handrail.sources.python import start_flow as flow_process
     from handrail.store import signing_keys
     from handrail.trackers.memory import catalog as tracker_twin
-    from handrail.wiring import driver_channel, notices
+    from handrail.wiring import conversations, driver_channel, notices
     from handrail.wiring import trackers as tracker_catalog
 else:
+    conversations = late_import("handrail.wiring.conversations")
     tracker_catalog = late_import("handrail.wiring.trackers")
     tracker_twin = late_import("handrail.trackers.memory.catalog")
     driver_channel = late_import("handrail.wiring.driver_channel")
@@ -148,6 +150,20 @@ class LateTrackers:
 
 def _make_twin() -> "TrackerCatalog":
     return tracker_twin.MemoryTrackers()
+
+
+def report_on_issues(supervisor: Supervisor, system: "System", folders: Folders, run: str = "") -> None:
+    """Let a supervisor report on the issues of its runs: of one run and those that it starts, or of all of them."""
+    made: list[Companion] = []
+
+    def find() -> "Companion | None":
+        # This is asked at every change until a run has an issue.
+        wanted = Filter(holding=("issue",), top=True, limit=1)
+        if not made and system.log.keys(wanted._replace(key=run) if run else wanted):
+            made.append(conversations.make_conversation(system.writer, system.trackers, folders, system.clock, run))
+        return made[0] if made else None
+
+    supervisor.find_companion = find
 
 
 @frozen

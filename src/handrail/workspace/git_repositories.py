@@ -14,9 +14,10 @@ from handrail.workspace.git.command import Git, Identity, split
 from handrail.workspace.git.data_places import DataLayout
 
 if TYPE_CHECKING:
-    from handrail.workspace.git import checkout_state
+    from handrail.workspace.git import checkout_state, repository_view
     from handrail.workspace.worktrees import start_point
 else:
+    repository_view = late_import("handrail.workspace.git.repository_view")
     checkout_state = late_import("handrail.workspace.git.checkout_state")
     start_point = late_import("handrail.workspace.worktrees.start_point")
 
@@ -49,6 +50,10 @@ class GitRepositories:
     def current_branch(self, root: Path) -> str:
         """Return the branch that is checked out; empty when HEAD is detached."""
         return (self._git(root).query("symbolic-ref", "-q", "HEAD") or "").removeprefix("refs/heads/")
+
+    def remote_url(self, root: Path) -> str:
+        """Return the URL of the remote that the checked-out branch belongs to; empty where there is none."""
+        return repository_view.find_remote_url(root, self.current_branch(root))
 
     def default_branch(self, root: Path) -> str:
         """Return the branch that work usually starts from."""

@@ -21,6 +21,7 @@ from handrail.workspace.worktrees import records, settings_record
 if TYPE_CHECKING:
     from handrail.ports import delivery
     from handrail.ports.delivery import Leftover, Life, Retention, UnfinishedApply
+    from handrail.ports.pushes import PushRequest, PushResult
     from handrail.workspace.commits import commit as committing
     from handrail.workspace.commits import merge as merging
     from handrail.workspace.commits import unused_filters
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
     from handrail.workspace.delivery import apply_journal as journals
     from handrail.workspace.delivery import deliver as delivering
     from handrail.workspace.delivery import discard as discarding
-    from handrail.workspace.delivery import janitor
+    from handrail.workspace.delivery import janitor, remote_git
+    from handrail.workspace.delivery import push as pushing
     from handrail.workspace.snapshots import changes, recorded_files
     from handrail.workspace.snapshots import restore as restoring
     from handrail.workspace.snapshots import watch as watching
@@ -44,6 +46,8 @@ else:
     delivering = late_import("handrail.workspace.delivery.deliver")
     discarding = late_import("handrail.workspace.delivery.discard")
     janitor = late_import("handrail.workspace.delivery.janitor")
+    pushing = late_import("handrail.workspace.delivery.push")
+    remote_git = late_import("handrail.workspace.delivery.remote_git")
     changes = late_import("handrail.workspace.snapshots.changes")
     recorded_files = late_import("handrail.workspace.snapshots.recorded_files")
     restoring = late_import("handrail.workspace.snapshots.restore")
@@ -186,6 +190,15 @@ class GitWorkspaces:
     def remote(self, tree: Tree) -> str:
         """Return the remote to which the repository's branches are pushed; empty where there is none."""
         return repository_view.find_remote(Path(tree.repository), tree.base)
+
+    def remote_url(self, tree: Tree, remote: str) -> str:
+        """Return the address to which a remote is pushed; empty where there is no such remote."""
+        return remote_git.find_remote_url(Path(tree.repository), remote)
+
+    def push(self, tree: Tree, request: "PushRequest") -> "PushResult":
+        """Push the run's branch, building upon what others pushed."""
+        self._require_ours(tree)
+        return pushing.push(self.places, tree, request)
 
     def throw_away(self, repository: Path, run: str) -> None:
         """Remove a worktree that was only made to try something, with its branch; nothing of it is saved."""

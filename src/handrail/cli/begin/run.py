@@ -9,6 +9,7 @@ from handrail.cli.options import complete_workflows, current_place, detach_optio
 from handrail.cli.output import note
 
 if TYPE_CHECKING:
+    from handrail.cli.begin.issue_start import IssueStart
     from handrail.operations.runs.lifecycle import Request
     from handrail.operations.runs.prepare import PreparedRun, RunOptions
     from handrail.ports.machine import Machine
@@ -22,6 +23,10 @@ CASSETTE = "cassette"
 @click.command("run", epilog='Example: handrail run fix-bug "login times out after 30 s" --input base=main')
 @click.argument("workflow", metavar="NAME|PATH", required=False, default="", shell_complete=complete_workflows)
 @click.argument("task", required=False, default="")
+@click.option("--issue", metavar="ISSUE", help="Work on this issue: 12, owner/repo#12, its address, or a local id.")
+@click.option("--ready", is_flag=True, help="Work on every issue that is ready, in order; in the background.")
+@click.option("-n", "at_once", type=click.IntRange(min=1), help="With --ready: at most so many at a time; default 3.")
+@click.option("--label", "labels", metavar="LABEL", multiple=True, help="With --ready: only issues with this label.")
 @click.option("--input", "inputs", metavar="NAME=VALUE", multiple=True, help="Set an input; may be repeated.")
 @click.option("--in", "folder", metavar="DIR", help="Work in DIR as it is; default: a worktree of the repository.")
 @click.option("--base", metavar="BRANCH", help="Start from BRANCH; default: the commit that is checked out.")
@@ -45,14 +50,25 @@ def command(*, detach: bool, as_json: bool, record: str | None, **wanted: Any) -
     from handrail.operations.runs.prepare import RunOptions
     from handrail.wiring.session import current_actor, open_session
 
+    issue, ready = wanted.pop("issue"), wanted.pop("ready")
+    at_once, labels = wanted.pop("at_once"), wanted.pop("labels")
     if record is not None:
-        _require_recordable(record, wanted["agent"], detach=detach)
+        _require_recordable(record, wanted["agent"], detach=detach or ready)
+    _require_one_purpose(issue, ready=ready, task=wanted["task"], narrowed=bool(at_once or labels))
     place, actor = current_place(), current_actor()
-    prepared = _prepare_run(place, RunOptions(**wanted, by=str(actor)), may_ask=actor.decides and not as_json)
+    if ready:
+        from handrail.cli.begin.run_ready import ReadyOptions, run_ready
+
+        options = RunOptions(**wanted, by=str(actor))
+        return run_ready(place, ReadyOptions(options, at_once or 3, labels, as_json, actor.decides))
+    found = _read_issue(place, issue) if issue is not None else None
+    if found is not None:
+        wanted |= found.options(wanted["workflow"])
+    prepared = prepare_run(place, RunOptions(**wanted, by=str(actor)), may_ask=actor.decides and not as_json)
     with open_session() as session:
         claim = RunClaim(session.log, "handrail run")
         request = _request(session, prepared, with_changes=wanted["with_changes"])
-        run = start(session.writer, request, claim=claim)
+        run = start(session.writer, request, claim=claim) if found is None else found.start(session, request, claim)
         _introduce(session, run, prepared, as_json=as_json)
         if wanted["tmux"]:
             _open_windows(session, run)
@@ -66,6 +82,24 @@ def command(*, detach: bool, as_json: bool, record: str | None, **wanted: Any) -
         finally:
             if record is not None or wanted["agent"] == CASSETTE:
                 _tell_recorded(session, run, record)
+
+
+def _require_one_purpose(issue: str | None, *, ready: bool, task: str, narrowed: bool) -> None:
+    from handrail.errors import UsageError
+
+    if ready and issue is not None:
+        raise UsageError("--ready takes the issues that are ready, and --issue one of them", next_step="omit one")
+    if task and (ready or issue is not None):
+        what = "--ready" if ready else "--issue"
+        raise UsageError(f"with {what} the issue is the task, so there is no other one", next_step=f"omit {task!r}")
+    if narrowed and not ready:
+        raise UsageError("-n and --label choose among ready issues", next_step="add --ready, or omit them")
+
+
+def _read_issue(place: "Location", words: str) -> "IssueStart":
+    from handrail.cli.begin.issue_start import read_issue
+
+    return read_issue(place, words)
 
 
 def _open_windows(session: "Session", run: str) -> None:
@@ -160,7 +194,7 @@ def _request(session: "Session", prepared: "PreparedRun", *, with_changes: bool)
     )
 
 
-def _prepare_run(place: "Location", wanted: "RunOptions", *, may_ask: bool) -> "PreparedRun":
+def prepare_run(place: "Location", wanted: "RunOptions", *, may_ask: bool) -> "PreparedRun":
     """Prepare the run; on a terminal, ask for the trust that is missing."""
     from handrail.errors import Untrusted
     from handrail.operations.runs.prepare import prepare

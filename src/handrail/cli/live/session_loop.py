@@ -19,7 +19,7 @@ from handrail.late_import import late_import
 from handrail.operations.driving.drive import Drive, EventFollower, RunClaim, RunEvent
 from handrail.operations.views.run_tree import find_acting_run, root_of
 from handrail.wiring.session import Session
-from handrail.wiring.system import tell_people
+from handrail.wiring.system import report_on_issues, tell_people
 
 if TYPE_CHECKING:
     from handrail.cli.live import question as question_view
@@ -92,7 +92,9 @@ class InteractiveRun:
 
     def _move(self) -> None:
         supervisor = self.session.system.supervisor(self.name)
-        tell_people(supervisor, self.session.place.folders, self.session.writer, watched=self.keyboard is not None)
+        folders = self.session.place.folders
+        tell_people(supervisor, folders, self.session.writer, watched=self.keyboard is not None)
+        report_on_issues(supervisor, self.session.system, folders, root_of(self.session.log, self.run))
         self.drive = Drive(self.session.log, supervisor, self.run, self._handle_event, self.follower, self.claim)
         self.drive.on_queue = self._wait_in_queue
         self._moving = asyncio.ensure_future(self.drive.go())

@@ -15,7 +15,7 @@ def command() -> int:
     from handrail.sources.tiers import Location
     from handrail.wiring.handover import open_background
     from handrail.wiring.machine import this_machine
-    from handrail.wiring.system import tell_people
+    from handrail.wiring.system import report_on_issues, tell_people
 
     folders = user_folders(os.environ)
     machine = this_machine()
@@ -24,6 +24,7 @@ def command() -> int:
     supervisor.on_state = lambda state: _say(f"{state.run} {state.status} {state.message}")
     supervisor.on_unreadable = lambda error: _say(f"{error.message}; next: {error.next_step}")
     tell_people(supervisor, folders, system.writer)
+    report_on_issues(supervisor, system, folders)
     _say(f"background driver, process {os.getpid()}, of {folders.data}")
     try:
         other = drive(folders, machine.programs, system.log, supervisor, holder)

@@ -80,6 +80,7 @@ def begin_run(event: ev.Event, blobs: Blobs) -> RunState:
         counts_from=started.at if started.timeout is not None and started.admission is None else None,
         env=started.env,
         given=started.given,
+        issue=started.issue,
         unresolved=tuple(name for name, found in started.references.items() if _is_missing(found)),
     )
 

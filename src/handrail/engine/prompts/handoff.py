@@ -138,7 +138,27 @@ def _issue_text(issue: JsonValue) -> str:
         lines.append("labels: " + ", ".join(map(str, labels)))
     if isinstance(body, str) and body and body != title:
         lines += ["", body]
-    return "\n".join(lines)
+    return "\n".join([*lines, *_attachment_lines(issue), *_comment_lines(issue)])
+
+
+def _attachment_lines(issue: dict[str, JsonValue]) -> Iterator[str]:
+    rows = [each for each in _rows(issue, "attachments") if each.get("name")]
+    if rows:
+        yield "\nattachments:"
+    for each in rows:
+        where = each.get("path") or f"not downloaded: {each.get('problem') or 'unknown reason'}"
+        yield f"- {each['name']}: {where}"
+
+
+def _comment_lines(issue: dict[str, JsonValue]) -> Iterator[str]:
+    for each in _rows(issue, "comments"):
+        yield f"\ncomment of {each.get('author') or 'somebody'}, {each.get('at') or 'at an unknown time'}:"
+        yield str(each.get("body", ""))
+
+
+def _rows(issue: dict[str, JsonValue], name: str) -> list[dict[str, JsonValue]]:
+    found = issue.get(name)
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
 
 def _omission_note(what: str, text: str, most: int, hint: str = "") -> str:

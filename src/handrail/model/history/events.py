@@ -141,6 +141,8 @@ class RunStarted:
     """How many runs are around it."""
     given: BlobDigest = ""
     """The inputs and the task, if they are large: both are empty here then."""
+    issue: str = ""
+    """The name of the issue that it works on (`model.issues.IssueRef`)."""
     kind: Literal["run_started"] = "run_started"
 
 

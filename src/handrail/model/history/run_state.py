@@ -338,6 +338,8 @@ class RunState:
     """The environment variables that its expressions read."""
     given: BlobDigest = ""
     """The inputs and the task, if they are large: a stored state refers to them instead of holding them."""
+    issue: str = ""
+    """The name of the issue that it works on."""
     deciding: str = ""
     """The step that is being decided on, only while it is; no stored state has it."""
 

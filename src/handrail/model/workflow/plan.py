@@ -90,6 +90,10 @@ EMPTY_ISSUE: dict[str, JsonValue] = {
     "state": "",
     "branch": "",
     "comments": [],
+    "assignees": [],
+    "attachments": [],
+    "tracker": "",
+    "repository": "",
 }
 
 

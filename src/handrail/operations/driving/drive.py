@@ -133,7 +133,9 @@ class Drive:
         if first is not None:
             self.supervisor.leases[self.run] = first
         lookout = self._watcher.lookout(POLL_INTERVAL)
+        companion = self.supervisor.find_companion()
         watching = [asyncio.create_task(each) for each in (self._watch(), self._waits.watch())]
+        watching += [] if companion is None else [asyncio.create_task(companion.attend(self._wait_beside))]
         try:
             while True:
                 await self.supervisor.run_until_idle()
@@ -149,12 +151,20 @@ class Drive:
                 else:
                     break
         finally:
-            for each in watching:
-                each.cancel()
-            await asyncio.gather(*watching, return_exceptions=True)
+            await self._stop_watching(watching)
             claim.free()
             self._watcher.close()
             self._tell()
+            await (_wait_for_nothing() if companion is None else companion.finish())
+
+    async def _stop_watching(self, watching: "list[asyncio.Task[None]]") -> None:
+        for each in watching:
+            each.cancel()
+        await asyncio.gather(*watching, return_exceptions=True)
+
+    async def _wait_beside(self, seconds: float) -> None:
+        """Wait on behalf of what goes on beside the run: for a change of the log, or for so long."""
+        await self._watcher.lookout(POLL_INTERVAL).wait(seconds)
 
     def pause(self) -> None:
         """Ask the run and its children to pause."""
@@ -215,6 +225,10 @@ class Drive:
         """Return whether somebody left a message; no background driver takes it up while we attend to the run."""
         ours = make_family_test(self.log, self.run)
         return any(ours(each) for each in self.log.pending_streams())
+
+
+async def _wait_for_nothing() -> None:
+    """Return at once."""
 
 
 def lacks_login(log: Log, run: str) -> bool:

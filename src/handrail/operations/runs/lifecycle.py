@@ -75,6 +75,10 @@ class Request:
     allowance: dict[str, float] = field(default_factory=dict[str, float])
     """What it may spend whatever its workflow allows, and what happens at that limit."""
     around: Budget | None = None
+    issue: str = ""
+    """The name of the issue that it works on."""
+    run: str = ""
+    """Its id, if that is already assigned: taken, it is refused with a `VersionConflict`."""
 
 
 def _add_no_events(_: RunStarted) -> tuple[Event, ...]:
@@ -101,9 +105,9 @@ def start(
     inputs = fill_project_values(request.pinned.plan.inputs, request.inputs, request.project)
     source = request.source
     while True:
-        run = idempotent_run_id(request) if request.once else f"{request.pinned.plan.name}-{number}"
+        run = request.run or (idempotent_run_id(request) if request.once else f"{request.pinned.plan.name}-{number}")
         leases = () if claim is None else claim.begin(run)
-        if leases is None and not request.once:
+        if leases is None and not request.once and not request.run:
             # Another process is about to start a run of this name.
             number += 1
             continue
@@ -131,6 +135,7 @@ def start(
             references=request.references,
             calls=calls,
             timeout=request.pinned.plan.timeout,
+            issue=request.issue,
             at=time.time(),
         )
         if request.admission is not None or request.pinned.plan.concurrency is not None:
@@ -140,7 +145,7 @@ def start(
         except VersionConflict:
             if claim is not None:
                 claim.free()
-            if request.once:
+            if request.once or request.run:
                 raise
             number += 1
         else:

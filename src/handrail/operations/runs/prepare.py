@@ -19,7 +19,7 @@ from handrail.model.workflow.actions import Checks, describe_preparation
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.proofs import CheckProof
 from handrail.model.workflow.settings import NO_PROJECT, Project
-from handrail.model.workflow.values import Expression, Prompt
+from handrail.model.workflow.values import Expression, JsonValue, Prompt
 from handrail.operations.agents.configured_agents import ConfiguredAgents, override_of, policy_of
 from handrail.operations.agents.require_agents import require_agents, require_wrappings
 from handrail.operations.runs.lifecycle import Request
@@ -76,6 +76,8 @@ class RunOptions:
     """Whether a call of a cassette fails if its prompt differs from the recorded one."""
     connected: bool = False
     """Whether a connected agent performs the plain agent steps."""
+    issue: dict[str, JsonValue] | None = None
+    """The record of the issue that it works on."""
 
 
 @frozen
@@ -101,7 +103,7 @@ def prepare(machine: Machine, place: Location, wanted: RunOptions, look_up: Look
     """Prepare a run; raises errors that a person can act on, and starts nothing."""
     pinned, bound, diagnostics = _pin_with_bound(place, wanted.workflow, look_up)
     secrecy = SecretChecker(machine.redactor())
-    inputs = secrecy.inputs(bind(pinned.plan.inputs, wanted.inputs, wanted.task))
+    inputs = secrecy.inputs(bind(pinned.plan.inputs, wanted.inputs, wanted.task, wanted.issue))
     called = tuple(each.plan for each in pinned.calls.values())
     for plan in (pinned.plan, *called):
         secrecy.require_none_in(plan)

@@ -23,12 +23,24 @@ TRUTHS = {"true": True, "yes": True, "false": False, "no": False}
 EXAMPLES = {"int": "3", "number": "0.5", "bool": "true", "path": "src/app.py", "list": "a,b", "json": "'{\"a\": 1}'"}
 
 
-def bind(declared: Sequence[Input], given: Sequence[str], task: str) -> dict[str, JsonValue]:
-    """Return a value for every declared input: what was passed, the task where it belongs, or the default."""
+def bind(
+    declared: Sequence[Input], given: Sequence[str], task: str, issue: dict[str, JsonValue] | None = None
+) -> dict[str, JsonValue]:
+    """Return a value for every declared input: what was passed, the task where it belongs, or the default.
+
+    An issue takes the place of the task. A workflow that declares no input for it can read it nevertheless.
+    """
     texts = _texts(declared, given)
-    place = task_input(declared, texts) if task else None
+    place = task_input(declared, texts) if task or issue else None
+    if place is not None and issue and place.type == ISSUE:
+        rest = [each for each in declared if each.name != place.name]
+        return {place.name: dict(issue), **bind(rest, given, "")}
     if place is not None:
         texts[place.name] = task
+    if issue:
+        unread = {} if any(each.name == "issue" for each in declared) else {"issue": dict(issue)}
+        pairs = [f"{name}={text}" for name, text in texts.items()]
+        return {**unread, **bind(declared, pairs, "")}
     missing = [each for each in declared if each.required and each.name not in texts]
     if missing:
         _refuse_missing(missing)

@@ -14,7 +14,7 @@ from typing import Any
 from handrail.errors import StorageFault
 from handrail.ports.log import Log
 from handrail.runtime.clock_waits import TimerWatch
-from handrail.runtime.local.supervisor import Supervisor
+from handrail.runtime.local.supervisor import Companion, Supervisor
 from handrail.runtime.ports import Clock
 from handrail.runtime.watcher import MAX_WAIT, ChangeWaiter, Watcher
 
@@ -41,6 +41,8 @@ class BackgroundDriver:
     _stays: bool = False
     _waits: TimerWatch = field(init=False)
     _woken: bool = False
+    _companion: Companion | None = None
+    _beside: "asyncio.Task[None] | None" = None
     _watcher: Watcher = field(init=False)
 
     def __post_init__(self) -> None:
@@ -56,17 +58,32 @@ class BackgroundDriver:
         finally:
             stopping.cancel()
             self._watcher.close()
+            if self._beside is not None and self._companion is not None:
+                self._beside.cancel()
+                await asyncio.gather(self._beside, return_exceptions=True)
+                await self._companion.finish()
 
     async def _look_on(self, lookout: ChangeWaiter, stopping: "asyncio.Future[Any]", ends: float) -> None:
         while not self.stop.is_set():
             with contextlib.suppress(StorageFault):
                 self._waits.look()
             if self._has_work():
+                self._join_companion()
                 await self._move_and_watch()
+                ends = _now() + self.grace
+            elif self._companion is not None and self._companion.is_waiting():
                 ends = _now() + self.grace
             elif not self._stays and _now() >= ends:
                 return
             await lookout.wait(self._patience(ends), stopping)
+
+    def _join_companion(self) -> None:
+        """Let what goes on beside the runs begin, as soon as one of them needs it."""
+        if self._companion is None:
+            self._companion = self.supervisor.find_companion()
+            if self._companion is not None:
+                waits = self._watcher.lookout(POLL_INTERVAL)
+                self._beside = asyncio.create_task(self._companion.attend(waits.wait))
 
     def _patience(self, ends: float) -> float:
         """Say for how long nothing can happen of which nobody tells."""

@@ -13,9 +13,9 @@ Messages and timers of a stream that is not a run, or of a run that does not exi
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from handrail.engine.fold.apply import apply
 from handrail.engine.state.transitions import ALLOWED
@@ -52,6 +52,22 @@ HELD_INTERVAL = 1.0
 """Seconds after which a run that another process drives is tried again: that process may have died."""
 
 
+class Companion(Protocol):
+    """What goes on beside the runs that are driven, such as reporting on their issues; it never fails or delays one."""
+
+    async def attend(self, wait: "Callable[[float], Awaitable[object]]") -> None:
+        """Go on until cancelled; `wait` returns after a change of the log, or after so many seconds."""
+        ...
+
+    async def finish(self) -> None:
+        """Complete what must not be left undone, within a limited time."""
+        ...
+
+    def is_waiting(self) -> bool:
+        """Whether it has to be there later, even if no run moves."""
+        ...
+
+
 @dataclass(slots=True)
 class Supervisor:
     """Finds runs that can move, and drives them."""
@@ -65,6 +81,8 @@ class Supervisor:
     on_state: Callable[[RunState], None] = lambda _: None
     announce: Callable[[RunState], "Coroutine[Any, Any, None] | None"] = lambda _: None
     """Returns the task that notifies a person about a run that was driven; it runs beside the runs."""
+    find_companion: Callable[[], Companion | None] = lambda: None
+    """Returns what goes on beside the runs, as soon as one of them needs it."""
     on_unreadable: Callable[[HandrailError], None] = lambda _: None
     is_attended: Callable[[str], bool] = lambda _: False
     """Whether another process attends to a run."""
@@ -129,7 +147,7 @@ class Supervisor:
     def _patience(self) -> float:
         """Return for how long nothing can happen of which nobody tells."""
         now, retry = self.clock(), self.retry_at()
-        times = [MAX_WAIT, *(each.due - now for each in self.log.due(now + MAX_WAIT) if each not in self._spent)]
+        times = [MAX_WAIT, *(each.due - now for each in self.timers(now + MAX_WAIT))]
         if retry is not None:
             times.append(retry - asyncio.get_running_loop().time())
         return max(IDLE_INTERVAL, min(times))
@@ -153,7 +171,7 @@ class Supervisor:
         return tuple(each for each in self.log.due(until) if each not in self._spent and self.is_movable(each.stream))
 
     def _due_streams(self) -> tuple[str, ...]:
-        found = self.log.due(self.clock())
+        found = tuple(each for each in self.log.due(self.clock()) if is_run(each.stream))
         self._spent.intersection_update(found)
         return tuple(timer.stream for timer in found if timer not in self._spent)
 

@@ -32,6 +32,7 @@ REPOSITORY_TABLES = (
     "pull",
     "cleanup",
     "resources",
+    "issues",
 )
 USER_TABLES = ("trust", "notify", "github", *REPOSITORY_TABLES)
 BINDINGS = (".handrail/bindings.json", ".workrail/bindings.json")

@@ -18,7 +18,7 @@ from handrail.workspace.commits.commit import (
     return_to_branch,
     write_commit,
 )
-from handrail.workspace.commits.merge_trees import is_ancestor, merge_trees
+from handrail.workspace.commits.merge_trees import MergedTrees, is_ancestor, merge_three_way, merge_trees
 from handrail.workspace.git.command import Git, decode_path, split
 from handrail.workspace.git.data_places import DataLayout, read_json, write_json
 from handrail.workspace.git.repositories import commit_of, list_uncommitted
@@ -53,23 +53,39 @@ def commit_before(places: DataLayout, tree: Tree, message: str) -> str:
 def merge(places: DataLayout, tree: Tree, commit: str, message: str, *, markers: bool) -> MergeResult:
     """Merge a commit into the run's branch."""
     with places.lock(Path(tree.path)) as lock:
-        at = open_locked_worktree(places, tree, lock)
-        finish(at)
-        head, theirs = return_to_branch(at), commit_of(at.git, commit)
-        if is_ancestor(at.git, theirs, head):
-            return Merged(head, already=True)
-        found = merge_trees(at.git, head, theirs)
-        if found.files and theirs in read_merge_heads(at.git):
-            return Conflict(found.files, found.message)
-        _refuse_dirt(at)
-        if found.files and not markers:
-            return Conflict(found.files, found.message)
-        _refuse_overwriting(at.git, head, found.tree)
-        new = "" if found.files else write_commit(at.git, found.tree, message, (head, theirs))
-        stages = at.git.line("hash-object", "-w", "--stdin", stdin=found.stages) if found.files else ""
-        write_json(_journal(at), asdict(_Plan(head, new, found.tree, theirs, stages, message)))
-        finish(at)
-        return Conflict(found.files, found.message) if found.files else Merged(new)
+        return _merge_at(open_locked_worktree(places, tree, lock), commit, message, markers=markers)
+
+
+def build_upon(places: DataLayout, tree: Tree, commit: str, message: str, base: str) -> MergeResult:
+    """Merge a commit into the run's branch; with a `base`, only what changed since that one."""
+    with places.lock(Path(tree.path)) as lock:
+        return _merge_at(open_locked_worktree(places, tree, lock), commit, message, base=base)
+
+
+def _merge_at(at: LockedWorktree, commit: str, message: str, *, markers: bool = False, base: str = "") -> MergeResult:
+    finish(at)
+    head, theirs = return_to_branch(at), commit_of(at.git, commit)
+    if is_ancestor(at.git, theirs, head):
+        return Merged(head, already=True)
+    found = merge_pair(at.git, head, theirs, base)
+    if found.files and theirs in read_merge_heads(at.git):
+        return Conflict(found.files, found.message)
+    _refuse_dirt(at)
+    if found.files and not markers:
+        return Conflict(found.files, found.message)
+    _refuse_overwriting(at.git, head, found.tree)
+    new = "" if found.files else write_commit(at.git, found.tree, message, (head, theirs))
+    stages = at.git.line("hash-object", "-w", "--stdin", stdin=found.stages) if found.files else ""
+    write_json(_journal(at), asdict(_Plan(head, new, found.tree, theirs, stages, message)))
+    finish(at)
+    return Conflict(found.files, found.message) if found.files else Merged(new)
+
+
+def merge_pair(git: Git, ours: str, theirs: str, base: str = "") -> MergedTrees:
+    """Merge two commits, with their own common base or another one."""
+    if not base:
+        return merge_trees(git, ours, theirs)
+    return merge_three_way(git, *(git.line("rev-parse", f"{each}^{{tree}}") for each in (base, ours, theirs)))
 
 
 def conclude(places: DataLayout, tree: Tree, message: str) -> MergeResult:

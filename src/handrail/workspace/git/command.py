@@ -7,7 +7,7 @@ import os
 import select
 import signal
 import subprocess
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import field, replace
 from pathlib import Path
@@ -27,6 +27,8 @@ _FLAGS = tuple(word for setting in _SETTINGS for word in ("-c", setting))
 _PASSED = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "USER", "LOGNAME", "SSH_AUTH_SOCK")
 _SYSTEM = ("GIT_CONFIG_NOSYSTEM",)
 """Passed on where the user's own settings are read: it decides whether those of the machine count."""
+_USERS = ("GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM")
+"""Say where the user's own settings are."""
 _NAME, _EMAIL = "Handrail", "handrail@localhost"
 _MAX_SECONDS = 1800.0
 _LACKING = ("invalid object ", "unable to read sha1 file", "missing blob", "unable to read ", "could not fetch ")
@@ -118,6 +120,8 @@ class Git:
     identity: Identity = field(default_factory=Identity)
     settings: tuple[str, ...] = ()
     """Additional configuration in the form of `-c`."""
+    network: Mapping[str, str] | None = None
+    """Additional variables for a command that talks to a remote; it reads the user's own configuration too."""
 
     @property
     def active_view(self) -> GitFolders:
@@ -211,16 +215,19 @@ class Git:
             system = {name: os.environ[name] for name in _SYSTEM if name in os.environ}
             return system if self.own is None else {**system, "GIT_DIR": str(self.own)}
         view = self.view
-        return {
+        places = {
             "GIT_DIR": str(view.own),
             "GIT_COMMON_DIR": str(view.folder),
             "GIT_WORK_TREE": str(self.where),
             "GIT_OBJECT_DIRECTORY": str(view.common / "objects"),
             # Missing objects are not fetched: that would start programs that a remote is configured with.
             "GIT_NO_LAZY_FETCH": "1",
-            "GIT_CONFIG_NOSYSTEM": "1",
-            "GIT_CONFIG_GLOBAL": os.devnull,
         }
+        if self.network is not None:
+            # Credentials, proxies and rewritten addresses are in the user's own configuration.
+            users = {name: os.environ[name] for name in _USERS if name in os.environ}
+            return {**places, **users, **self.network}
+        return {**places, "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
 
 
 def _await_end(pid: int, seconds: float) -> None:

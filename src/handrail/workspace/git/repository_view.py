@@ -102,7 +102,20 @@ def _require_entry_of(root: Path, own: Path) -> None:
 
 def find_remote(root: Path, branch: str) -> str:
     """Return the remote of a branch, else `origin`, else the only one; empty where that is not clear."""
-    settings = {each.key: each.value for each in read_settings(root, git_dir(root))}
+    return _choose_remote(_settings(root), branch)
+
+
+def find_remote_url(root: Path, branch: str) -> str:
+    """Return the URL of the remote of a branch; empty where there is none."""
+    settings = _settings(root)
+    return settings.get(f"remote.{_choose_remote(settings, branch)}.url", "")
+
+
+def _settings(root: Path) -> dict[str, str]:
+    return {each.key: each.value for each in read_settings(root, git_dir(root))}
+
+
+def _choose_remote(settings: dict[str, str], branch: str) -> str:
     known = [key[len("remote.") : -len(".url")] for key in settings if re.fullmatch(r"remote\..+\.url", key, re.DOTALL)]
     wished = (settings.get(f"branch.{branch}.remote", ""), "origin", *(known if len(known) == 1 else ()))
     return next((name for name in wished if name in known), "")

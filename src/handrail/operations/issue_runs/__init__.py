@@ -1,0 +1,1 @@
+"""Runs that work on issues: started from one, reported on it, answered by its comments."""

@@ -1,0 +1,61 @@
+"""Gives a new run its number among the agents on an issue: once, whatever processes try at the same time.
+
+1. The number is a fact, recorded under the lease of the work on the issue, before the run exists.
+2. The process that assigns it holds the lease of the run's stream until the run has started. So a number whose run
+   does not exist is either about to be used by the process that holds it, or was left behind by one that died: then it
+   is assigned again.
+"""
+
+import time
+from typing import NamedTuple
+
+from handrail.engine.issues.run_names import candidate_names
+from handrail.model.history.issue_work import AgentAssigned, CommentsSeen
+from handrail.model.issues import Issue
+from handrail.ports.log import Log
+from handrail.runtime.run_writer import RunClaim, RunWriter
+from handrail.runtime.work_stream import WorkLedger, hold_work
+
+
+class StatusRules(NamedTuple):
+    """What is configured about the status of issues."""
+
+    close: bool = True
+    """Whether a run that finished its issue closes it."""
+    blocked_label: str = ""
+    """The label that an issue has while its run needs somebody; empty: none."""
+
+
+NO_RULES = StatusRules()
+
+
+def assign_agent(writer: RunWriter, issue: Issue, claim: RunClaim, rules: StatusRules = NO_RULES) -> str:
+    """Return the id of a new run for an issue; `claim` holds its leases afterwards."""
+    log = writer.log
+    with hold_work(log, issue.ref, writer.redactor, claim.name) as work:
+        for run in work.state.runs:
+            if not log.last(run).seq and claim.begin(run) is not None:
+                return run
+        number = 1 + max((each.number for each in work.state.agents), default=0)
+        while True:
+            run = _claim_name(log, issue, number, claim)
+            if run:
+                break
+            number += 1
+        _record(work, issue, AgentAssigned(run=run, number=number, at=time.time(), **rules._asdict()))
+        return run
+
+
+def _claim_name(log: Log, issue: Issue, number: int, claim: RunClaim) -> str:
+    """Claim the first free id for a number; empty if other processes have them all."""
+    for run in candidate_names(issue.ref, number):
+        if not log.last(run).seq and claim.begin(run) is not None:
+            return run
+    return ""
+
+
+def _record(work: WorkLedger, issue: Issue, assigned: AgentAssigned) -> None:
+    # What was written before the first run answers none of its questions, whatever the clocks of both sides say.
+    old = () if work.state.agents else tuple(each.id for each in issue.comments)
+    seen = (CommentsSeen(ids=old, since="", at=assigned.at),) if old else ()
+    work.record(assigned, *seen)

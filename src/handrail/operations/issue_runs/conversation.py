@@ -1,0 +1,218 @@
+"""Keeps the issues of runs up to date, beside the runs: the progress comment, the issue's status, people's answers.
+
+1. Everything is a projection of the log: a driver that starts after a crash sees which comments are out of date.
+2. Nothing here delays or fails a run. What a service refuses is tried again later; `TrackerBusy` says when.
+3. A comment is edited at most once in `EDIT_INTERVAL`, but at once if the run asks, blocks or ends.
+4. Only one process writes about a run at a time, under a lease of its own that no run needs.
+5. Comments are looked for only while a run waits for a person: after a minute, and less and less often.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from hashlib import sha256
+
+from handrail.engine.issues.progress_text import RunProgress, write_progress
+from handrail.engine.issues.work_state import WorkState
+from handrail.errors import HandrailError, TrackerBusy
+from handrail.model.history.issue_work import STREAM, ProgressWritten
+from handrail.model.history.run_lines import Filter, Row
+from handrail.model.issues import IssueRef, Marker, parse_issue_ref
+from handrail.operations.issue_runs.assign_agent import NO_RULES, StatusRules
+from handrail.operations.issue_runs.comment_answers import CommentReader
+from handrail.operations.issue_runs.issue_status import IssueStatus
+from handrail.operations.issue_runs.run_progress import collect_progress
+from handrail.ports.log import Holder, Log
+from handrail.ports.trackers import Tracker, TrackerCatalog
+from handrail.runtime.history import state_of
+from handrail.runtime.ports import Clock
+from handrail.runtime.run_writer import RunWriter
+from handrail.runtime.work_stream import WorkLedger, read_work, record_work, update_work
+
+WRITER = "issue-writer:"
+"""The prefix of the lease under which a process writes about a run."""
+OVER = ("succeeded", "failed", "cancelled")
+LOOK_INTERVAL = 1.0
+"""Seconds between two looks at a run whose status is the same; reading a long run takes a while."""
+EDIT_INTERVAL = 15.0
+"""Seconds between two edits of a comment that nobody waits for."""
+FIRST_POLL, MAX_POLL = 60.0, 900.0
+"""Seconds between two looks for comments: in the beginning, and after hours."""
+AGAIN = 60.0
+"""Seconds after which a service that failed is tried again."""
+FINISH_WITHIN = 20.0
+"""Seconds that the end of a process waits for the last words on an issue."""
+MAX_RUNS = 500
+"""The number of runs whose issues are looked after: those that changed last."""
+
+Wait = Callable[[float], Awaitable[object]]
+
+
+@dataclass(slots=True)
+class Conversation:
+    """Looks after the issues of the runs that this process drives."""
+
+    writer: RunWriter
+    trackers: TrackerCatalog
+    clock: Clock
+    wanted: Callable[[str], bool] = lambda _: True
+    """Whether a run is looked after here."""
+    on_problem: Callable[[str], None] = lambda _: None
+    on_poll: Callable[[float | None], None] = lambda _: None
+    """Told when comments are looked for next; None if nobody waits."""
+    _done: dict[str, int] = field(default_factory=dict[str, int])
+    """Ended runs whose issue needs nothing more, with the position of their last event."""
+    _edited: dict[str, tuple[float, str]] = field(default_factory=dict[str, tuple[float, str]])
+    """When the comment about a run was last written, and what made it urgent."""
+    _blocked: dict[str, float] = field(default_factory=dict[str, float])
+    """Until when a place is left alone."""
+    _looked: dict[str, tuple[float, object]] = field(default_factory=dict[str, tuple[float, object]])
+    """When the state of a run was last read, and its status then."""
+    _skipped: bool = False
+    """Whether a run was passed over because it was read a moment ago."""
+    _polls: dict[IssueRef, float] = field(default_factory=dict[IssueRef, float])
+    _seen: int | None = None
+
+    @property
+    def log(self) -> Log:
+        """The log."""
+        return self.writer.log
+
+    async def attend(self, wait: Wait) -> None:
+        """Look after issues until cancelled; `wait` returns after a change of the log, or after so many seconds."""
+        while True:
+            await self.look()
+            await wait(self._patience())
+
+    async def finish(self) -> None:
+        """Write the last words, within a limited time."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.look(final=True), FINISH_WITHIN)
+
+    def is_waiting(self) -> bool:
+        """Whether comments will have to be looked for."""
+        return bool(self._polls)
+
+    async def look(self, *, final: bool = False, refresh: bool = False) -> None:
+        """Bring every issue up to date, and take up the comments that are due, or all of them to `refresh`."""
+        now, self._skipped = self.clock(), False
+        rows = self.log.summaries(Filter(holding=("issue",), top=True, limit=MAX_RUNS))
+        waiting: dict[IssueRef, float] = {}
+        for row in rows:
+            ref = parse_issue_ref(str(row.document.get("issue")))
+            if ref is None or not self.wanted(row.key) or self._done.get(row.key) == row.position:
+                continue
+            await self._guard(ref, self._update(ref, row, now, final=final))
+            if row.document.get("status") not in OVER:
+                asked = self._asked_since(ref, row)
+                waiting[ref] = max(waiting.get(ref, 0.0), asked) if asked else waiting.get(ref, 0.0)
+        await self._poll({ref: asked for ref, asked in waiting.items() if asked}, now, refresh=refresh)
+
+    async def _guard(self, ref: IssueRef, call: Awaitable[None]) -> None:
+        """Run what talks to a service; a failure is only reported, and tried again later."""
+        try:
+            await call
+        except TrackerBusy as busy:
+            self._blocked[ref.place] = busy.until
+            self.on_problem(busy.message)
+        except HandrailError as error:
+            self._blocked[ref.place] = self.clock() + AGAIN
+            self.on_problem(error.message)
+
+    async def _update(self, ref: IssueRef, row: Row, now: float, *, final: bool) -> None:
+        run, over = row.key, row.document.get("status") in OVER
+        if self._blocked.get(ref.place, 0.0) > now:
+            return
+        looked_at, looked_as = self._looked.get(run, (0.0, None))
+        if not final and looked_as == row.document.get("status") and 0 <= now - looked_at < LOOK_INTERVAL:
+            self._skipped = True
+            return
+        self._looked[run] = now, row.document.get("status")
+        state, work = state_of(self.log, run), read_work(self.log, ref)
+        progress = collect_progress(self.log, state, work)
+        urgency = _urgency(progress)
+        edited_at, edited_as = self._edited.get(run, (0.0, ""))
+        is_due = final or urgency != edited_as or now - edited_at >= EDIT_INTERVAL
+        if is_due:
+            await self._write(ref, progress, work)
+            self._edited[run] = now, urgency
+        tracker = self.trackers.tracker(ref.place, run)
+        assigned = work.agent(run)
+        rules = NO_RULES if assigned is None else StatusRules(assigned.close, assigned.blocked_label)
+        await IssueStatus(self.writer, tracker, rules).bring_up_to_date(ref, state, progress)
+        if over and is_due:
+            self._done[run] = row.position
+
+    async def _write(self, ref: IssueRef, progress: RunProgress, work: WorkState) -> None:
+        """Write the comment about a run, unless it says the same already or another process is writing it."""
+        run = progress.run
+        text = self.writer.redactor_for(run).text(write_progress(progress))
+        digest = sha256(text.encode(errors="replace")).hexdigest()[:16]
+        known = work.progress.get(run)
+        if known is not None and known.digest == digest:
+            return
+        lease = self.log.acquire(f"{WRITER}{run}", "handrail")
+        if isinstance(lease, Holder):
+            return
+        try:
+            tracker = self.trackers.tracker(ref.place, run)
+            comment = await tracker.put_comment(ref, text, Marker(what="progress", key=run))
+            written = ProgressWritten(run=run, comment=comment, digest=digest, at=self.clock())
+            await record_work(self.log, ref, self.writer.redactor, written)
+        finally:
+            self.log.release(lease)
+
+    def _asked_since(self, ref: IssueRef, row: Row) -> float:
+        """Return since when a run, or one that it called, waits for a person; 0 if it does not."""
+        rows = self.log.summaries(Filter(root=row.key, statuses=("waiting", "blocked")))
+        asks = [each for each in rows if each.document.get("reason") in ("approval", "question")]
+        if not asks:
+            return 0.0
+        # The text does not change while the run waits, so it was written when the run asked.
+        posted = read_work(self.log, ref).progress.get(row.key)
+        return self.clock() if posted is None else posted.at
+
+    async def _poll(self, waiting: dict[IssueRef, float], now: float, *, refresh: bool) -> None:
+        self._polls = {ref: due for ref, due in self._polls.items() if ref in waiting}
+        for ref, asked in waiting.items():
+            due = self._polls.get(ref) or self._stored_poll(ref) or asked + FIRST_POLL
+            is_due = refresh or due <= now or (ref.is_local and self._has_news())
+            if is_due and self._blocked.get(ref.place, 0.0) <= now:
+                await self._guard(ref, self._read_comments(ref, now))
+                due = max(now + min(MAX_POLL, max(FIRST_POLL, (now - asked) / 4)), self._blocked.get(ref.place, 0.0))
+            if self._polls.get(ref) != due:
+                self._polls[ref] = due
+                await self._set_timer(ref, due)
+        self._seen = self.log.change_token()
+        self.on_poll(min(self._polls.values(), default=None))
+
+    async def _read_comments(self, ref: IssueRef, now: float) -> None:
+        run = next(iter(read_work(self.log, ref).runs), "")
+        tracker: Tracker = self.trackers.tracker(ref.place, run)
+        await CommentReader(self.writer, tracker, ref).look(now)
+
+    def _has_news(self) -> bool:
+        return self.log.change_token() != self._seen
+
+    def _stored_poll(self, ref: IssueRef) -> float:
+        timers = self.log.due(self.clock() + MAX_POLL + AGAIN)
+        return next((each.due for each in timers if each.stream == f"{STREAM}{ref}"), 0.0)
+
+    async def _set_timer(self, ref: IssueRef, due: float) -> None:
+        def change(ledger: WorkLedger) -> None:
+            ledger.record(poll_at=due)
+
+        await update_work(self.log, ref, self.writer.redactor, change)
+
+    def _patience(self) -> float:
+        now = self.clock()
+        times = [LOOK_INTERVAL if self._skipped else EDIT_INTERVAL, *(due - now for due in self._polls.values())]
+        return max(0.05, min(times))
+
+
+def _urgency(progress: RunProgress) -> str:
+    """Return what makes a new text urgent, if it differs from that of the last one."""
+    question = progress.question
+    asked = "" if question is None else f"{question.kind} {question.step} {question.text}"
+    return f"{progress.status} {asked} {progress.pull_request}"
