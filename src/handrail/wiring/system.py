@@ -67,6 +67,8 @@ if TYPE_CHECKING:
     from handrail.ports.trusted_files import TrustedFiles
     from handrail.runtime import call_activity
     from handrail.runtime.handlers import items
+    from handrail.runtime.handlers.trackers import handler as tracker_steps
+    from handrail.runtime.handlers.trackers import pull_request as pull_requests
     from handrail.sources.python import start_flow as flow_process
     from handrail.store import signing_keys
     from handrail.trackers.memory import catalog as tracker_twin
@@ -82,6 +84,8 @@ else:
     items = late_import("handrail.runtime.handlers.items")
     signing_keys = late_import("handrail.store.signing_keys")
     notices = late_import("handrail.wiring.notices")
+    tracker_steps = late_import("handrail.runtime.handlers.trackers.handler")
+    pull_requests = late_import("handrail.runtime.handlers.trackers.pull_request")
 
 
 @frozen
@@ -207,6 +211,7 @@ class System:
         steps = StepHandler(
             *(commands, agents, trees, proofs),
             make_items=lambda: items.ItemHandler(self.log, self.environments, workspaces, self.clock),
+            make_trackers=lambda: tracker_steps.TrackerHandler(self.opener, folder),
         )
         children = ChildHandler(self.log, self.environments, self.workflows, self.clock)
         return Supervisor(self.log, Handlers(self.environments, commands, children, FLOWS, steps), self.clock, name)
@@ -220,6 +225,11 @@ class System:
     def activity(self) -> "call_activity.CallActivity":
         """What looks at the agents that are at work."""
         return call_activity.CallActivity(self.machine.processes, self.agents, self.folder / "runs")
+
+    @property
+    def opener(self) -> "pull_requests.PullRequestOpener":
+        """What opens and updates the pull requests of runs."""
+        return pull_requests.PullRequestOpener(self.log, self.workspaces, self.environments, self.trackers, self.clock)
 
     @property
     def workspaces(self) -> GitWorkspaces:

@@ -7,7 +7,7 @@ from hashlib import sha256
 from importlib import import_module
 from importlib.util import find_spec
 
-from handrail.errors import TrackerFault
+from handrail.errors import NoToken
 from handrail.frozen import frozen
 from handrail.processes.machine_tools import output_of
 from handrail.trackers.github.endpoint import Endpoint, GitHubSetting, configured_endpoint
@@ -46,11 +46,11 @@ def find_token(endpoint: Endpoint, environ: Mapping[str, str], ask: Ask = output
     return _ask_gh(endpoint, environ, ask) or _ask_keyring(endpoint)
 
 
-def missing_token(endpoint: Endpoint) -> TrackerFault:
+def missing_token(endpoint: Endpoint) -> NoToken:
     """Build the error for a GitHub without a token."""
     variable = PUBLIC_TOKENS[0] if endpoint.is_public or endpoint.is_loopback else ENTERPRISE_TOKENS[0]
     next_step = f"log in with: gh auth login --hostname {endpoint.host}, or set {variable} to a token"
-    return TrackerFault(f"there is no token for {endpoint.host}", next_step=next_step)
+    return NoToken(f"there is no token for {endpoint.host}", next_step=next_step)
 
 
 def _variables(endpoint: Endpoint, environ: Mapping[str, str]) -> tuple[str, ...]:
