@@ -161,15 +161,21 @@ def _make_twin() -> "TrackerCatalog":
     return tracker_twin.MemoryTrackers()
 
 
-def report_on_issues(supervisor: Supervisor, system: "System", folders: Folders, run: str = "") -> None:
-    """Let a supervisor report on the issues of its runs: of one run and those that it starts, or of all of them."""
+def report_on_issues(
+    supervisor: Supervisor, system: "System", folders: Folders, tell: "Callable[[str], None]", run: str = ""
+) -> None:
+    """Let a supervisor report on the issues of its runs: of one run, or of all; `tell` is told what goes wrong."""
     made: list[Companion] = []
 
     def find() -> "Companion | None":
         # This is asked at every change until a run has an issue.
         wanted = Filter(holding=("issue",), top=True, limit=1)
         if not made and system.log.keys(wanted._replace(key=run) if run else wanted):
-            made.append(conversations.make_conversation(system.writer, system.trackers, folders, system.clock, run))
+            beside = conversations.make_conversation(system.writer, system.trackers, folders, system.clock, run)
+            beside.on_problem = tell
+            if not run:
+                beside.wanted = lambda each: not supervisor.is_attended(each)
+            made.append(beside)
         return made[0] if made else None
 
     supervisor.find_companion = find

@@ -9,41 +9,38 @@ from typing import TYPE_CHECKING
 from handrail.errors import TrackerFault
 from handrail.late_import import late_import
 from handrail.model.diagnostics import Report
-from handrail.model.history.run_lines import Filter
 from handrail.model.issues import LOCAL, RepositoryRef
 from handrail.model.secrets.redaction import Redactor
-from handrail.operations.issues.scope import find_scope
 from handrail.ports.environments import RunEnvironments
 from handrail.ports.log import Log
 from handrail.ports.pull_requests import PullRequests
 from handrail.ports.trackers import Tracker
 from handrail.processes.environment import process_redactor
+from handrail.runtime.history import state_of
 from handrail.sources.config.github import read_github
-from handrail.sources.folders import Folders
+from handrail.sources.folders import Folders, main_checkout, repository_root
 from handrail.trackers.github.endpoint import Endpoint, GitHubSetting, configured_endpoint, endpoint_for
 from handrail.trackers.github.remotes import parse_place, parse_remote
 from handrail.trackers.github.variables import NAMES
-from handrail.wiring.place import current_place
-from handrail.workspace.git_repositories import GitRepositories
 
 if TYPE_CHECKING:
     from handrail.trackers.github import connection, pull_requests, tracker
-    from handrail.trackers.local import book as local_book
-    from handrail.trackers.local import tracker as local
+    from handrail.trackers.local import book
+    from handrail.trackers.local import tracker as local_tracker
 else:
+    book = late_import("handrail.trackers.local.book")
+    local_tracker = late_import("handrail.trackers.local.tracker")
     connection = late_import("handrail.trackers.github.connection")
     pull_requests = late_import("handrail.trackers.github.pull_requests")
     tracker = late_import("handrail.trackers.github.tracker")
-    local = late_import("handrail.trackers.local.tracker")
-    local_book = late_import("handrail.trackers.local.book")
 
 
 class Trackers:
     """Implements the port `TrackerCatalog` on this machine."""
 
     def __init__(self, folders: Folders, environments: RunEnvironments, log: Log) -> None:
-        self._log = log
         self._folders = folders
+        self._log = log
         self._environments = environments
         table = read_github(folders, Report())
         self._setting = GitHubSetting(table.api_url, table.host)
@@ -57,26 +54,21 @@ class Trackers:
     def tracker(self, place: str, run: str = "") -> Tracker:
         """Return the tracker of a place: `local`, or a repository such as `github.com/acme/shop`."""
         if place == LOCAL:
-            return self._make_local(run)
+            return local_tracker.LocalTracker(self.local_issues(run))
         repository = parse_place(place)
         if repository is None:
             message = f"'{place}' is not a place of issues"
             raise TrackerFault(message, next_step="name a repository as HOST/OWNER/NAME, such as github.com/acme/shop")
         return tracker.GitHubTracker(self._connect(repository.host, run), repository)
 
+    def local_issues(self, run: str = "") -> "book.LocalIssues":
+        """Return the local issues of the repository of a run, or of the current folder."""
+        redactor = self._environment_of(run)[1]
+        return book.LocalIssues(self._log, find_repository(self._log, run), time.time, redactor)
+
     def pull_requests(self, repository: RepositoryRef, run: str = "") -> PullRequests:
         """Return the pull requests of the host of a repository."""
         return pull_requests.GitHubPullRequests(self._connect(repository.host, run))
-
-    def _make_local(self, run: str) -> Tracker:
-        """Build the local tracker of the repository that a run works in, or in which a command was called."""
-        rows = self._log.summaries(Filter(key=run)) if run else ()
-        place = current_place()
-        folder = next((row.facts.repository for row in rows if row.facts.repository), None)
-        root = Path(folder) if folder else place.repository or place.cwd or Path.cwd()
-        scope = find_scope(GitRepositories(self._data), root)
-        redactor = self._environment_of(run)[1]
-        return local.LocalTracker(local_book.LocalIssues(self._log, scope, time.time, redactor))
 
     def _connect(self, host: str, run: str) -> "connection.GitHubConnection":
         environ, redactor = self._environment_of(run)
@@ -97,3 +89,13 @@ class Trackers:
     @property
     def _data(self) -> Path:
         return self._folders.data
+
+
+def find_repository(log: Log, run: str) -> str:
+    """Return the checkout whose local issues a run works on; without a run, that of the current folder."""
+    if run:
+        state = state_of(log, run)
+        source = state.pinned or state.source
+        return (state.workspace if source is None else source.repository) or ""
+    here = Path.cwd()
+    return str(main_checkout(repository_root(here) or here))

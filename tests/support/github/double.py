@@ -13,14 +13,15 @@ from urllib.parse import parse_qsl, urlsplit
 
 from support.github.api import Request, RestApi
 from support.github.calls import Answer
-from support.github.description import Json
+from support.github.exchange import Service
 from support.github.faults import Fault, Faults, How
 from support.github.git_repository import FileContent, GitRepository, Identity, make_template
-from support.github.graphql_api import GraphqlApi
+from support.github.graphql.api import GraphqlApi
 from support.github.journal import Journal
+from support.github.json_values import Json
 from support.github.people import Person
 from support.github.routes.checks import add_check, add_status, finish_check
-from support.github.server import Server, Service
+from support.github.server import Server
 from support.github.state import Permission, Repository, Token, World
 
 USER = "handrail-user"
@@ -140,8 +141,8 @@ class GitHubDouble:
     def new_token(self, login: str = USER, prefix: str = "ghp_", **rights: Any) -> Token:
         """Make a token: `ghp_` is a classic one with scopes, `github_pat_` and `ghs_` say nothing about themselves.
 
-        Rights are the fields of `Token`. Without the scope `workflow` a classic token may not push workflows; pushes with
-        a `ghs_` token, as Actions has it, start no checks.
+        Rights are the fields of `Token`. Without the scope `workflow` a classic token may not push workflows; pushes
+        with a `ghs_` token, as Actions has it, start no checks.
         """
         with self.world.lock:
             value = f"{prefix}{uuid.uuid4().hex}Aa00"

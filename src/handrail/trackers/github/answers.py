@@ -2,7 +2,7 @@
 
 import re
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from handrail.model.issues import Comment, Dependency, Issue, IssueRef, RepositoryRef
 from handrail.model.pull_requests import PullRequest, PullRequestRef, PullRequestStatus
@@ -134,6 +134,12 @@ def _find_kind(answer: Json, labels: tuple[str, ...]) -> str:
 def read_dependencies(answers: list[Json]) -> tuple[Dependency, ...]:
     """Read the issues that block another."""
     return tuple(Dependency(on=str(each["number"])) for each in answers)
+
+
+def read_mergeable(answer: Json) -> Literal["yes", "conflict", "unknown"]:
+    """Return whether a pull request can be merged; GitHub finds it out only when it is first asked."""
+    found = answer.get("mergeable")
+    return "unknown" if found is None else "yes" if found else "conflict"
 
 
 def read_pull_request(answer: Json, repository: RepositoryRef) -> PullRequest:

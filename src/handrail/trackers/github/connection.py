@@ -56,6 +56,7 @@ class GitHubConnection:
         self._token: Token | None = None
         self._login = ""
         self._cache = AnswerCache()
+        self.timeout = TIMEOUT
         self.pacing = Pacing(apart=0.0 if endpoint.is_loopback else APART)
 
     @asynccontextmanager
@@ -76,7 +77,9 @@ class GitHubConnection:
     async def open_http(self) -> AsyncGenerator[httpx2.AsyncClient]:
         """Open a client without a token, for what is stored elsewhere."""
         verify = _tls() if self.endpoint.rest.startswith("https:") else False
-        async with httpx2.AsyncClient(timeout=TIMEOUT, verify=verify, trust_env=not self.endpoint.is_loopback) as http:
+        async with httpx2.AsyncClient(
+            timeout=self.timeout, verify=verify, trust_env=not self.endpoint.is_loopback
+        ) as http:
             yield http
 
     async def token(self) -> Token:

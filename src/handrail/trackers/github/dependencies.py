@@ -62,7 +62,7 @@ async def add_parent(client: GitHubClient, repository: str, number: str, parent:
     except Refused as error:
         if await find_parent(client, issue, body) == parent:
             return
-        if not error.is_missing:
+        if not error.is_missing or await client.find(f"{above}/sub_issues") is not None:
             raise
         await _append_line(client, issue, answer, f"Part of #{parent}")
         await _append_line(client, above, await client.get(above), f"- [ ] #{number}")

@@ -11,6 +11,7 @@ from handrail.trackers.github.repetition import write_again
 STATUS = "status: "
 """Begins the label for a status that GitHub does not have itself, such as `status: blocked`."""
 _GREY = "ededed"
+_WHY = "Created by Handrail"
 _KINDS = {"feature": "enhancement"}
 
 
@@ -31,7 +32,7 @@ async def ensure_labels(client: GitHubClient, repository: str, names: tuple[str,
 
 async def _create(client: GitHubClient, repository: str, name: str) -> None:
     try:
-        await write_again(client, "POST", f"{repository}/labels", {"name": name, "color": _GREY})
+        await write_again(client, "POST", f"{repository}/labels", {"name": name, "color": _GREY, "description": _WHY})
     except Refused as error:
         # Somebody else, or a try whose answer was lost, has created it.
         if error.status != 422 or await client.find(f"{repository}/labels/{quote(name, safe='')}") is None:

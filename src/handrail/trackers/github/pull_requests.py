@@ -10,7 +10,7 @@ from urllib.parse import quote
 from handrail.model.issues import Marker, RepositoryRef
 from handrail.model.pull_requests import PullRequest, PullRequestDraft, PullRequestRef, PullRequestState
 from handrail.ports.pull_requests import PullRequestPage
-from handrail.trackers.github.answers import read_login, read_pull_request
+from handrail.trackers.github.answers import read_login, read_mergeable, read_pull_request
 from handrail.trackers.github.checks import read_checks
 from handrail.trackers.github.client import GitHubClient, Json, scopes_of
 from handrail.trackers.github.comments import read_comments
@@ -91,11 +91,16 @@ class GitHubPullRequests:
                 shown = replace(shown, closed_by=await _find_closer(client, pulls.repository, ref))
             state = PullRequestState(
                 pull_request=shown,
+                mergeable=read_mergeable(answer),
                 checks=await read_checks(client, pulls.repository, shown.head_commit),
                 reviews=newest_reviews(await client.list(f"{pulls.repository}/pulls/{ref.number}/reviews")),
                 comments=read_comments(await client.list(f"{pulls.repository}/issues/{ref.number}/comments")),
             )
-            return await read_discussion(client, ref, state)
+            try:
+                return await read_discussion(client, ref, state)
+            except Refused:
+                # Not every token may ask GraphQL; checks, reviews and comments are known without it.
+                return state
 
     async def list_changed(self, repository: RepositoryRef, since: str) -> PullRequestPage:
         """List the pull requests of a repository that changed since an earlier look, with one call."""

@@ -16,7 +16,7 @@ PULL_REQUEST = """query PullRequest($owner: String!, $name: String!, $number: In
           path
           line
           comments(first: 50) {
-            nodes { databaseId body createdAt lastEditedAt url author { __typename login } }
+            nodes { databaseId body createdAt updatedAt url author { __typename login } }
           }
         }
       }

@@ -13,7 +13,9 @@ async def request_reviews(client: GitHubClient, path: str, answer: Json, wanted:
         return []
     try:
         await _request(client, path, missing)
-    except Refused:
+    except Refused as error:
+        if error.status == 401:
+            raise
         # GitHub refuses all of them because of one, and does not say which.
         return [sentence for each in missing if (sentence := await _try_one(client, path, each))]
     return []
@@ -43,5 +45,7 @@ async def _try_one(client: GitHubClient, path: str, name: str) -> str:
     try:
         await _request(client, path, [name])
     except Refused as error:
+        if error.status == 401:
+            raise
         return f"no review could be requested from {name}: {error.message}"
     return ""

@@ -89,12 +89,13 @@ def _read_thread(answer: Json) -> ReviewThread:
 
 def _read_comment(answer: Json) -> Comment:
     author = inner(answer, "author")
+    created, edited = read_time(answer.get("createdAt")), read_time(answer.get("updatedAt"))
     return Comment(
         id=str(answer.get("databaseId") or ""),
         author=read_login(answer, "author"),
         body=str(answer.get("body") or ""),
-        at=read_time(answer.get("createdAt")),
-        edited_at=read_time(answer.get("lastEditedAt")),
+        at=created,
+        edited_at=edited if edited > created else 0.0,
         url=str(answer.get("url") or ""),
         by_bot=author.get("__typename") == "Bot",
     )

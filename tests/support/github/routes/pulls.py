@@ -2,7 +2,7 @@
 
 from support.github.calls import Answer, Call, Refusal, Routes, check_text, invalid, paged
 from support.github.changes import close_by_messages, find_open_pull, finish_merge, note, start_checks
-from support.github.description import Json
+from support.github.json_values import Json
 from support.github.represent import pull_of, show_account, show_pull
 from support.github.routes.code import show_commit, show_files
 from support.github.routes.issues import change_text_and_state, new_issue, note_update, sort_issues
@@ -40,7 +40,8 @@ def show_whole_pull(call: Call, repository: Repository, issue: Issue) -> Json:
     mergeable = find_mergeable(call, repository, issue)
     return {
         **show_pull(call, repository, issue), "merged": pull.merged_at is not None,
-        "mergeable": mergeable, "rebaseable": mergeable, "mergeable_state": find_merge_state(repository, issue, mergeable),
+        "mergeable": mergeable, "rebaseable": mergeable,
+        "mergeable_state": find_merge_state(repository, issue, mergeable),
         "merged_by": show_account(pull.merged_by), "comments": len(issue.comments),
         "review_comments": sum(len(each.comments) for each in pull.threads), "maintainer_can_modify": False,
         "commits": repository.git.count(pull.base_sha, pull.head_sha),
@@ -234,7 +235,8 @@ def remove_reviewers(call: Call) -> Answer:
 def list_reviewers(call: Call) -> Answer:
     """List who was asked for a review."""
     pull = pull_of(call.pull)
-    return Answer({"users": [show_account(each) for each in pull.reviewers], "teams": [{"slug": each, "name": each} for each in pull.teams]})  # fmt: skip
+    teams = [{"slug": each, "name": each} for each in pull.teams]
+    return Answer({"users": [show_account(each) for each in pull.reviewers], "teams": teams})
 
 
 def list_pulls_of_commit(call: Call) -> Answer:

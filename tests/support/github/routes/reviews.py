@@ -24,7 +24,7 @@ def create_review(call: Call) -> Answer:
     if issue.author is by and event in ("APPROVE", "REQUEST_CHANGES"):
         what = "approve" if event == "APPROVE" else "request changes on"
         raise Refusal(422, "Unprocessable Entity", f"Can not {what} your own pull request")
-    if event != "APPROVE" and event != "PENDING" and not fields.get("body") and not fields.get("comments"):
+    if event not in ("APPROVE", "PENDING") and not fields.get("body") and not fields.get("comments"):
         raise Refusal(422, "Unprocessable Entity", "Body can't be blank")
     check_text("PullRequestReview", fields.get("body"))
     anchors = [read_anchor(call.repository, issue, each) for each in fields.get("comments", ())]
@@ -53,7 +53,7 @@ def read_anchor(repository: Repository, issue: Issue, fields: dict[str, Any]) ->
     if line is None or not 0 < line <= len(text):
         raise invalid("PullRequestReviewComment", "pull_request_review_thread.line", "custom",
                       "pull_request_review_thread.line must be part of the diff")  # fmt: skip
-    return text[line - 1]
+    return str(text[line - 1])
 
 
 def _start_thread(call: Call, issue: Issue, fields: dict[str, Any], anchor: str, review: int | None) -> Comment:
@@ -152,12 +152,25 @@ def create_line_comment(call: Call) -> Answer:
 def reply(call: Call) -> Answer:
     """Reply in a thread."""
     call.require("read")
-    issue, thread, first = find_line_comment(call)
-    comment = _new_comment(call, issue, call.fields["body"])
-    comment.path, comment.line, comment.anchor = first.path, first.line, first.anchor
-    comment.in_reply_to = thread.comments[0].id
-    thread.comments.append(comment)
+    issue, thread, _ = find_line_comment(call)
+    comment = add_reply(call, issue, thread, call.fields["body"])
     return Answer(show_line_comment(call, call.repository, issue, comment), 201)
+
+
+def add_reply(call: Call, issue: Issue, thread: Thread, body: str) -> Comment:
+    """Add a comment to a thread."""
+    comment, first = _new_comment(call, issue, body), thread.comments[0]
+    comment.path, comment.line, comment.anchor, comment.in_reply_to = first.path, first.line, first.anchor, first.id
+    thread.comments.append(comment)
+    return comment
+
+
+def is_outdated(repository: Repository, issue: Issue, comment: Comment) -> bool:
+    """Whether the line that a comment is about is no longer there."""
+    if comment.commit == pull_of(issue).head_sha or not comment.anchor:
+        return False
+    text = repository.git.run("show", f"{pull_of(issue).head_sha}:{comment.path}", check=False)
+    return comment.anchor not in text.split("\n")
 
 
 def get_line_comment(call: Call) -> Answer:

@@ -11,12 +11,12 @@ from handrail.runtime.handlers.trackers.create_issues import IssueCreator
 from handrail.runtime.handlers.trackers.finished_work import has_finished
 from handrail.runtime.handlers.trackers.issue_drafts import read_drafts
 from handrail.runtime.handlers.trackers.pull_request import (
-    LeftToPerson,
     NeedsPerson,
     OpenedPullRequest,
     PullRequestOpener,
     PullRequestWish,
     describe_outcome,
+    summarize_outcome,
 )
 
 SHOWN = 5
@@ -110,13 +110,3 @@ class TrackerHandler:
     def _block(self, pending: Pending, reason: Any, message: str, next_step: str) -> RunBlocked:
         now = self.opener.clock()
         return RunBlocked(reason=reason, message=message, address=pending.address, next_step=next_step, at=now)
-
-
-def summarize_outcome(found: OpenedPullRequest | LeftToPerson) -> str:
-    """Describe in one line what became of a pull request."""
-    if isinstance(found, LeftToPerson):
-        return found.summary
-    what = "opened" if found.created else "updated"
-    kind = "draft pull request" if found.draft else "pull request"
-    notes = "".join(f"; {each}" for each in found.notes)
-    return f"{what} {kind} #{found.number}: {found.url}{notes}"
