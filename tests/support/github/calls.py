@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from support.github.description import Json
+from support.github.json_values import Json, is_object
 from support.github.state import Account, Issue, Permission, Repository, Token, World
 
 MAX_BODY = 65_536
@@ -59,7 +59,7 @@ class Call:
     @property
     def fields(self) -> Json:
         """The body as an object."""
-        return self.body if isinstance(self.body, dict) else {}  # pyright: ignore[reportUnknownVariableType]
+        return self.body if is_object(self.body) else {}
 
     def require(self, least: Permission) -> Account:
         """Refuse callers without a permission, and return the caller."""

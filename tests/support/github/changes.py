@@ -30,7 +30,7 @@ def note(world: World, issue: Issue, event: str, by: Account, **details: Any) ->
             "commit_url": None,
             "created_at": stamp(world.now()),
             **details,
-        }  # fmt: skip
+        }
     )
 
 
@@ -177,7 +177,7 @@ def record_event(world: World, repository: Repository, kind: str, by: Account, p
             "payload": payload,
             "public": True,
             "created_at": stamp(world.now()),
-        }  # fmt: skip
+        }
     )
     repository.deliveries.append(
         {
@@ -193,7 +193,7 @@ def record_event(world: World, repository: Repository, kind: str, by: Account, p
             "installation_id": None,
             "repository_id": repository.id,
             "throttled_at": None,
-        }  # fmt: skip
+        }
     )
 
 

@@ -1,7 +1,7 @@
 """GitHub's OpenAPI description: which calls there are, what they take, and how their answers look.
 
-The description hardly ever forbids unknown fields, and GitHub ignores them silently: a caller that sends one believes in
-something that does not happen. So they are refused here.
+The description hardly ever forbids unknown fields, and GitHub ignores them silently: a caller that sends one believes
+in something that does not happen. So they are refused here.
 """
 
 import gzip
@@ -9,16 +9,16 @@ import json
 import re
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any
 from urllib.parse import unquote
 
 from jsonschema import Draft7Validator
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT7
 
-from support.github.places import OPENAPI
+from support.github.descriptions import OPENAPI
+from support.github.json_values import Json, is_array, is_object
 
-Json: TypeAlias = dict[str, Any]
 MISSING = object()
 """Stands for a value that the double says nothing about."""
 _WITH_SLASHES = {"ref", "branch", "path", "basehead"}
@@ -53,7 +53,8 @@ class Description:
     def __post_init__(self) -> None:
         self._routes = sorted(((_pattern(path), path) for path in self.paths), key=lambda each: _generality(each[1]))
         contents = {"components": {"schemas": _as_json_schema(self.schemas)}}
-        self._registry = Registry().with_resource(_ROOT, Resource(contents=contents, specification=DRAFT7))  # pyright: ignore
+        resource: Resource[Any] = Resource(contents=contents, specification=DRAFT7)
+        self._registry = Registry[Any]().with_resource(_ROOT, resource)
 
     def find(self, method: str, path: str) -> Operation | None:
         """Find the operation that a request asks for."""
@@ -89,9 +90,8 @@ class Description:
         if schema is None:
             return []
         name = f"{operation.template} {status}"
-        if schema.get("type") == "array" and isinstance(body, list):
-            items: list[Any] = body
-            return [text for each in items for text in self._validate(f"{name} item", schema["items"], each)]
+        if schema.get("type") == "array" and is_array(body):
+            return [text for each in body for text in self._validate(f"{name} item", schema["items"], each)]
         return self._validate(name, schema, body)
 
     def fill(self, schema: Json, value: Any = MISSING) -> Any:
@@ -99,14 +99,12 @@ class Description:
         schema = self._resolve(schema, value)
         if value is MISSING:
             return self._example(schema)
-        if isinstance(value, list):
-            items: list[Any] = value
-            return [self.fill(schema.get("items", {}), each) for each in items]
-        if not isinstance(value, dict):
+        if is_array(value):
+            return [self.fill(schema.get("items", {}), each) for each in value]
+        if not is_object(value):
             return value
-        found: Json = value
         properties: Json = schema.get("properties", {})
-        filled = {name: self.fill(properties.get(name, {}), each) for name, each in found.items()}
+        filled = {name: self.fill(properties.get(name, {}), each) for name, each in value.items()}
         for name in schema.get("required", ()):
             if name not in filled:
                 filled[name] = self.fill(properties.get(name, {}))
@@ -151,21 +149,19 @@ class Description:
 
     def _unknown_fields(self, schema: Json, body: Any) -> list[str]:
         schema = self._resolve(schema, body)
-        if not isinstance(body, dict) or "properties" not in schema or schema.get("additionalProperties"):
+        if not is_object(body) or "properties" not in schema or schema.get("additionalProperties"):
             return []
-        found: Json = body
         known: Json = schema["properties"]
-        unknown = [name for name in found if name not in known]
-        for name, value in found.items():
+        unknown = [name for name in body if name not in known]
+        for name, value in body.items():
             if name in known:
                 unknown += [f"{name}/{each}" for each in self._unknown_fields_within(known[name], value)]
         return unknown
 
     def _unknown_fields_within(self, schema: Json, value: Any) -> list[str]:
-        if isinstance(value, list):
-            items: list[Any] = value
-            item_schema = self._resolve(schema, items).get("items", {})
-            return [name for each in items for name in self._unknown_fields(item_schema, each)]
+        if is_array(value):
+            item_schema = self._resolve(schema, value).get("items", {})
+            return [name for each in value for name in self._unknown_fields(item_schema, each)]
         return self._unknown_fields(schema, value)
 
     def _validate(self, name: str, schema: Json, value: Any) -> list[str]:
@@ -205,26 +201,24 @@ def _generality(template: str) -> tuple[int, int]:
 
 
 def _likeness(schema: Json, value: Any) -> int:
-    kinds = {dict: "object", list: "array", str: "string", bool: "boolean", int: "integer", float: "number"}
-    if schema.get("type", "object") != kinds.get(type(value)):
+    kinds = {"dict": "object", "list": "array", "str": "string", "bool": "boolean", "int": "integer", "float": "number"}
+    if schema.get("type", "object") != kinds.get(type(value).__name__):
         return -1
-    if not isinstance(value, dict):
+    if not is_object(value):
         return 1
-    found: Json = value
-    names = set(schema.get("properties", ()))
-    return 2 * len(names.intersection(found)) - len(names.symmetric_difference(found)) // 4
+    names: set[str] = set(schema.get("properties", ()))
+    return 2 * len(names.intersection(value)) - len(names.symmetric_difference(value)) // 4
 
 
 def _as_json_schema(node: Any) -> Any:
-    if isinstance(node, list):
-        return [_as_json_schema(each) for each in node]  # pyright: ignore[reportUnknownVariableType]
-    if not isinstance(node, dict):
+    if is_array(node):
+        return [_as_json_schema(each) for each in node]
+    if not is_object(node):
         return node
-    found: Json = node
     plain = {
         # The branches of the description overlap, such as the payloads of events: one of them is enough.
         "anyOf" if key == "oneOf" else key: _ROOT + value if key == "$ref" else _as_json_schema(value)
-        for key, value in found.items()
+        for key, value in node.items()
         if key not in ("nullable", "discriminator")
     }
-    return {"anyOf": [plain, {"type": "null"}]} if found.get("nullable") is True else plain
+    return {"anyOf": [plain, {"type": "null"}]} if node.get("nullable") is True else plain

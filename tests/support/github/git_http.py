@@ -95,9 +95,9 @@ def _run_backend(repository: Repository, request: GitRequest, token: Token | Non
         **plain_environment(),
         "GIT_PROJECT_ROOT": str(repository.git.path), "GIT_HTTP_EXPORT_ALL": "1", "PATH_INFO": f"/{request.rest}",
         "REQUEST_METHOD": request.method, "QUERY_STRING": request.query, "REMOTE_ADDR": "127.0.0.1",
-        "CONTENT_TYPE": request.headers.get("Content-Type", ""), "CONTENT_LENGTH": str(len(request.body)),
-        "HTTP_CONTENT_ENCODING": request.headers.get("Content-Encoding", ""),
-        "GIT_PROTOCOL": request.headers.get("Git-Protocol", ""), "REMOTE_USER": token.account.login if token else "",
+        "CONTENT_TYPE": request.headers.get("content-type", ""), "CONTENT_LENGTH": str(len(request.body)),
+        "HTTP_CONTENT_ENCODING": request.headers.get("content-encoding", ""),
+        "GIT_PROTOCOL": request.headers.get("git-protocol", ""), "REMOTE_USER": token.account.login if token else "",
         "DOUBLE_PROTECTED": " ".join(repository.protected),
     }  # fmt: skip
     if token is not None and not token.may_change_workflows:

@@ -21,6 +21,7 @@ class Entry:
     author: str
     """The login of the caller; empty for nobody."""
     headers: Mapping[str, str]
+    """With names in lower case."""
     status: int = 0
     """0 if no answer was sent."""
     answer: Any = None

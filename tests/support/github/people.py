@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from support.github.changes import receive_push
-from support.github.description import Json
 from support.github.git_repository import FileContent
+from support.github.json_values import Json
 from support.github.state import Account, Repository, Token
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any
 
 from support.github.calls import Call
-from support.github.description import Json
+from support.github.json_values import Json
 from support.github.state import Account, Comment, Issue, Pull, Repository, Review, stamp, stamp_or_none
 
 REACTIONS = ("+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes")
@@ -73,7 +73,8 @@ def show_issue(call: Call, repository: Repository, issue: Issue) -> Json:
             "percent_completed": 0,
         },
         "issue_dependencies_summary": {
-            "blocked_by": sum(each.state == "open" for each in issue.blocked_by), "total_blocked_by": len(issue.blocked_by),
+            "blocked_by": sum(each.state == "open" for each in issue.blocked_by),
+            "total_blocked_by": len(issue.blocked_by),
             "blocking": 0, "total_blocking": sum(issue in each.blocked_by for each in repository.issues.values()),
         },
     }  # fmt: skip
@@ -162,10 +163,12 @@ def show_line_comment(call: Call, repository: Repository, issue: Issue, comment:
     url, page = f"{start}/{issue.number}", f"{call.world.base}/{repository.full_name}/pull/{issue.number}"
     shown: Json = {
         "id": comment.id, "node_id": f"PRRC_kwDO{comment.id}", "url": f"{start}/comments/{comment.id}",
-        "html_url": f"{page}#discussion_r{comment.id}", "pull_request_url": url, "pull_request_review_id": comment.review,
+        "html_url": f"{page}#discussion_r{comment.id}", "pull_request_url": url,
+        "pull_request_review_id": comment.review,
         "diff_hunk": f"@@ -1 +1 @@\n+{comment.anchor}", "path": comment.path, "line": comment.line, "side": "RIGHT",
         "original_line": comment.line or 1, "position": comment.line or 1, "original_position": comment.line or 1,
-        "commit_id": pull_of(issue).head_sha, "original_commit_id": comment.commit, "user": show_account(comment.author),
+        "commit_id": pull_of(issue).head_sha, "original_commit_id": comment.commit,
+        "user": show_account(comment.author),
         "body": comment.body, "created_at": stamp(comment.created_at), "updated_at": stamp(comment.updated_at),
         "author_association": association_of(repository, comment.author),
         "_links": {"self": {"href": url}, "html": {"href": page}, "pull_request": {"href": url}},

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from support.github.description import Json
 from support.github.git_repository import GitRepository, Identity
+from support.github.json_values import Json
 
 Permission = Literal["admin", "maintain", "write", "triage", "read", "none"]
 RANKS: tuple[Permission, ...] = ("none", "read", "triage", "write", "maintain", "admin")

@@ -3,7 +3,7 @@
 import re
 
 from support.github.calls import Answer, Call, Refusal, Routes, paged
-from support.github.description import Json
+from support.github.json_values import Json
 from support.github.represent import show_account, show_issue, show_repository
 from support.github.state import Issue, Repository
 
@@ -92,8 +92,17 @@ def list_hooks(call: Call) -> Answer:
     """List the webhooks of a repository: one."""
     call.require("admin")
     url = f"{call.api}/repos/{call.repository.full_name}/hooks/1"
-    return paged([{"type": "Repository", "id": 1, "name": "web", "active": True, "events": ["*"], "config": {}, "url": url,
-                   "test_url": url, "ping_url": url, "last_response": {"code": 200, "status": "active", "message": "OK"}}])  # fmt: skip
+    hook: Json = {
+        "type": "Repository",
+        "id": 1,
+        "name": "web",
+        "active": True,
+        "events": ["*"],
+        "config": {},
+        "url": url,
+    }
+    last = {"code": 200, "status": "active", "message": "OK"}
+    return paged([{**hook, "test_url": url, "ping_url": url, "last_response": last}])
 
 
 def list_deliveries(call: Call) -> Answer:

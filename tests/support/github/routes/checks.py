@@ -3,7 +3,7 @@
 from typing import Any
 
 from support.github.calls import Answer, Call, Refusal, Routes, paged
-from support.github.description import Json
+from support.github.json_values import Json
 from support.github.represent import show_account, show_repository
 from support.github.routes.code import find_commit, show_commit
 from support.github.state import Account, Repository, World, stamp
@@ -22,13 +22,14 @@ def add_check(
     number = world.new_id()
     suite = next((each["check_suite"]["id"] for each in repository.checks if each["head_sha"] == commit), None)
     place = f"{world.base}/{repository.full_name}/actions/runs/{suite or number + 1}/job/{number}"
+    url = f"{world.base}/api/v3/repos/{repository.full_name}/check-runs/{number}"
     check: Json = {
         "id": number, "node_id": f"CR_kwDO{number}", "name": name, "head_sha": commit, "external_id": "",
         "details_url": place, "html_url": place, "check_suite": {"id": suite or world.new_id()}, "pull_requests": [],
         "app": ACTIONS, "started_at": stamp(world.now()), "completed_at": None, "status": "queued", "conclusion": None,
-        "url": f"{world.base}/api/v3/repos/{repository.full_name}/check-runs/{number}",
+        "url": url,
         "output": {"title": None, "summary": None, "text": None, "annotations_count": 0,
-                   "annotations_url": f"{world.base}/api/v3/repos/{repository.full_name}/check-runs/{number}/annotations"},
+                   "annotations_url": f"{url}/annotations"},
     }  # fmt: skip
     repository.checks.append(check)
     finish_check(world, repository, check, conclusion, **output)
@@ -50,7 +51,8 @@ def add_status(world: World, repository: Repository, by: Account, commit: str, f
     """Add a commit status."""
     number = world.new_id()
     status: Json = {
-        "id": number, "node_id": f"SC_{number}", "state": fields["state"], "context": fields.get("context") or "default",
+        "id": number, "node_id": f"SC_{number}", "state": fields["state"],
+        "context": fields.get("context") or "default",
         "description": fields.get("description"), "target_url": fields.get("target_url"), "sha": commit,
         "url": f"{world.base}/api/v3/repos/{repository.full_name}/statuses/{commit}", "avatar_url": None,
         "created_at": stamp(world.now()), "updated_at": stamp(world.now()), "creator": show_account(by),
@@ -94,7 +96,8 @@ def _show_suite(call: Call, number: int, checks: list[Json]) -> Json:
     commit = checks[0]["head_sha"]
     return {
         "id": number, "node_id": f"CS_{number}", "head_sha": commit, "head_branch": _branch_of(call, commit),
-        **_summarize(checks), "url": f"{call.api}/repos/{call.repository.full_name}/check-suites/{number}", "before": None,
+        **_summarize(checks), "url": f"{call.api}/repos/{call.repository.full_name}/check-suites/{number}",
+        "before": None,
         "after": commit, "pull_requests": [], "app": ACTIONS, "repository": show_repository(call, call.repository),
         "created_at": checks[0]["started_at"], "updated_at": checks[-1]["completed_at"] or checks[-1]["started_at"],
         "head_commit": _head_commit(call, commit), "latest_check_runs_count": len(checks),
@@ -174,10 +177,13 @@ def combine_statuses(call: Call) -> Answer:
 def _show_run(call: Call, number: int, checks: list[Json]) -> Json:
     commit, place = checks[0]["head_sha"], f"{call.world.base}/{call.repository.full_name}/actions/runs/{number}"
     return {
-        "id": number, "name": "CI", "node_id": f"WFR_{number}", "head_branch": _branch_of(call, commit), "head_sha": commit,
-        "path": ".github/workflows/ci.yml", "display_title": "CI", "run_number": 1, "event": "push", **_summarize(checks),
+        "id": number, "name": "CI", "node_id": f"WFR_{number}", "head_branch": _branch_of(call, commit),
+        "head_sha": commit,
+        "path": ".github/workflows/ci.yml", "display_title": "CI", "run_number": 1,
+        "event": "push", **_summarize(checks),
         "workflow_id": 1, "html_url": place, "url": place, "pull_requests": [], "created_at": checks[0]["started_at"],
-        "updated_at": checks[0]["started_at"], "jobs_url": f"{call.api}/repos/{call.repository.full_name}/actions/runs/{number}/jobs",
+        "updated_at": checks[0]["started_at"],
+        "jobs_url": f"{call.api}/repos/{call.repository.full_name}/actions/runs/{number}/jobs",
         "head_commit": _head_commit(call, commit), "repository": show_repository(call, call.repository),
         "head_repository": show_repository(call, call.repository),
     }  # fmt: skip
@@ -238,7 +244,7 @@ ROUTES: Routes = {
     f"POST {REPOSITORY}/statuses/{{sha}}": create_status,
     f"GET {REPOSITORY}/check-runs/{{check_run_id}}": lambda call: Answer(_find_check(call)),
     f"POST {REPOSITORY}/check-runs": create_check,
-    f"GET {REPOSITORY}/check-runs/{{check_run_id}}/annotations": lambda call: paged([]),
+    f"GET {REPOSITORY}/check-runs/{{check_run_id}}/annotations": lambda _: paged([]),
     f"GET {REPOSITORY}/actions/runs": list_runs,
     f"GET {REPOSITORY}/actions/runs/{{run_id}}": get_run,
     f"GET {REPOSITORY}/actions/runs/{{run_id}}/jobs": list_jobs,

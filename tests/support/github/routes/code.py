@@ -4,7 +4,7 @@ import base64
 
 from support.github.calls import Answer, Call, Refusal, Routes, paged
 from support.github.changes import receive_push
-from support.github.description import Json
+from support.github.json_values import Json
 from support.github.state import Repository
 
 REPOSITORY = "/repos/{owner}/{repo}"
@@ -45,7 +45,8 @@ def show_commit(call: Call, repository: Repository, sha: str) -> Json:
     url = f"{call.api}/repos/{repository.full_name}"
     return {
         "sha": sha, "node_id": f"C_{sha}", "url": f"{url}/commits/{sha}",
-        "html_url": f"{call.world.base}/{repository.full_name}/commit/{sha}", "comments_url": f"{url}/commits/{sha}/comments",
+        "html_url": f"{call.world.base}/{repository.full_name}/commit/{sha}",
+        "comments_url": f"{url}/commits/{sha}/comments",
         "commit": {
             "url": f"{url}/git/commits/{sha}", "message": message.strip(), "comment_count": 0,
             "author": {"name": name, "email": email, "date": date},

@@ -104,7 +104,7 @@ def _react(call: Call, target: Issue | Comment) -> Answer:
             "user": show_account(by),
             "content": content,
             "created_at": stamp(call.world.now()),
-        }  # fmt: skip
+        }
     )
     return Answer(target.reactions[-1], 201)
 

@@ -1,10 +1,8 @@
 """Issues: list, read, create, change, lock, assign."""
 
-from typing import Any
-
 from support.github.calls import Answer, Call, Refusal, Routes, check_text, invalid, paged
 from support.github.changes import close, note, record_event, reopen
-from support.github.description import Json
+from support.github.json_values import Json
 from support.github.represent import show_account, show_issue
 from support.github.routes.labels import label_names, set_labels
 from support.github.state import Account, Issue, Repository, World, parse_stamp
@@ -21,13 +19,12 @@ def list_issues(call: Call) -> Answer:
 
 def sort_issues(call: Call, issues: list[Issue]) -> list[Issue]:
     """Put issues into the wanted order, by default the newest first."""
-    keys: dict[str, Any] = {
-        "created": lambda issue: (issue.created_at, issue.number),
-        "updated": lambda issue: (issue.updated_at, issue.number),
-        "comments": lambda issue: (len(issue.comments), issue.number),
-    }
-    key = keys.get(call.query.get("sort", "created"), keys["created"])
-    return sorted(issues, key=key, reverse=call.query.get("direction", "desc") == "desc")
+
+    def weigh(issue: Issue) -> tuple[float, int]:
+        weights = {"updated": issue.updated_at, "comments": float(len(issue.comments))}
+        return weights.get(call.query.get("sort", ""), issue.created_at), issue.number
+
+    return sorted(issues, key=weigh, reverse=call.query.get("direction", "desc") == "desc")
 
 
 def _matches(call: Call, issue: Issue) -> bool:

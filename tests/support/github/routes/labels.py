@@ -5,6 +5,7 @@ from typing import Any
 
 from support.github.calls import Answer, Call, Refusal, Routes, paged
 from support.github.changes import note
+from support.github.json_values import is_array
 from support.github.represent import show_label
 from support.github.state import Issue
 
@@ -104,7 +105,7 @@ def set_issue_labels(call: Call) -> Answer:
 
 
 def _wanted(call: Call) -> list[str]:
-    return label_names(call.body if isinstance(call.body, list) else call.fields.get("labels", ()))  # pyright: ignore[reportUnknownArgumentType]
+    return label_names(call.body if is_array(call.body) else call.fields.get("labels", ()))
 
 
 def clear_issue_labels(call: Call) -> Answer:

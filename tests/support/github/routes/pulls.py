@@ -2,11 +2,11 @@
 
 from support.github.calls import Answer, Call, Refusal, Routes, check_text, invalid, paged
 from support.github.changes import close_by_messages, find_open_pull, finish_merge, note, start_checks
-from support.github.description import Json
+from support.github.json_values import Json
 from support.github.represent import pull_of, show_account, show_pull
 from support.github.routes.code import show_commit, show_files
 from support.github.routes.issues import change_text_and_state, new_issue, note_update, sort_issues
-from support.github.state import Account, Issue, Pull, Repository
+from support.github.state import Account, Issue, Pull, Repository, World
 
 REPOSITORY = "/repos/{owner}/{repo}"
 PULL = f"{REPOSITORY}/pulls/{{pull_number}}"
@@ -40,7 +40,8 @@ def show_whole_pull(call: Call, repository: Repository, issue: Issue) -> Json:
     mergeable = find_mergeable(call, repository, issue)
     return {
         **show_pull(call, repository, issue), "merged": pull.merged_at is not None,
-        "mergeable": mergeable, "rebaseable": mergeable, "mergeable_state": find_merge_state(repository, issue, mergeable),
+        "mergeable": mergeable, "rebaseable": mergeable,
+        "mergeable_state": find_merge_state(repository, issue, mergeable),
         "merged_by": show_account(pull.merged_by), "comments": len(issue.comments),
         "review_comments": sum(len(each.comments) for each in pull.threads), "maintainer_can_modify": False,
         "commits": repository.git.count(pull.base_sha, pull.head_sha),
@@ -161,7 +162,8 @@ def merge_route(call: Call) -> Answer:
     if fields.get("sha") not in (None, pull.head_sha):
         raise Refusal(409, "Head branch was modified. Review and try the merge again.")
     _check_merge(repository, issue, method)
-    commit = merge(call, repository, issue, by, (method, fields.get("commit_title"), fields.get("commit_message")))
+    how = (method, fields.get("commit_title"), fields.get("commit_message"))
+    commit = merge(call.world, repository, issue, by, how)
     return Answer({"sha": commit, "merged": True, "message": "Pull Request successfully merged"})
 
 
@@ -178,8 +180,19 @@ def _check_merge(repository: Repository, issue: Issue, method: str) -> None:
         raise Refusal(405, f'Required status check "{repository.required_checks[0]}" is expected.')
 
 
+def merge_when_ready(world: World, repository: Repository) -> None:
+    """Merge the pull requests with auto-merge whose conditions hold now."""
+    for issue in list(repository.issues.values()):
+        pull = issue.pull
+        if pull and issue.state == "open" and pull.auto_merge:
+            mergeable = repository.git.merge_tree(pull.base_sha, pull.head_sha) is not None
+            if find_merge_state(repository, issue, mergeable) in ("clean", "unstable"):
+                by = world.account(pull.auto_merge["enabled_by"]["login"])
+                merge(world, repository, issue, by, (pull.auto_merge["merge_method"], None, None))
+
+
 def merge(
-    call: Call, repository: Repository, issue: Issue, by: Account, how: tuple[str, str | None, str | None]
+    world: World, repository: Repository, issue: Issue, by: Account, how: tuple[str, str | None, str | None]
 ) -> str:
     """Make the commit on the base branch and mark the pull request as merged."""
     method, title, text = how
@@ -194,9 +207,9 @@ def merge(
     before = git.branches[pull.base]
     commit = git.merge(method, before, pull.head_sha, f"{title}\n\n{text}\n", by.identity)
     git.set_ref(f"refs/heads/{pull.base}", commit)
-    finish_merge(call.world, repository, issue, by, commit)
+    finish_merge(world, repository, issue, by, commit)
     if pull.base == repository.default_branch:
-        close_by_messages(call.world, repository, git.messages(before, commit), by)
+        close_by_messages(world, repository, git.messages(before, commit), by)
     for other in repository.issues.values():
         if other.pull and other.state == "open" and other.pull.base == pull.base:
             other.pull.base_sha = commit
@@ -234,7 +247,8 @@ def remove_reviewers(call: Call) -> Answer:
 def list_reviewers(call: Call) -> Answer:
     """List who was asked for a review."""
     pull = pull_of(call.pull)
-    return Answer({"users": [show_account(each) for each in pull.reviewers], "teams": [{"slug": each, "name": each} for each in pull.teams]})  # fmt: skip
+    teams = [{"slug": each, "name": each} for each in pull.teams]
+    return Answer({"users": [show_account(each) for each in pull.reviewers], "teams": teams})
 
 
 def list_pulls_of_commit(call: Call) -> Answer:

@@ -8,6 +8,7 @@ from support.github.state import Issue
 ISSUE = "/repos/{owner}/{repo}/issues/{issue_number}"
 MOST_SUB_ISSUES = 100
 MOST_DEPENDENCIES = 50
+_NOT_ADDED = "An error occurred while adding the sub-issue to the parent issue."
 
 
 def _by_id(call: Call, number: int) -> Issue:
@@ -31,12 +32,12 @@ def add_sub_issue(call: Call) -> Answer:
     by, issue = call.require("triage"), call.issue
     child = _by_id(call, call.fields["sub_issue_id"])
     if child in issue.sub_issues:
-        raise Refusal(422, "An error occurred while adding the sub-issue to the parent issue. Issue may not contain duplicate sub-issues")  # fmt: skip
+        raise Refusal(422, f"{_NOT_ADDED} Issue may not contain duplicate sub-issues")
     if child is issue or _is_above(child, issue):
-        raise Refusal(422, "An error occurred while adding the sub-issue to the parent issue. Sub issue may not be a parent of its own")  # fmt: skip
+        raise Refusal(422, f"{_NOT_ADDED} Sub issue may not be a parent of its own")
     if child.parent is not None:
         if not call.fields.get("replace_parent"):
-            raise Refusal(422, "An error occurred while adding the sub-issue to the parent issue. Sub issue may only have one parent")  # fmt: skip
+            raise Refusal(422, f"{_NOT_ADDED} Sub issue may only have one parent")
         child.parent.sub_issues.remove(child)
     if len(issue.sub_issues) >= MOST_SUB_ISSUES:
         raise Refusal(422, "Parent cannot have more than 100 sub-issues")

@@ -53,7 +53,7 @@ def read_anchor(repository: Repository, issue: Issue, fields: dict[str, Any]) ->
     if line is None or not 0 < line <= len(text):
         raise invalid("PullRequestReviewComment", "pull_request_review_thread.line", "custom",
                       "pull_request_review_thread.line must be part of the diff")  # fmt: skip
-    return text[line - 1]
+    return str(text[line - 1])
 
 
 def _start_thread(call: Call, issue: Issue, fields: dict[str, Any], anchor: str, review: int | None) -> Comment:

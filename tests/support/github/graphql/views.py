@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from support.github.calls import Call
-from support.github.changes import closing_references, note
-from support.github.description import Json
-from support.github.represent import association_of, pull_of, show_account
+from support.github.changes import closing_references
+from support.github.json_values import Json
+from support.github.represent import association_of, pull_of
 from support.github.routes.code import show_commit
 from support.github.routes.pulls import find_merge_state, find_mergeable
-from support.github.routes.reviews import add_reply, is_outdated
+from support.github.routes.reviews import is_outdated
 from support.github.state import Account, Comment, Issue, Pull, Repository, Review, Thread, stamp, stamp_or_none
 
 Field = Callable[..., Any]
@@ -32,25 +32,23 @@ class View:
     call: Call
 
     def root(self) -> Json:
-        """Return the fields of queries and mutations."""
+        """Return the fields of queries."""
         limit = {"cost": 1, "limit": 5000, "remaining": 4999, "used": 1, "resetAt": stamp(self.call.world.now() + 3600)}
         return {
-            "viewer": lambda _: self.actor(self.call.account),
-            "rateLimit": lambda _, **__: limit,
-            "repository": lambda _, owner, name, **__: self.find_repository(owner, name),
-            "node": lambda _, id: self.node(id),  # noqa: A006 (the name of the argument)
-            "nodes": lambda _, ids: [self.node(each) for each in ids],
-            "markPullRequestReadyForReview": self._mutate_draft(draft=False),
-            "convertPullRequestToDraft": self._mutate_draft(draft=True),
-            "enablePullRequestAutoMerge": self._enable_auto_merge,
-            "disablePullRequestAutoMerge": self._disable_auto_merge,
-            "resolveReviewThread": self._mutate_thread(resolved=True),
-            "unresolveReviewThread": self._mutate_thread(resolved=False),
-            "addPullRequestReviewThreadReply": self._reply,
+            "viewer": _late(lambda: self.actor(self.call.account)),
+            "rateLimit": _late(lambda: limit),
+            "repository": self._find_repository,
+            "node": self._find_node,
+            "nodes": self._find_nodes,
         }
 
-    def find_repository(self, owner: str, name: str) -> Json:
-        """Find a repository that the caller may see."""
+    def _find_node(self, _: Any, id: str) -> Json:  # noqa: A002 (the name of the argument)
+        return self.node(id)
+
+    def _find_nodes(self, _: Any, ids: list[str]) -> list[Json]:
+        return [self.node(each) for each in ids]
+
+    def _find_repository(self, _: Any, owner: str, name: str, **__: Any) -> Json:
         found = self.call.world.repository(owner, name)
         if found is None or not found.may(self.call.viewer, "read"):
             raise GraphqlRefusal("NOT_FOUND", f"Could not resolve to a Repository with the name '{owner}/{name}'.")
@@ -68,83 +66,6 @@ class View:
                             return self.thread(repository, issue, thread)
         raise GraphqlRefusal("NOT_FOUND", f"Could not resolve to a node with the global id of '{node}'.")
 
-    def _find_pull(self, node: str) -> tuple[Repository, Issue]:
-        for repository in self.call.world.repositories.values():
-            for issue in repository.issues.values():
-                if issue.pull and issue.node == node and repository.may(self.call.viewer, "read"):
-                    return repository, issue
-        raise GraphqlRefusal("NOT_FOUND", f"Could not resolve to a node with the global id of '{node}'.")
-
-    def _require(self, repository: Repository, issue: Issue) -> Account:
-        account, token = self.call.account, self.call.token
-        if token is not None and (token.is_actions or not token.may_write):
-            what = "integration" if token.is_actions else "personal access token"
-            raise GraphqlRefusal("FORBIDDEN", f"Resource not accessible by {what}")
-        if not repository.may(account, "write") and issue.author is not account:
-            raise GraphqlRefusal("FORBIDDEN", f"{account.login} does not have permission for this.")
-        return account
-
-    def _mutate_draft(self, *, draft: bool) -> Field:
-        def change(_: Any, input: Json) -> Json:  # noqa: A002 (the name of the argument)
-            repository, issue = self._find_pull(input["pullRequestId"])
-            by, pull = self._require(repository, issue), pull_of(issue)
-            if issue.state != "open":
-                raise GraphqlRefusal("UNPROCESSABLE", "Pull request is closed")
-            if pull.draft != draft:
-                pull.draft = draft
-                note(self.call.world, issue, "convert_to_draft" if draft else "ready_for_review", by)
-            return self._payload(input, pullRequest=self.pull(repository, issue))
-
-        return change
-
-    def _enable_auto_merge(self, _: Any, input: Json) -> Json:  # noqa: A002 (the name of the argument)
-        repository, issue = self._find_pull(input["pullRequestId"])
-        by, pull = self._require(repository, issue), pull_of(issue)
-        if not repository.allow_auto_merge:
-            raise GraphqlRefusal("UNPROCESSABLE", "Auto merge is not allowed for this repository")
-        if input.get("expectedHeadOid") not in (None, pull.head_sha):
-            raise GraphqlRefusal("STALE_DATA", f"Expected head sha {input['expectedHeadOid']} but was {pull.head_sha}.")
-        state = find_merge_state(repository, issue, find_mergeable(self.call, repository, issue))
-        if issue.state != "open" or state != "blocked":
-            name = "closed" if issue.state != "open" else state
-            raise GraphqlRefusal("UNPROCESSABLE", f"Pull request Pull request is in {name} status")
-        method = input.get("mergeMethod") or "MERGE"
-        pull.auto_merge = {"enabled_by": show_account(by), "merge_method": method.lower(), "commit_title": "", "commit_message": ""}  # fmt: skip
-        note(self.call.world, issue, "auto_merge_enabled", by)
-        return self._payload(input, actor=self.actor(by), pullRequest=self.pull(repository, issue))
-
-    def _disable_auto_merge(self, _: Any, input: Json) -> Json:  # noqa: A002 (the name of the argument)
-        repository, issue = self._find_pull(input["pullRequestId"])
-        by = self._require(repository, issue)
-        pull_of(issue).auto_merge = None
-        return self._payload(input, actor=self.actor(by), pullRequest=self.pull(repository, issue))
-
-    def _find_thread(self, node: str) -> tuple[Repository, Issue, Thread]:
-        for repository in self.call.world.repositories.values():
-            for issue in repository.issues.values():
-                for thread in issue.pull.threads if issue.pull else ():
-                    if thread.node == node:
-                        return repository, issue, thread
-        raise GraphqlRefusal("NOT_FOUND", f"Could not resolve to a node with the global id of '{node}'.")
-
-    def _mutate_thread(self, *, resolved: bool) -> Field:
-        def change(_: Any, input: Json) -> Json:  # noqa: A002 (the name of the argument)
-            repository, issue, thread = self._find_thread(input["threadId"])
-            by = self._require(repository, issue)
-            thread.resolved_by = by if resolved else None
-            return self._payload(input, thread=self.thread(repository, issue, thread))
-
-        return change
-
-    def _reply(self, _: Any, input: Json) -> Json:  # noqa: A002 (the name of the argument)
-        repository, issue, thread = self._find_thread(input["pullRequestReviewThreadId"])
-        comment = add_reply(self.call, issue, thread, input["body"])
-        return self._payload(input, comment=self.line_comment(repository, issue, comment))
-
-    @staticmethod
-    def _payload(fields: Json, **result: Any) -> Json:
-        return {"clientMutationId": fields.get("clientMutationId"), **result}
-
     def actor(self, account: Account | None) -> Json | None:
         """Show an account."""
         if account is None:
@@ -153,13 +74,21 @@ class View:
         # GraphQL names bots without the suffix that REST has.
         login = account.login.removesuffix("[bot]")
         place = f"/{login}"
-        return {"__typename": kind, "id": f"U_kgDO{account.id}", "databaseId": account.id, "login": login, "name": login,
-                "url": self.call.world.base + place, "resourcePath": place, "avatarUrl": self.call.world.base}  # fmt: skip
+        return {"__typename": kind, "id": f"U_kgDO{account.id}", "databaseId": account.id, "login": login,
+                "name": login,
+                "url": self.call.world.base + place, "resourcePath": place,
+                "avatarUrl": self.call.world.base}  # fmt: skip
 
     def repository(self, repository: Repository) -> Json:
         """Show a repository."""
 
-        def pulls(info: Any, states: list[str] | None = None, headRefName: str | None = None, baseRefName: str | None = None, **page: Any) -> Json:  # noqa: N803 (their names) # fmt: skip
+        def pulls(
+            info: Any,
+            states: list[str] | None = None,
+            headRefName: str | None = None,  # noqa: N803 (its name in the schema)
+            baseRefName: str | None = None,  # noqa: N803 (its name in the schema)
+            **page: Any,
+        ) -> Json:
             found = [
                 self.pull(repository, each)
                 for each in repository.issues.values()
@@ -174,38 +103,46 @@ class View:
         head = repository.git.branches.get(default, "")
         return {
             "__typename": "Repository", "id": f"R_kgDO{repository.id}", "name": repository.name, "pullRequests": pulls,
-            "nameWithOwner": repository.full_name, "owner": self.actor(repository.owner), "isPrivate": repository.private,
+            "nameWithOwner": repository.full_name, "owner": self.actor(repository.owner),
+            "isPrivate": repository.private,
             "url": f"{self.call.world.base}/{repository.full_name}", "autoMergeAllowed": repository.allow_auto_merge,
-            "defaultBranchRef": {"id": "REF_1", "name": default, "target": lambda _: self.commit(repository, head)},
+            "defaultBranchRef": {
+                "id": "REF_1", "name": default, "target": _late(lambda: self.commit(repository, head)),
+            },
             "viewerPermission": repository.permission_of(self.call.viewer).upper(),
             "mergeCommitAllowed": "merge" in repository.methods, "squashMergeAllowed": "squash" in repository.methods,
             "rebaseMergeAllowed": "rebase" in repository.methods,
-            "pullRequest": lambda _, number: self._numbered(repository, number, is_pull=True),
-            "issue": lambda _, number: self._numbered(repository, number, is_pull=False),
+            "pullRequest": self._numbered(repository, is_pull=True),
+            "issue": self._numbered(repository, is_pull=False),
         }  # fmt: skip
 
-    def _numbered(self, repository: Repository, number: int, *, is_pull: bool) -> Json:
-        issue = repository.issues.get(number)
-        if issue is None or (issue.pull is not None) != is_pull:
-            kind = "PullRequest" if is_pull else "Issue"
-            raise GraphqlRefusal("NOT_FOUND", f"Could not resolve to a {kind} with the number of {number}.")
-        return self.pull(repository, issue) if is_pull else self.issue(repository, issue)
+    def _numbered(self, repository: Repository, *, is_pull: bool) -> Field:
+        def find(_: Any, number: int) -> Json:
+            issue = repository.issues.get(number)
+            if issue is None or (issue.pull is not None) != is_pull:
+                kind = "PullRequest" if is_pull else "Issue"
+                raise GraphqlRefusal("NOT_FOUND", f"Could not resolve to a {kind} with the number of {number}.")
+            return self.pull(repository, issue) if is_pull else self.issue(repository, issue)
+
+        return find
 
     def _text(self, repository: Repository, issue: Issue) -> Json:
         kind = "pull" if issue.pull else "issues"
         return {
             "id": issue.node, "number": issue.number, "title": issue.title, "body": issue.body or "",
-            "author": self.actor(issue.author), "closed": issue.state == "closed", "closedAt": stamp_or_none(issue.closed_at),
+            "author": self.actor(issue.author), "closed": issue.state == "closed",
+            "closedAt": stamp_or_none(issue.closed_at),
             "createdAt": stamp(issue.created_at), "updatedAt": stamp(issue.updated_at),
             "url": f"{self.call.world.base}/{repository.full_name}/{kind}/{issue.number}",
-            "repository": lambda _: self.repository(repository),
+            "repository": _late(lambda: self.repository(repository)),
         }  # fmt: skip
 
     def issue(self, repository: Repository, issue: Issue) -> Json:
         """Show an issue."""
         reason = issue.state_reason.upper() if issue.state_reason else None
-        return {**self._text(repository, issue), "__typename": "Issue", "databaseId": issue.id, "fullDatabaseId": str(issue.id),
-                "state": issue.state.upper(), "stateReason": lambda _, **__: reason}  # fmt: skip
+        return {**self._text(repository, issue), "__typename": "Issue", "databaseId": issue.id,
+                "fullDatabaseId": str(issue.id),
+                "state": issue.state.upper(), "stateReason": _late(lambda: reason)}  # fmt: skip
 
     def pull(self, repository: Repository, issue: Issue) -> Json:
         """Show a pull request; what costs a call of git is only found out if it is asked for."""
@@ -225,31 +162,36 @@ class View:
         return {
             **self._text(repository, issue), "__typename": "PullRequest", "databaseId": pull.id,
             "fullDatabaseId": str(pull.id), "state": _state(issue), "isDraft": pull.draft, "isCrossRepository": False,
-            "headRefName": pull.head, "headRefOid": pull.head_sha, "baseRefName": pull.base, "baseRefOid": pull.base_sha,
+            "headRefName": pull.head, "headRefOid": pull.head_sha, "baseRefName": pull.base,
+            "baseRefOid": pull.base_sha,
             "merged": pull.merged_at is not None, "mergedAt": stamp_or_none(pull.merged_at),
             "mergedBy": self.actor(pull.merged_by), "reviewDecision": _decide(pull),
-            "mergeCommit": lambda _: pull.merge_commit and self.commit(repository, pull.merge_commit),
-            "mergeable": lambda _: _MERGEABLE[find_mergeable(call, repository, issue)],
-            "mergeStateStatus": lambda _: find_merge_state(repository, issue, find_mergeable(call, repository, issue)).upper(),
+            "mergeCommit": _late(lambda: pull.merge_commit and self.commit(repository, pull.merge_commit)),
+            "mergeable": _late(lambda: _MERGEABLE[find_mergeable(call, repository, issue)]),
+            "mergeStateStatus": _late(lambda: self._merge_state(repository, issue)),
             "closingIssuesReferences": _connect(self.issue(repository, each) for each in closing),
             "comments": _connect(self.comment(repository, issue, each) for each in issue.comments),
-            "commits": lambda info, **page: _connect(self._commits(repository, pull))(info, **page),
+            "commits": _connect_late(lambda: self._commits(repository, pull)),
             "labels": _connect({**each, "id": each["node_id"]} for each in labels),
-            "reviews": reviews, "latestReviews": _connect(self.review(repository, issue, each) for each in newest.values()),
+            "reviews": reviews,
+            "latestReviews": _connect(self.review(repository, issue, each) for each in newest.values()),
             "reviewRequests": _connect(
-                {"id": f"RR_{each.id}", "asCodeOwner": False, "requestedReviewer": self.actor(each)} for each in pull.reviewers
+                {"id": f"RR_{each.id}", "asCodeOwner": False, "requestedReviewer": self.actor(each)}
+                for each in pull.reviewers
             ),
-            "reviewThreads": lambda info, **page: _connect(
-                self.thread(repository, issue, each) for each in pull.threads
-            )(info, **page),
-            "statusCheckRollup": lambda _: self.rollup(repository, pull.head_sha),
+            "reviewThreads": _connect_late(lambda: [self.thread(repository, issue, each) for each in pull.threads]),
+            "statusCheckRollup": _late(lambda: self.rollup(repository, pull.head_sha)),
             "autoMergeRequest": pull.auto_merge and {
                 "enabledAt": stamp(issue.updated_at), "mergeMethod": pull.auto_merge["merge_method"].upper(),
                 "enabledBy": self.actor(call.world.account(pull.auto_merge["enabled_by"]["login"])),
             },
-            "viewerCanEnableAutoMerge": repository.allow_auto_merge, "viewerCanUpdate": repository.may(call.viewer, "write"),
+            "viewerCanEnableAutoMerge": repository.allow_auto_merge, "viewerCanUpdate": repository.may(call.viewer,
+            "write"),
             "viewerDidAuthor": issue.author is call.viewer,
         }  # fmt: skip
+
+    def _merge_state(self, repository: Repository, issue: Issue) -> str:
+        return find_merge_state(repository, issue, find_mergeable(self.call, repository, issue)).upper()
 
     def _commits(self, repository: Repository, pull: Pull) -> list[Json]:
         shas = repository.git.run("rev-list", "--reverse", f"{pull.base_sha}..{pull.head_sha}").splitlines()
@@ -260,7 +202,8 @@ class View:
         shown = show_commit(self.call, repository, sha)
         message = shown["commit"]["message"]
         return {"__typename": "Commit", "id": f"C_{sha}", "oid": sha, "message": message, "url": shown["html_url"],
-                "messageHeadline": message.split("\n")[0], "statusCheckRollup": lambda _: self.rollup(repository, sha)}  # fmt: skip
+                "messageHeadline": message.split("\n")[0],
+                "statusCheckRollup": _late(lambda: self.rollup(repository, sha))}  # fmt: skip
 
     def rollup(self, repository: Repository, sha: str) -> Json | None:
         """Show what all checks of a commit add up to."""
@@ -275,7 +218,8 @@ class View:
              "completedAt": each["completed_at"], "summary": each["output"]["summary"], "title": None}
             for each in checks.values()
         ] + [
-            {"__typename": "StatusContext", "id": each["node_id"], "context": each["context"], "state": each["state"].upper(),
+            {"__typename": "StatusContext", "id": each["node_id"], "context": each["context"],
+             "state": each["state"].upper(),
              "description": each["description"], "targetUrl": each["target_url"], "createdAt": each["created_at"]}
             for each in statuses.values()
         ]  # fmt: skip
@@ -288,7 +232,8 @@ class View:
         """Show a comment."""
         page = f"{self.call.world.base}/{repository.full_name}/{'pull' if issue.pull else 'issues'}/{issue.number}"
         return {
-            "id": f"IC_kwDO{comment.id}", "databaseId": comment.id, "fullDatabaseId": str(comment.id), "body": comment.body,
+            "id": f"IC_kwDO{comment.id}", "databaseId": comment.id, "fullDatabaseId": str(comment.id),
+            "body": comment.body,
             "author": self.actor(comment.author), "authorAssociation": association_of(repository, comment.author),
             "createdAt": stamp(comment.created_at), "updatedAt": stamp(comment.updated_at),
             "url": f"{page}#issuecomment-{comment.id}",
@@ -300,17 +245,19 @@ class View:
         return {
             **self.comment(repository, issue, comment), "id": f"PRRC_kwDO{comment.id}", "path": comment.path,
             "line": None if outdated else comment.line, "originalLine": comment.line, "outdated": outdated,
-            "diffHunk": f"@@ -1 +1 @@\n+{comment.anchor}", "commit": lambda _: self.commit(repository, pull_of(issue).head_sha),
-            "originalCommit": lambda _: self.commit(repository, comment.commit), "replyTo": None,
+            "diffHunk": f"@@ -1 +1 @@\n+{comment.anchor}",
+            "commit": _late(lambda: self.commit(repository, pull_of(issue).head_sha)),
+            "originalCommit": _late(lambda: self.commit(repository, comment.commit)), "replyTo": None,
             "url": f"{self.call.world.base}/{repository.full_name}/pull/{issue.number}#discussion_r{comment.id}",
         }  # fmt: skip
 
     def review(self, repository: Repository, issue: Issue, review: Review) -> Json:
         """Show a review."""
         return {
-            "id": f"PRR_kwDO{review.id}", "databaseId": review.id, "fullDatabaseId": str(review.id), "body": review.body,
+            "id": f"PRR_kwDO{review.id}", "databaseId": review.id, "fullDatabaseId": str(review.id),
+            "body": review.body,
             "author": self.actor(review.author), "state": review.state, "submittedAt": stamp(review.submitted_at),
-            "createdAt": stamp(review.submitted_at), "commit": lambda _: self.commit(repository, review.commit),
+            "createdAt": stamp(review.submitted_at), "commit": _late(lambda: self.commit(repository, review.commit)),
             "url": f"{self.call.world.base}/{repository.full_name}/pull/{issue.number}#pullrequestreview-{review.id}",
         }  # fmt: skip
 
@@ -322,7 +269,7 @@ class View:
             "__typename": "PullRequestReviewThread", "id": thread.node, "isResolved": thread.resolved_by is not None,
             "isOutdated": outdated, "isCollapsed": outdated or thread.resolved_by is not None, "path": first.path,
             "line": None if outdated else first.line, "originalLine": first.line, "diffSide": "RIGHT",
-            "resolvedBy": self.actor(thread.resolved_by), "pullRequest": lambda _: self.pull(repository, issue),
+            "resolvedBy": self.actor(thread.resolved_by), "pullRequest": _late(lambda: self.pull(repository, issue)),
             "comments": _connect(self.line_comment(repository, issue, each) for each in thread.comments),
             "viewerCanReply": True, "viewerCanResolve": repository.may(self.call.viewer, "write"),
             "viewerCanUnresolve": repository.may(self.call.viewer, "write"),
@@ -343,9 +290,20 @@ def _decide(pull: Pull) -> str | None:
     return "APPROVED" if newest else "REVIEW_REQUIRED" if pull.reviewers else None
 
 
+def _late(find: Callable[[], Any]) -> Field:
+    def resolve(_: Any, **__: Any) -> Any:
+        return find()
+
+    return resolve
+
+
 def _connect(items: Iterable[Any]) -> Field:
-    """Make a connection, of which a query has to ask for the first or the last so many."""
     found = list(items)
+    return _connect_late(lambda: found)
+
+
+def _connect_late(find: Callable[[], list[Any]]) -> Field:
+    """Make a connection, of which a query has to ask for the first or the last so many."""
 
     def resolve(
         info: Any, first: int | None = None, last: int | None = None, after: str | None = None, **_: Any
@@ -357,13 +315,16 @@ def _connect(items: Iterable[Any]) -> Field:
             )
             raise GraphqlRefusal("MISSING_PAGINATION_BOUNDARIES", text)
         if not 0 < size <= _MOST:
-            raise GraphqlRefusal("EXCESSIVE_PAGINATION", f"Requesting {size} records on the `{info.field_name}` connection "
-                                 f"exceeds the `first` limit of {_MOST} records.")  # fmt: skip
+            place = f"the `{info.field_name}` connection"
+            text = f"Requesting {size} records on {place} exceeds the `first` limit of {_MOST} records."
+            raise GraphqlRefusal("EXCESSIVE_PAGINATION", text)
+        found = find()
         start = int(after) if after else (0 if first is not None else max(0, len(found) - size))
         page = found[start : start + size]
         return {
             "totalCount": len(found), "nodes": page,
-            "pageInfo": {"hasNextPage": start + size < len(found), "endCursor": str(start + len(page)) if page else None,
+            "pageInfo": {"hasNextPage": start + size < len(found),
+            "endCursor": str(start + len(page)) if page else None,
                          "hasPreviousPage": start > 0, "startCursor": str(start) if page else None},
         }  # fmt: skip
 

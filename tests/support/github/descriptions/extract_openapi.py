@@ -1,9 +1,9 @@
 """Make the extract of GitHub's OpenAPI description that the double checks calls against.
 
-    python tests/support/github/extract_openapi.py path/to/api.github.com.json
+    python tests/support/github/descriptions/extract_openapi.py path/to/api.github.com.json
 
-The file is `generated/api.github.com.json` of the npm package that SOURCES.md names. Only the paths of `PATHS` stay, with
-the components that they reach and without texts for people.
+The file is `generated/api.github.com.json` of the npm package that SOURCES.md names. Only the paths of `PATHS` stay,
+with the components that they reach and without texts for people.
 """
 
 import gzip
@@ -12,6 +12,10 @@ import re
 import sys
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[3]))
+
+from support.github.json_values import is_array, is_object
 
 EXTRACT = Path(__file__).with_name("openapi.json.gz")
 PATHS = re.compile(
@@ -40,12 +44,11 @@ METHODS = ("get", "post", "put", "patch", "delete")
 
 def strip_texts(node: Any, *, names: bool = False) -> Any:
     """Drop the texts for people from a schema; below `properties` keys are names of fields and stay."""
-    if isinstance(node, list):
-        return [strip_texts(each) for each in node]  # pyright: ignore[reportUnknownVariableType]
-    if not isinstance(node, dict):
+    if is_array(node):
+        return [strip_texts(each) for each in node]
+    if not is_object(node):
         return node
-    found: dict[str, Any] = node
-    kept = {key: value for key, value in found.items() if names or not (key in DROPPED or key.startswith("x-"))}
+    kept = {key: value for key, value in node.items() if names or not (key in DROPPED or key.startswith("x-"))}
     return {
         key: value if key in ("enum", "default", "required") and not names else
         strip_texts(value, names=key == "properties" and not names)

@@ -1,4 +1,4 @@
-"""The GraphQL API of the double: queries are validated and executed by graphql-core on an extract of GitHub's schema."""
+"""The GraphQL API of the double: graphql-core validates and executes on an extract of GitHub's schema."""
 
 import re
 from dataclasses import dataclass, field
@@ -6,9 +6,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from support.github.calls import Answer, Call, Refusal
-from support.github.description import Json
-from support.github.places import GRAPHQL
-from support.github.graphql_views import GraphqlRefusal, View
+from support.github.descriptions import GRAPHQL
+from support.github.graphql.mutations import Mutations
+from support.github.graphql.views import GraphqlRefusal, View
+from support.github.json_values import Json, is_object
 from support.github.state import Token, World
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class GraphqlApi:
         """Execute a query; what the schema does not have fails the test."""
         if token is None:
             return Answer({"message": "This endpoint requires you to be authenticated.", "documentation_url": ""}, 401)
-        from graphql import execute_sync, parse, validate
+        from graphql import execute_sync, parse, validate  # pyright: ignore[reportUnknownVariableType]
 
         try:
             document = parse(_query_of(payload))
@@ -44,10 +45,11 @@ class GraphqlApi:
             return self._refuse(*(f"GraphQL {self.name_of(payload)}: {each.message}" for each in invalid))
         with self.world.lock:
             call = Call(self.world, token, f"{self.world.base}/api/v3", {}, {}, None)
+            view = View(call)
             result = execute_sync(
                 load_schema(),
                 document,
-                View(call).root(),
+                {**view.root(), **Mutations(view).root()},
                 variable_values=payload.get("variables"),
                 operation_name=payload.get("operationName"),
             )
@@ -86,7 +88,4 @@ def load_schema() -> "GraphQLSchema":
 
 
 def _query_of(payload: Any) -> str:
-    if not isinstance(payload, dict):
-        return ""
-    found: Json = payload
-    return str(found.get("query", ""))
+    return str(payload.get("query", "")) if is_object(payload) else ""

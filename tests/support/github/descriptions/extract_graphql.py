@@ -1,9 +1,9 @@
 """Make the extract of GitHub's GraphQL schema that the double validates and executes queries with.
 
-    python tests/support/github/extract_graphql.py path/to/schema.graphql
+    python tests/support/github/descriptions/extract_graphql.py path/to/schema.graphql
 
-The file is `schema.graphql` of the npm package that SOURCES.md names. Every type of it reaches all others, so the fields
-that stay are named here; arguments, inputs and enums come with them.
+The file is `schema.graphql` of the npm package that SOURCES.md names. Every type of it reaches all others, so the
+fields that stay are named here; arguments, inputs and enums come with them.
 """
 
 import sys
@@ -44,8 +44,8 @@ FIELDS = {
     "CheckRun": "completedAt conclusion databaseId detailsUrl id name startedAt status summary title url",
     "Commit": "id message messageHeadline oid statusCheckRollup url",
     "GitObject": "id oid",
-    "Issue": "author body closed closedAt createdAt databaseId fullDatabaseId id number repository state stateReason title "
-    "updatedAt url",
+    "Issue": "author body closed closedAt createdAt databaseId fullDatabaseId id number repository state stateReason "
+    "title updatedAt url",
     "IssueComment": "author authorAssociation body createdAt databaseId fullDatabaseId id updatedAt url",
     "IssueCommentConnection": _CONNECTION,
     "IssueConnection": _CONNECTION,
@@ -55,21 +55,21 @@ FIELDS = {
     "Node": "id",
     "Organization": "avatarUrl id login resourcePath url",
     "PageInfo": "endCursor hasNextPage hasPreviousPage startCursor",
-    "PullRequest": "author autoMergeRequest baseRefName baseRefOid body closed closedAt closingIssuesReferences comments "
-    "commits createdAt databaseId fullDatabaseId headRefName headRefOid id isCrossRepository isDraft labels latestReviews "
-    "mergeCommit mergeStateStatus mergeable merged mergedAt mergedBy number repository reviewDecision reviewRequests "
-    "reviewThreads reviews state statusCheckRollup title updatedAt url viewerCanEnableAutoMerge viewerCanUpdate "
-    "viewerDidAuthor",
+    "PullRequest": "author autoMergeRequest baseRefName baseRefOid body closed closedAt closingIssuesReferences "
+    "comments commits createdAt databaseId fullDatabaseId headRefName headRefOid id isCrossRepository isDraft labels "
+    "latestReviews mergeCommit mergeStateStatus mergeable merged mergedAt mergedBy number repository reviewDecision "
+    "reviewRequests reviewThreads reviews state statusCheckRollup title updatedAt url viewerCanEnableAutoMerge "
+    "viewerCanUpdate viewerDidAuthor",
     "PullRequestCommit": "commit id",
     "PullRequestCommitConnection": _CONNECTION,
     "PullRequestConnection": _CONNECTION,
     "PullRequestReview": "author body commit createdAt databaseId fullDatabaseId id state submittedAt url",
-    "PullRequestReviewComment": "author authorAssociation body commit createdAt databaseId diffHunk fullDatabaseId id line "
-    "originalCommit originalLine outdated path replyTo updatedAt url",
+    "PullRequestReviewComment": "author authorAssociation body commit createdAt databaseId diffHunk fullDatabaseId id "
+    "line originalCommit originalLine outdated path replyTo updatedAt url",
     "PullRequestReviewCommentConnection": _CONNECTION,
     "PullRequestReviewConnection": _CONNECTION,
-    "PullRequestReviewThread": "comments diffSide id isCollapsed isOutdated isResolved line originalLine path pullRequest "
-    "resolvedBy startLine viewerCanReply viewerCanResolve viewerCanUnresolve",
+    "PullRequestReviewThread": "comments diffSide id isCollapsed isOutdated isResolved line originalLine path "
+    "pullRequest resolvedBy startLine viewerCanReply viewerCanResolve viewerCanUnresolve",
     "PullRequestReviewThreadConnection": _CONNECTION,
     "RateLimit": "cost limit remaining resetAt used",
     "Ref": "id name target",

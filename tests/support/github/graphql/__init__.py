@@ -1,0 +1,1 @@
+"""GraphQL on the double."""
