@@ -15,7 +15,7 @@ from handrail.trackers.github.marks import write_mark
 from handrail.trackers.github.pull_requests import GitHubPullRequests
 from handrail.trackers.github.queries import ALL
 from handrail.trackers.github.reviews import newest_reviews
-from support.github.places import GRAPHQL
+from support.github.descriptions import GRAPHQL
 from support.github.world import GitHubWorld
 
 T = TypeVar("T")
