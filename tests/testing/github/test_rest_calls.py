@@ -1,6 +1,7 @@
 """The REST side of the double of GitHub: what it refuses, and what follows from what."""
 
 import base64
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx2
@@ -215,6 +216,19 @@ def test_a_limited_token_is_not_taken_for_the_usual_one(github: GitHubDouble) ->
     limited = github.new_token(scopes=("repo",))
     assert github.token != limited.value
     assert github.environment(limited)["GITHUB_TOKEN"] == limited.value
+
+
+def test_comments_that_come_at_once_get_ids_in_one_order(github: GitHubDouble, api: httpx2.Client) -> None:
+    github.me.open_issue("one")
+
+    def comment(number: int) -> int:
+        return api.post("/issues/1/comments", json={"body": str(number)}).json()["id"]
+
+    with ThreadPoolExecutor(20) as pool:
+        made = list(pool.map(comment, range(20)))
+    listed = [each["id"] for each in github.comments(1)]
+    assert listed == sorted(made)
+    assert len(set(made)) == github.journal.count("POST */comments") == 20
 
 
 def test_every_route_is_a_call_of_the_description() -> None:

@@ -47,7 +47,7 @@ def create_review(call: Call) -> Answer:
 
 def read_anchor(repository: Repository, issue: Issue, fields: dict[str, Any]) -> str:
     """Return the text of the line that a comment is about; a line that is not there is refused."""
-    text = repository.git.run("show", f"{pull_of(issue).head_sha}:{fields['path']}", check=False).split("\n")
+    text = repository.git.ask("show", f"{pull_of(issue).head_sha}:{fields['path']}").split("\n")
     line: int | None = fields.get("line") or fields.get("position")
     if fields.get("subject_type") == "file":
         return ""
@@ -170,7 +170,7 @@ def is_outdated(repository: Repository, issue: Issue, comment: Comment) -> bool:
     """Whether the line that a comment is about is no longer there."""
     if comment.commit == pull_of(issue).head_sha or not comment.anchor:
         return False
-    text = repository.git.run("show", f"{pull_of(issue).head_sha}:{comment.path}", check=False)
+    text = repository.git.ask("show", f"{pull_of(issue).head_sha}:{comment.path}")
     return comment.anchor not in text.split("\n")
 
 
