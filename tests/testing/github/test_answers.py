@@ -31,7 +31,8 @@ def places(github: GitHubDouble) -> dict[str, str]:
     suite = github.read(f"/commits/{sha}/check-suites")["check_suites"][0]["id"]
     return {
         "owner": repository.owner.login, "repo": repository.name, "issue_number": str(whole),
-        "pull_number": str(number), "comment_id": str(comment), "line_comment_id": str(line), "review_id": str(review), "branch": "work",
+        "pull_number": str(number), "comment_id": str(comment), "line_comment_id": str(line), "review_id": str(review),
+        "branch": "work",
         "ref": sha, "commit_sha": sha, "basehead": "main...work", "path": "README.md", "name": "bug", "assignee": "ann",
         "username": "ann", "check_run_id": str(check), "job_id": str(check), "check_suite_id": str(suite),
         "run_id": str(suite), "hook_id": "1",
