@@ -99,7 +99,7 @@ class GitHubClient(gidgethub.abc.GitHubAPI):
         try:
             return cast("Json", await self.graphql(query, endpoint=self.endpoint.graphql, **variables))
         except gidgethub.QueryError as error:
-            raise self._refuse(200, describe_errors(error.response, str(error)), "a query") from error
+            raise self._refuse(200, describe_errors(error.response, ""), "a query") from error
         except gidgethub.BadGraphQLRequest as error:
             raise self._refuse(int(error.status_code), str(error), "a query") from error
         except gidgethub.GraphQLException as error:
