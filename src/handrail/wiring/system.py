@@ -160,6 +160,12 @@ def _make_twin() -> "TrackerCatalog":
     return tracker_twin.MemoryTrackers()
 
 
+def _is_any(log: Log, wanted: Filter) -> bool:
+    """Whether there is a run on an issue, or an open pull request."""
+    opened = Filter(prefix="pr:", runs_only=False, status="open", limit=1)
+    return bool(log.keys(wanted) or log.keys(opened))
+
+
 def report_on_issues(
     supervisor: Supervisor, system: "System", folders: Folders, tell: "Callable[[str], None]", run: str = ""
 ) -> None:
@@ -169,7 +175,7 @@ def report_on_issues(
     def find() -> "Companion | None":
         # This is asked at every change until a run has an issue.
         wanted = Filter(holding=("issue",), top=True, limit=1)
-        if not made and system.log.keys(wanted._replace(key=run) if run else wanted):
+        if not made and (system.log.keys(wanted._replace(key=run)) if run else _is_any(system.log, wanted)):
             beside = conversations.make_conversation(system.writer, system.trackers, folders, system.clock, run)
             beside.on_problem = tell
             if not run:

@@ -43,5 +43,8 @@ def command(*, limit: int, order: "ReadyOrder", explain: bool, as_json: bool) ->
 def _data(found: "ReadyIssues", limit: int, *, explain: bool) -> dict[str, object]:
     from handrail.operations.issues.find import line_data
 
-    shown: dict[str, object] = {"issues": [line_data(line) for line in found.ready[: limit or None]], "total": len(found.ready)}
+    shown: dict[str, object] = {
+        "issues": [line_data(line) for line in found.ready[: limit or None]],
+        "total": len(found.ready),
+    }
     return {**shown, "not_ready": dict(found.reasons)} if explain else shown

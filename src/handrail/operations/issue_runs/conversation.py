@@ -19,6 +19,7 @@ from handrail.errors import HandrailError, TrackerBusy
 from handrail.model.history.issue_work import STREAM, ProgressWritten
 from handrail.model.history.run_lines import Filter, Row
 from handrail.model.issues import IssueRef, Marker, parse_issue_ref
+from handrail.model.pull_requests import STREAM as PULL_REQUEST
 from handrail.operations.issue_runs.assign_agent import NO_RULES, StatusRules
 from handrail.operations.issue_runs.comment_answers import CommentReader
 from handrail.operations.issue_runs.issue_status import IssueStatus
@@ -27,6 +28,7 @@ from handrail.ports.log import Holder, Log
 from handrail.ports.trackers import Tracker, TrackerCatalog
 from handrail.runtime.history import state_of
 from handrail.runtime.ports import Clock
+from handrail.runtime.refresh_pull_requests import RefreshResult, refresh_pull_requests
 from handrail.runtime.run_writer import RunWriter
 from handrail.runtime.work_stream import WorkLedger, read_work, record_work, update_work
 
@@ -46,6 +48,8 @@ FINISH_WITHIN = 20.0
 MAX_RUNS = 500
 """The number of runs whose issues are looked after: those that changed last."""
 
+OPEN_PULL_REQUESTS = Filter(prefix=PULL_REQUEST, runs_only=False, status="open", limit=1)
+"""Finds out whether any pull request is open."""
 Wait = Callable[[float], Awaitable[object]]
 
 
@@ -61,6 +65,8 @@ class Conversation:
     on_problem: Callable[[str], None] = lambda _: None
     on_poll: Callable[[float | None], None] = lambda _: None
     """Told when comments are looked for next; None if nobody waits."""
+    with_pull_requests: bool = True
+    """Whether the open pull requests of all runs are looked at too."""
     sent: set[str] = field(default_factory=set[str])
     """The runs that were sent what people answered."""
     _done: dict[str, int] = field(default_factory=dict[str, int])
@@ -74,6 +80,7 @@ class Conversation:
     _skipped: bool = False
     """Whether a run was passed over because it was read a moment ago."""
     _polls: dict[IssueRef, float] = field(default_factory=dict[IssueRef, float])
+    _pull_requests: RefreshResult | None = None
     _seen: int | None = None
 
     @property
@@ -93,8 +100,8 @@ class Conversation:
             await asyncio.wait_for(self.look(final=True), FINISH_WITHIN)
 
     def is_waiting(self) -> bool:
-        """Whether comments will have to be looked for."""
-        return bool(self._polls)
+        """Whether comments or pull requests will have to be looked at."""
+        return bool(self._due_times())
 
     async def look(self, *, final: bool = False, refresh: bool = False) -> None:
         """Bring every issue up to date, and take up the comments that are due, or all of them to `refresh`."""
@@ -106,6 +113,7 @@ class Conversation:
             if ref is None or not self.wanted(row.key) or self._done.get(row.key) == row.position:
                 continue
             await self._guard(ref, self._update(ref, row, now, final=final))
+            await self._guard(ref, self._settle(ref, now))
             if row.document.get("status") not in OVER:
                 asked = self._asked_since(ref, row)
                 waiting[ref] = max(waiting.get(ref, 0.0), asked) if asked else waiting.get(ref, 0.0)
@@ -145,6 +153,13 @@ class Conversation:
         await IssueStatus(self.writer, tracker, rules).bring_up_to_date(ref, state, progress)
         if over and is_due:
             self._done[run] = row.position
+
+    async def _settle(self, ref: IssueRef, now: float) -> None:
+        """Complete what a process that died has left on an issue, also after its run is over."""
+        work = read_work(self.log, ref)
+        if (work.taken or work.unanswered) and work.paused_until <= now and self._blocked.get(ref.place, 0.0) <= now:
+            tracker = self.trackers.tracker(ref.place, next(iter(work.runs), ""))
+            self.sent.update(await CommentReader(self.writer, tracker, ref).settle(now))
 
     async def _write(self, ref: IssueRef, progress: RunProgress, work: WorkState) -> None:
         """Write the comment about a run, unless it says the same already or another process is writing it."""
@@ -189,8 +204,26 @@ class Conversation:
                 due = max(now + min(MAX_POLL, max(FIRST_POLL, (now - asked) / 4)), self._blocked.get(ref.place, 0.0))
             if self._polls.get(ref) != due:
                 await self._set_timer(ref, due)
+        await self._look_at_pull_requests(now, refresh=refresh)
         self._seen = self.log.change_token()
-        self.on_poll(min(self._polls.values(), default=None))
+        self.on_poll(min(self._due_times(), default=None))
+
+    async def _look_at_pull_requests(self, now: float, *, refresh: bool) -> None:
+        """Look at the open pull requests of all runs, if that is due; one process of a machine does that."""
+        before = self._pull_requests
+        if not self.with_pull_requests or not self.log.keys(OPEN_PULL_REQUESTS):
+            self._pull_requests = None
+            return
+        if not refresh and before is not None and (before.next_look or 0.0) > now:
+            return
+        found = await refresh_pull_requests(self.log, self.trackers, now, self.writer.redactor, before)
+        self._pull_requests = found
+        for each in found.problems:
+            self.on_problem(each)
+
+    def _due_times(self) -> list[float]:
+        later = None if self._pull_requests is None else self._pull_requests.next_look
+        return [*self._polls.values(), *(() if later is None else (later,))]
 
     async def _read_comments(self, ref: IssueRef, now: float) -> None:
         run = next(iter(read_work(self.log, ref).runs), "")
@@ -211,7 +244,7 @@ class Conversation:
 
     def _patience(self) -> float:
         now = self.clock()
-        times = [LOOK_INTERVAL if self._skipped else EDIT_INTERVAL, *(due - now for due in self._polls.values())]
+        times = [LOOK_INTERVAL if self._skipped else EDIT_INTERVAL, *(due - now for due in self._due_times())]
         return max(0.05, min(times))
 
 
