@@ -25,6 +25,7 @@ RUNS: dict[str, tuple[str, str]] = {
     "fork": ("handrail.cli.steer.fork:command", "Copy a run, as it is or as it was before a step."),
     "apply": ("handrail.cli.keep.apply:command", "Apply a run's changes to your checkout, uncommitted."),
     "merge": ("handrail.cli.keep.merge:command", "Merge a run's branch into the one it started from."),
+    "pr": ("handrail.cli.keep.pr:command", "Push a run's branch, and open or update its pull request."),
     "discard": ("handrail.cli.keep.discard:command", "Remove a run's worktree and branch (a backup ref is kept)."),
     "clean": ("handrail.cli.keep.clean:command", "Remove leftovers of runs that are no longer needed."),
     "mcp": ("handrail.cli.begin.mcp:command", "Serve workflows to a connected agent over MCP."),
@@ -84,8 +85,8 @@ DAILY = ("init", "run", "status", "logs", "diff", "approve", "revise", "reject",
 """The twelve commands that `--help` shows."""
 
 GROUPS: dict[str, tuple[dict[str, tuple[str, str]], str]] = {
-    "workflow": (WORKFLOWS, "The commands about workflows, as one group: `handrail workflow list`."),
-    "issues": (ISSUES, "Issues of this repository, in the local tracker: `handrail issues ready`."),
+    "workflow": (WORKFLOWS, "The commands about workflows: `handrail workflow list`."),
+    "issues": (ISSUES, "The issues of this repository: `handrail issues list`."),
 }
 """Groups of commands: name -> its commands, and its own help text."""
 
@@ -94,7 +95,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Look": ("status", "inbox", "logs", "show", "why", "attach", "diff", "cost", "compare"),
     "Answer": ("approve", "revise", "reject", "answer", "tell"),
     "Steer": ("resume", "stop", "rewind", "fork", "prefer", "take", "release"),
-    "Keep or discard the work": ("apply", "merge", "discard", "clean", "export", "import-run"),
+    "Keep or discard the work": ("apply", "merge", "pr", "discard", "clean", "export", "import-run"),
     "Workflows": tuple(WORKFLOWS),
     "Help": ("doctor", "notify", "help", "completion"),
 }
@@ -131,6 +132,7 @@ PERSON_COMMANDS: dict[str, str] = {
     "import-run": "it creates runs in the person's name",
     "apply": "it changes the person's checkout",
     "merge": "it changes the person's branches",
+    "pr": "it publishes work in the person's name",
     "discard": "it stops a run for good and removes its files",
     "clean": "it removes worktrees, branches and snapshots",
     "doctor": "a repair truncates recorded data",

@@ -53,7 +53,7 @@ def command(*, run: str | None, as_json: bool, refresh: bool, **wanted: Any) -> 
     if refresh:
         from handrail.cli.look.refresh import look_outside
 
-        look_outside()
+        look_outside(run, quiet=as_json)
     if run is not None and any(wanted.values()):
         from handrail.errors import UsageError
 
@@ -266,6 +266,7 @@ def _show_one(run: str) -> None:
     from handrail.cli.render.runs import render_overview, render_steps
     from handrail.cli.render.safe_text import escape_controls
     from handrail.operations.views.overview import line_for_run
+    from handrail.operations.views.pull_requests import describe_pull_request, find_pull_requests
     from handrail.operations.views.run_document import LoggedRuns, run_document
     from handrail.wiring.session import open_run_session
 
@@ -277,5 +278,7 @@ def _show_one(run: str) -> None:
             click.echo(escape_controls(f"issue: {document['issue']}"))
         if document.get("message"):
             click.echo(escape_controls(f"says: {document['message']}"))
+        for each in find_pull_requests(session.log, found):
+            click.echo(escape_controls(f"PR {describe_pull_request(each)}"))
         click.echo(render_steps(document))
     _show_unfinished(found)

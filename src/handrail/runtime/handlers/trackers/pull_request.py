@@ -10,7 +10,6 @@ somebody pushed stays theirs to resolve, and a branch that is under review is ne
 """
 
 import shlex
-from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 from handrail.engine.text.host_text import clean_title
@@ -29,6 +28,7 @@ from handrail.model.pull_request_facts import (
     PullRequestUpdated,
 )
 from handrail.model.pull_requests import PullRequest, PullRequestDraft
+from handrail.model.workflow.values import JsonValue
 from handrail.ports.environments import RunEnvironments
 from handrail.ports.log import Log
 from handrail.ports.pull_requests import PullRequests
@@ -383,10 +383,20 @@ def _explain(left: LeftToPerson, why: str) -> LeftToPerson:
     return LeftToPerson(branch=left.branch, commit=left.commit, command=left.command, summary=f"{left.summary} ({why})")
 
 
-def describe_outcome(outcome: OpenedPullRequest | LeftToPerson) -> Mapping[str, object]:
+def describe_outcome(outcome: OpenedPullRequest | LeftToPerson) -> dict[str, JsonValue]:
     """Return the result of a step as later steps see it."""
     if isinstance(outcome, LeftToPerson):
-        rest: dict[str, object] = {"number": 0, "url": "", "draft": False, "state": "", "command": outcome.command}
+        rest: dict[str, JsonValue] = {"number": 0, "url": "", "draft": False, "state": "", "command": outcome.command}
         return {**rest, "branch": outcome.branch, "commit": outcome.commit}
     names = ("number", "url", "branch", "commit", "draft", "state")
     return {**{name: getattr(outcome, name) for name in names}, "command": ""}
+
+
+def summarize_outcome(found: OpenedPullRequest | LeftToPerson) -> str:
+    """Describe in one line what became of a pull request."""
+    if isinstance(found, LeftToPerson):
+        return found.summary
+    what = "opened" if found.created else "updated"
+    kind = "draft pull request" if found.draft else "pull request"
+    notes = "".join(f"; {each}" for each in found.notes)
+    return f"{what} {kind} #{found.number}: {found.url}{notes}"

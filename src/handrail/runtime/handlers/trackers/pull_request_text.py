@@ -15,7 +15,7 @@ from handrail.frozen import frozen
 from handrail.model.history.events import StepEnded
 from handrail.model.history.run_state import RunState
 from handrail.model.history.spending import Spending
-from handrail.model.issues import RepositoryRef
+from handrail.model.issues import RepositoryRef, parse_issue_ref
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.log import Streams
 from handrail.runtime.event_records import decode_event
@@ -27,7 +27,6 @@ _MAX_ASKED = 1_500
 _MAX_TEMPLATE = 8_000
 _MAX_LINES = 40
 _MAX_LINE = 300
-_ISSUE_URL = re.compile(r"https?://(?P<place>[^/\s]+/[^/\s]+/[^/\s]+)/issues/(?P<number>\d+)/?\Z")
 
 
 @frozen(kw_only=True)
@@ -61,15 +60,16 @@ class IssueLink:
 
 
 def find_issue(state: RunState) -> IssueLink | None:
-    """Return the issue that a run is for, as far as a text can name it."""
+    """Return the issue that a run is for: the tracker's if it was started for one, else only a title."""
     found = issue_of(state)
-    if not isinstance(found, dict):
-        return None
-    url = _ISSUE_URL.match(str(found.get("url") or ""))
-    title = " ".join(str(found.get("title") or "").split())
-    if url is None:
-        return IssueLink(title=title)
-    return IssueLink(title=title, url=url[0], place=url["place"], number=int(url["number"]))
+    known = found if isinstance(found, dict) else {}
+    title = " ".join(str(known.get("title") or "").split())
+    ref = parse_issue_ref(state.issue)
+    if ref is None:
+        return IssueLink(title=title) if title else None
+    number = int(ref.id) if ref.id.isascii() and ref.id.isdecimal() and not ref.is_local else 0
+    url = f"https://{ref.place}/issues/{number}" if number else ""
+    return IssueLink(title=title or str(ref), url=url, place=ref.place, number=number)
 
 
 def collect_evidence(log: Streams, state: RunState) -> Evidence:
