@@ -35,7 +35,7 @@ WITHOUT_EFFECT: dict[str, str] = {
         "no tracker receives anything yet",
     ),
     **dict.fromkeys(
-        ("pull-request step.key", "pull-request step.follow", "follow.on", "follow.fix"),
+        ("pull-request step.follow", "follow.on", "follow.fix"),
         "`key` and `follow` have",
     ),
     **dict.fromkeys(("follow.max", "follow.max_iterations", "follow.max_cycles"), "`key` and `follow` have"),

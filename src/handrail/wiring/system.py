@@ -144,6 +144,10 @@ class LateTrackers:
         """Return the repository that the URL of a git remote names."""
         return self._catalog.repository_of(remote)
 
+    def has_token(self, repository: "RepositoryRef", run: str = "") -> bool:
+        """Whether there is a token for the host of a repository."""
+        return self._catalog.has_token(repository, run)
+
     def tracker(self, place: str, run: str = "") -> "Tracker":
         """Return the tracker of a place."""
         return self._catalog.tracker(place, run)

@@ -36,8 +36,7 @@ def _inert_step_keys(action: Action) -> dict[str, str]:
     match action:
         case PullRequestAction():
             return {
-                "follow": "pull requests are not monitored yet: the run ends when the pull request is prepared",
-                "key": "pull requests are not opened yet, so there is none to find by its key",
+                "follow": "pull requests are not followed yet: the run ends when the pull request is open",
             }
         case AgentAction() | AgentLoopAction():
             return {"suppress_thoughts": "an agent's thoughts are not posted to trackers yet"}
