@@ -179,7 +179,7 @@ def report_on_issues(
 
     def find() -> "Companion | None":
         # This is asked at every change until a run has an issue.
-        wanted = Filter(holding=("issue",), top=True, limit=1)
+        wanted = Filter(holding=("on_issue",), top=True, limit=1)
         if not made and (system.log.keys(wanted._replace(key=run)) if run else _is_any(system.log, wanted)):
             beside = conversations.make_conversation(system.writer, system.trackers, folders, system.clock, run)
             beside.on_problem = tell
