@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from handrail.agents.profiles import ANY_AGENT, load_profiles
+from handrail.trackers.github.variables import NAMES as GITHUB
 
 pytest_plugins = ["support.system_tools", "support.durations"]
 
@@ -30,9 +31,9 @@ settings.load_profile("soak" if os.environ.get("HANDRAIL_SOAK") else "usual")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Write to memory, and leave nothing of it behind; forget an agent or `nohup` that started the tests."""
+    """Write to memory, and leave nothing of it behind; forget an agent, `nohup` or a token that started the tests."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    for mark in {ANY_AGENT, *(mark for each in load_profiles() for mark in each.shell_marks)}:
+    for mark in {ANY_AGENT, *GITHUB, *(mark for each in load_profiles() for mark in each.shell_marks)}:
         os.environ.pop(mark, None)
     if "TMPDIR" not in os.environ and _is_roomy(MEMORY):
         folder = tempfile.mkdtemp(prefix="h-", dir=MEMORY)

@@ -14,8 +14,10 @@ from handrail.ports.agents import Agent, AgentCall, Configurable
 from handrail.ports.notices import NoticeTarget
 from handrail.ports.processes import Ended
 from handrail.sources.config.agents_file import definitions_in
+from handrail.sources.config.config import config_in
 from handrail.sources.config.toml_file import parse_toml
 from handrail.testing.memory_environments import MemoryEnvironment
+from handrail.wiring.trackers import Trackers
 from support.differences.performers import HANG, Play
 from support.differences.proofs import Benches, Json, flow, guided, proves, step
 
@@ -333,3 +335,20 @@ def test_a_configured_budget_holds_for_every_run(run: Benches) -> None:
     assert called("usd = 1", budget={"usd": 9}) == ["work"]
     finish = run(flow(*steps, LAST), plays=dict(costly), config='[budget]\nusd = 1\nat_limit = "finish"\n')
     assert finish.commands == [LAST["command"]]
+
+
+@proves("config: github.api_url", "config: github.host")
+def test_github_is_where_the_user_says(run: Benches) -> None:
+    def known(text: str) -> set[str]:
+        bench = run.bench(user_config=text)
+        trackers = Trackers(bench.place.folders, bench.system.environments, bench.system.log)
+        hosts = ("github.com", "git.acme.org", "code.acme.org")
+        return {host for host in hosts if trackers.repository_of(f"git@{host}:acme/shop.git") is not None}
+
+    api = 'api_url = "https://git.acme.org/api/v3"\n'
+    assert known("") == {"github.com"}
+    assert known(f"[github]\n{api}") == {"github.com", "git.acme.org"}
+    assert known(f'[github]\n{api}host = "code.acme.org"\n') == {"github.com", "code.acme.org"}
+    report = Report()
+    config_in(parse_toml(b'[github]\napi_url = "https://evil.org"\n', "config.toml", report), run.folder, report)
+    assert [each.message for each in report.diagnostics] == ["[github] in a repository's configuration is refused"]

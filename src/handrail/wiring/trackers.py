@@ -1,5 +1,6 @@
 """Makes the trackers and code hosts that commands and runs use, each with the environment of its run."""
 
+import asyncio
 import os
 import time
 from collections.abc import Mapping
@@ -14,22 +15,25 @@ from handrail.model.secrets.redaction import Redactor
 from handrail.ports.environments import RunEnvironments
 from handrail.ports.log import Log
 from handrail.ports.pull_requests import PullRequests
+from handrail.ports.tracker_health import AccountHealth
 from handrail.ports.trackers import Tracker
 from handrail.processes.environment import process_redactor
 from handrail.runtime.history import state_of
 from handrail.sources.config.github import read_github
 from handrail.sources.folders import Folders, main_checkout, repository_root
-from handrail.trackers.github.endpoint import Endpoint, GitHubSetting, configured_endpoint, endpoint_for
+from handrail.trackers.github.endpoint import PUBLIC, Endpoint, GitHubSetting, configured_endpoint, endpoint_for
 from handrail.trackers.github.remotes import parse_place, parse_remote
+from handrail.trackers.github.token import find_token, missing_token
 from handrail.trackers.github.variables import NAMES
 
 if TYPE_CHECKING:
-    from handrail.trackers.github import connection, pull_requests, tracker
+    from handrail.trackers.github import connection, health, pull_requests, tracker
     from handrail.trackers.local import book
     from handrail.trackers.local import tracker as local_tracker
 else:
     book = late_import("handrail.trackers.local.book")
     local_tracker = late_import("handrail.trackers.local.tracker")
+    health = late_import("handrail.trackers.github.health")
     connection = late_import("handrail.trackers.github.connection")
     pull_requests = late_import("handrail.trackers.github.pull_requests")
     tracker = late_import("handrail.trackers.github.tracker")
@@ -42,8 +46,7 @@ class Trackers:
         self._folders = folders
         self._log = log
         self._environments = environments
-        table = read_github(folders, Report())
-        self._setting = GitHubSetting(table.api_url, table.host)
+        self._setting = read_setting(folders)
         self._known: dict[tuple[Endpoint, str], connection.GitHubConnection] = {}
 
     def repository_of(self, remote: str) -> RepositoryRef | None:
@@ -81,14 +84,44 @@ class Trackers:
     def _environment_of(self, run: str) -> tuple[Mapping[str, str], Redactor]:
         """Return what an environment says about GitHub: that of a run, or of this process."""
         if not run:
-            return {name: os.environ[name] for name in NAMES if os.environ.get(name)}, process_redactor()
+            return named_variables(os.environ), process_redactor()
         environment = self._environments.environment_of(run)
-        seen = {**environment.secrets, **environment.variables(NAMES)}
-        return {name: seen[name] for name in NAMES if seen.get(name)}, environment.redactor
+        return named_variables({**environment.secrets, **environment.variables(NAMES)}), environment.redactor
 
     @property
     def _data(self) -> Path:
         return self._folders.data
+
+
+def examine_github(folders: Folders) -> AccountHealth:
+    """Examine the account under which this process would call GitHub; nothing is called without a token."""
+    environ = named_variables(os.environ)
+    try:
+        endpoint = configured_endpoint(environ, read_setting(folders))
+    except TrackerFault as error:
+        return AccountHealth(host=PUBLIC, problem=error.message, next_step=error.next_step or "")
+    token = find_token(endpoint, environ)
+    if token is None:
+        missing = missing_token(endpoint)
+        return AccountHealth(host=endpoint.host, problem="no token", next_step=missing.next_step or "")
+    reached = connection.GitHubConnection(endpoint, environ, folders.data, find=lambda _endpoint, _environ: token)
+    return asyncio.run(health.examine_account(reached, token))
+
+
+def read_setting(folders: Folders) -> GitHubSetting:
+    """Read where GitHub is; what cannot be understood is refused, as a token would go to the wrong place."""
+    report = Report()
+    table = read_github(folders, report)
+    for each in report:
+        if each.is_error:
+            message = f"{folders.config / 'config.toml'}: {each.message}"
+            raise TrackerFault(message, next_step=each.hint)
+    return GitHubSetting(table.api_url, table.host)
+
+
+def named_variables(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return what an environment says about GitHub."""
+    return {name: environ[name] for name in NAMES if environ.get(name)}
 
 
 def find_repository(log: Log, run: str) -> str:

@@ -7,7 +7,9 @@ against GitHub's OpenAPI description, unknown fields are refused, and a call tha
 
 How to write a test with it. In the conftest of the folder:
 
-    from support.github.fixtures import github, github_server  # noqa: F401
+    from support.github.fixtures import github, github_server
+
+    __all__ = ["github", "github_server"]
 
 In the test:
 

@@ -190,6 +190,9 @@ def load_description() -> Description:
 
 def _pattern(template: str) -> re.Pattern[str]:
     def group(found: re.Match[str]) -> str:
+        if found[1] == "path":
+            # The contents of a repository's root have no path.
+            return "(?P<path>.*?)"
         return f"(?P<{found[1]}>{'.+?' if found[1] in _WITH_SLASHES else '[^/]+'})"
 
     return re.compile(re.sub(r"\\{(\w+)\\}", group, re.escape(template)))

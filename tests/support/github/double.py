@@ -3,7 +3,6 @@
 import base64
 import itertools
 import shutil
-import tempfile
 import uuid
 from collections.abc import Mapping
 from dataclasses import replace
@@ -21,6 +20,7 @@ from support.github.journal import Journal
 from support.github.json_values import Json
 from support.github.people import Person
 from support.github.routes.checks import add_check, add_status, finish_check
+from support.github.routes.pulls import merge_when_ready
 from support.github.server import Server
 from support.github.state import Permission, Repository, Token, World
 
@@ -32,8 +32,8 @@ _FILES: dict[str, FileContent] = {"README.md": "# Shop\n"}
 class GitHubDouble:
     """A server with repositories, issues and pull requests, and the people who act there."""
 
-    def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="github-"))
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self.world = World(self.folder)
         self._template = self.folder / "template.git"
         make_template(self._template)
@@ -194,17 +194,21 @@ class GitHubDouble:
         """Report a check run of a commit: a conclusion, `in_progress`, or queued; the newest of a name counts."""
         output = {key: value for key, value in (("log", log), ("summary", summary)) if value}
         with self.world.lock:
-            for check in reversed(self.repository.checks):
-                if check["head_sha"] == sha and check["name"] == name and check["status"] != "completed":
-                    finish_check(self.world, self.repository, check, conclusion, **output)
-                    return check["id"]
-            return add_check(self.world, self.repository, sha, name, conclusion, **output)["id"]
+            running = [each for each in self.repository.checks if each["status"] != "completed"]
+            check = next((each for each in running if (each["head_sha"], each["name"]) == (sha, name)), None)
+            if check is None:
+                check = add_check(self.world, self.repository, sha, name, conclusion, **output)
+            else:
+                finish_check(self.world, self.repository, check, conclusion, **output)
+            merge_when_ready(self.world, self.repository)
+            return check["id"]
 
     def report_status(self, sha: str, context: str, state: str, description: str = "") -> None:
         """Report a commit status: `error`, `failure`, `pending` or `success`."""
         with self.world.lock:
             fields = {"state": state, "context": context, "description": description}
             add_status(self.world, self.repository, self.repository.owner, sha, fields)
+            merge_when_ready(self.world, self.repository)
 
     def answer(self, method: str, path: str, body: Any, token: Token | None) -> Answer:
         """Answer a call inside this process, without the network, faults and the journal."""

@@ -1,6 +1,6 @@
 """Fixtures: one double per test worker, fresh for every test.
 
-A conftest takes them with `from support.github.fixtures import github, github_server  # noqa: F401`.
+A conftest imports both, and names them in its `__all__`.
 """
 
 from collections.abc import Generator
@@ -11,9 +11,9 @@ from support.github.double import GitHubDouble
 
 
 @pytest.fixture(scope="session")
-def github_server() -> Generator[GitHubDouble]:
+def github_server(tmp_path_factory: pytest.TempPathFactory) -> Generator[GitHubDouble]:
     """Serve for all tests of a worker."""
-    double = GitHubDouble()
+    double = GitHubDouble(tmp_path_factory.mktemp("github"))
     yield double
     double.close()
 

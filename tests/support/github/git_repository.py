@@ -1,9 +1,7 @@
 """A bare repository behind a repository of the double: everything about commits is git's own answer."""
 
 import os
-import shutil
 import subprocess
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -178,8 +176,7 @@ class GitRepository:
         return self.run("commit-tree", tree, *environment_of, give=message.encode(), who=who)
 
     def _rebase(self, base: str, head: str) -> str:
-        folder = tempfile.mkdtemp(prefix="rebase-")
-        shutil.rmtree(folder)
+        folder = str(self.path.with_suffix(".rebase"))
         try:
             self.run("worktree", "add", "--quiet", "--detach", folder, head)
             self.run("-C", folder, "rebase", "--quiet", base, who=WEB)

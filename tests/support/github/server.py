@@ -76,6 +76,10 @@ class Handler(BaseHTTPRequestHandler):
                 self._send(shuffle(answer, kind), entry)
                 return
         if kind == "cut":
+            if entry.method == "GIT":
+                # git sends a request again if a connection ends without any answer.
+                self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-")
+                self.wfile.flush()
             self.cut()
         elif kind == "timeout":
             # Reads until the caller gives up, or the double ends the connection.

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import httpx2
 import pytest
@@ -75,7 +75,8 @@ def _titles(world: GitHubWorld) -> list[str]:
 def _issue(key: str) -> Callable[[GitHubWorld], Any]:
     def read(world: GitHubWorld) -> Any:
         found = world.github.read("/issues/1")[key]
-        return [each.get("name") or each.get("login") for each in found] if isinstance(found, list) else found
+        names = cast("list[dict[str, Any]]", found) if isinstance(found, list) else None
+        return found if names is None else [each.get("name") or each.get("login") for each in names]
 
     return read
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from handrail.operations.doctor.check import Health, Tool, UsageLimit
     from handrail.operations.driving.driver_info import DriverInfo, HeldLogins
     from handrail.ports.log_care import Finding, TruncatedStream
+    from handrail.ports.tracker_health import AccountHealth
     from handrail.sources.tiers import Location
 
 
@@ -28,6 +29,7 @@ def command(*, run: str | None, repair: bool, as_json: bool) -> int:
     from handrail.operations.driving.driver_info import list_logins
     from handrail.wiring.driver_channel import driver_environments
     from handrail.wiring.machine import list_unfinished_applies, this_machine
+    from handrail.wiring.trackers import examine_github
 
     place, machine = current_place(), this_machine()
     found = examine_health(machine, place.folders.data, repair=repair, run=run)
@@ -35,14 +37,18 @@ def command(*, run: str | None, repair: bool, as_json: bool) -> int:
     if found.driver is not None:
         held = list_logins(driver_environments(place.folders.data).list_held(), machine.agents.profiles)
     cut_off = list_unfinished_applies(place.folders.data)
+    account = examine_github(place.folders)
     if as_json:
         applies = [{"run": each.run, "checkout": each.checkout, "undo": each.undo} for each in cut_off]
         queue = [{"run": run, **data} for run, data in _queue(place).items()]
-        write_json({**_data(found, held), "unfinished_applies": applies, "queue": queue})
+        write_json(
+            {**_data(found, held), "unfinished_applies": applies, "queue": queue, "github": _account_data(account)}
+        )
     else:
         unfinished = [each.words for each in cut_off]
         lines = [
             *_lines(found),
+            *_account_lines(account),
             *_driver_lines(found.driver, held),
             *(f"  {run} {data['words']}" for run, data in _queue(place).items()),
             *unfinished,
@@ -130,6 +136,28 @@ def _driver_lines(driver: "DriverInfo | None", held: "tuple[HeldLogins, ...] | N
         return ["background driver   not running"]
     running = f"background driver   running, process {driver.pid}, since {iso(driver.since)}"
     return [running, f"  {describe_environments(held)}"]
+
+
+def _account_lines(account: "AccountHealth") -> list[str]:
+    name = "github" if account.host == "github.com" else f"github ({account.host})"
+    if not account.source:
+        return [f"{name}   {account.problem} (next: {account.next_step})"]
+    token = f"token from {account.source}"
+    if account.problem:
+        return [f"{name}   {token} · {account.problem}", *([f"  {account.next_step}"] if account.next_step else [])]
+    parts = [f"{account.login}, {token}"]
+    parts += [f"scopes {', '.join(account.scopes) or 'none'}"] if account.scopes is not None else []
+    parts += [f"{account.remaining} of {account.limit} calls left"] if account.remaining is not None else []
+    lines = [f"{name}   {' · '.join(parts)}"]
+    if account.starts_no_checks:
+        lines.append("  pushes with this token start no checks: it belongs to a job of GitHub Actions")
+    return lines
+
+
+def _account_data(account: "AccountHealth") -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return asdict(account)
 
 
 def _next_lines(found: "Health") -> list[str]:

@@ -63,4 +63,4 @@ def strip_mark(text: str) -> str:
 
 def _escape(value: str) -> str:
     # Two hyphens could end the comment.
-    return quote(value, safe="/:@").replace("--", "-%2D")
+    return quote(value, safe="/:@", errors="replace").replace("--", "-%2D")

@@ -120,7 +120,7 @@ class GitHubPullRequests:
         async with self._connection.open() as client:
             path = repository_path(repository)
             for folder in FOLDERS:
-                answer = await client.find(f"{path}/contents/{folder}".rstrip("/"))
+                answer = await client.find(f"{path}/contents/{folder}")
                 entries = cast("list[Json]", answer) if isinstance(answer, list) else []
                 for entry in entries:
                     if entry.get("type") == "file" and str(entry.get("name")).lower() in TEMPLATES:

@@ -49,7 +49,8 @@ def explain_refusal(status: int, message: str, headers: Mapping[str, str], call:
         text = f"{host} says that the repository has moved: {call.call} was not repeated at its new address"
         return Refused(text, status=status, next_step="point the remote to the new address: git remote set-url")
     needed = _missing_permission(headers) if status in (403, 404) else ""
-    text = f"{host} refuses {call.call} ({status}): {message}"
+    # GraphQL says 200 for what it refuses, too.
+    text = f"{host} refuses {call.call}{f' ({status})' if status >= 400 else ''}: {message}"
     next_step = f"{needed}; the token comes from {source}" if needed else None
     return Refused(text, status=status, next_step=next_step)
 

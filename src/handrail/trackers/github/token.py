@@ -49,7 +49,7 @@ def find_token(endpoint: Endpoint, environ: Mapping[str, str], ask: Ask = output
 def missing_token(endpoint: Endpoint) -> NoToken:
     """Build the error for a GitHub without a token."""
     variable = PUBLIC_TOKENS[0] if endpoint.is_public or endpoint.is_loopback else ENTERPRISE_TOKENS[0]
-    next_step = f"log in with: gh auth login --hostname {endpoint.host}, or set {variable} to a token"
+    next_step = f"gh auth login --hostname {endpoint.host}, or set {variable} to a token"
     return NoToken(f"there is no token for {endpoint.host}", next_step=next_step)
 
 

@@ -6,7 +6,7 @@ from support.github.json_values import Json
 from support.github.represent import pull_of, show_account, show_pull
 from support.github.routes.code import show_commit, show_files
 from support.github.routes.issues import change_text_and_state, new_issue, note_update, sort_issues
-from support.github.state import Account, Issue, Pull, Repository
+from support.github.state import Account, Issue, Pull, Repository, World
 
 REPOSITORY = "/repos/{owner}/{repo}"
 PULL = f"{REPOSITORY}/pulls/{{pull_number}}"
@@ -162,7 +162,8 @@ def merge_route(call: Call) -> Answer:
     if fields.get("sha") not in (None, pull.head_sha):
         raise Refusal(409, "Head branch was modified. Review and try the merge again.")
     _check_merge(repository, issue, method)
-    commit = merge(call, repository, issue, by, (method, fields.get("commit_title"), fields.get("commit_message")))
+    how = (method, fields.get("commit_title"), fields.get("commit_message"))
+    commit = merge(call.world, repository, issue, by, how)
     return Answer({"sha": commit, "merged": True, "message": "Pull Request successfully merged"})
 
 
@@ -179,8 +180,19 @@ def _check_merge(repository: Repository, issue: Issue, method: str) -> None:
         raise Refusal(405, f'Required status check "{repository.required_checks[0]}" is expected.')
 
 
+def merge_when_ready(world: World, repository: Repository) -> None:
+    """Merge the pull requests with auto-merge whose conditions hold now."""
+    for issue in list(repository.issues.values()):
+        pull = issue.pull
+        if pull and issue.state == "open" and pull.auto_merge:
+            mergeable = repository.git.merge_tree(pull.base_sha, pull.head_sha) is not None
+            if find_merge_state(repository, issue, mergeable) in ("clean", "unstable"):
+                by = world.account(pull.auto_merge["enabled_by"]["login"])
+                merge(world, repository, issue, by, (pull.auto_merge["merge_method"], None, None))
+
+
 def merge(
-    call: Call, repository: Repository, issue: Issue, by: Account, how: tuple[str, str | None, str | None]
+    world: World, repository: Repository, issue: Issue, by: Account, how: tuple[str, str | None, str | None]
 ) -> str:
     """Make the commit on the base branch and mark the pull request as merged."""
     method, title, text = how
@@ -195,9 +207,9 @@ def merge(
     before = git.branches[pull.base]
     commit = git.merge(method, before, pull.head_sha, f"{title}\n\n{text}\n", by.identity)
     git.set_ref(f"refs/heads/{pull.base}", commit)
-    finish_merge(call.world, repository, issue, by, commit)
+    finish_merge(world, repository, issue, by, commit)
     if pull.base == repository.default_branch:
-        close_by_messages(call.world, repository, git.messages(before, commit), by)
+        close_by_messages(world, repository, git.messages(before, commit), by)
     for other in repository.issues.values():
         if other.pull and other.state == "open" and other.pull.base == pull.base:
             other.pull.base_sha = commit
