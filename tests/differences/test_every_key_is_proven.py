@@ -32,10 +32,9 @@ WITHOUT_EFFECT: dict[str, str] = {
     ),
     **dict.fromkeys(
         ("pull-request step.follow", "follow.on", "follow.fix"),
-        "`key` and `follow` have",
+        "`follow` has no effect",
     ),
-    **dict.fromkeys(("follow.max", "follow.max_iterations", "follow.max_cycles"), "`key` and `follow` have"),
-    "body.prompt": "a `body` that an agent should write is left to you",
+    **dict.fromkeys(("follow.max", "follow.max_iterations", "follow.max_cycles"), "`follow` has no effect"),
     "workflow.validated_against_spec": "written by `handrail stamp`",
     "json: workflow.validatedAgainstSpecVersion": "written by `handrail stamp`",
     "json: step.hasValidation": "accepted for old files; it has no effect",
