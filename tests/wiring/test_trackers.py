@@ -86,7 +86,7 @@ def test_without_a_token_the_two_ways_to_get_one_are_named(
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(NoToken) as missing:
         asyncio.run(make(folders)[0].tracker(SHOP).me())
-    assert missing.value.next_step == "gh auth login --hostname github.com, or set GH_TOKEN to a token"
+    assert missing.value.next_step == "gh auth login, or set GH_TOKEN"
     found = examine_github(folders)
     assert (found.host, found.source, found.problem) == ("github.com", "", "no token")
 

@@ -51,7 +51,7 @@ def test_what_gh_prints_instead_of_a_token_is_none(printed: str | None) -> None:
 def test_a_token_is_not_shown_and_without_one_two_ways_are_named() -> None:
     assert "ghp_secret" not in repr(Token("ghp_secret", "GH_TOKEN"))
     said = missing_token(PUBLIC)
-    assert said.next_step == "gh auth login --hostname github.com, or set GH_TOKEN to a token"
+    assert said.next_step == "gh auth login, or set GH_TOKEN"
     assert "GH_ENTERPRISE_TOKEN" in (missing_token(OWN).next_step or "")
 
 
