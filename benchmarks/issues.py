@@ -7,6 +7,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
+from handrail.model.issue_events import Record
 from handrail.model.secrets.redaction import Redactor
 from handrail.processes.secret_forms import FORMS
 from handrail.store.sqlite.log import open_log
@@ -18,7 +19,7 @@ ROUNDS = 9
 
 def main() -> None:
     """Fill a log with issues, and print the CPU time of `ready`."""
-    chance = random.Random(1)  # noqa: S311 -- not for secrets
+    chance = random.Random(1)
     with tempfile.TemporaryDirectory() as folder, closing(open_log(Path(folder) / "data")) as log:
         issues = LocalIssues(log, "/work/shop", time.time, Redactor({}, FORMS))
         begun = time.process_time()
@@ -29,7 +30,7 @@ def main() -> None:
         print(f"{len(issues.find_ready().ready)} of them are ready")
 
 
-def _record(number: int, chance: random.Random) -> dict[str, object]:
+def _record(number: int, chance: random.Random) -> Record:
     targets = [f"shop-{chance.randrange(number)}" for _ in range(chance.choice((0, 0, 1, 2)))] if number else []
     kinds = ("blocks", "blocks", "parent-child", "related")
     return {

@@ -25,6 +25,7 @@ RUNS: dict[str, tuple[str, str]] = {
     "fork": ("handrail.cli.steer.fork:command", "Copy a run, as it is or as it was before a step."),
     "apply": ("handrail.cli.keep.apply:command", "Apply a run's changes to your checkout, uncommitted."),
     "merge": ("handrail.cli.keep.merge:command", "Merge a run's branch into the one it started from."),
+    "pr": ("handrail.cli.keep.pr:command", "Push a run's branch, and open or update its pull request."),
     "discard": ("handrail.cli.keep.discard:command", "Remove a run's worktree and branch (a backup ref is kept)."),
     "clean": ("handrail.cli.keep.clean:command", "Remove leftovers of runs that are no longer needed."),
     "mcp": ("handrail.cli.begin.mcp:command", "Serve workflows to a connected agent over MCP."),
@@ -64,11 +65,28 @@ WORKFLOWS: dict[str, tuple[str, str]] = {
 }
 """Command name -> where the command is, and its line in the help."""
 
+ISSUES: dict[str, tuple[str, str]] = {
+    "create": ("handrail.cli.issues.create:command", "Create an issue."),
+    "list": ("handrail.cli.issues.list:command", "List the issues of this repository."),
+    "show": ("handrail.cli.issues.show:command", "Show an issue with its dependencies and comments."),
+    "ready": ("handrail.cli.issues.ready:command", "List what can be worked on now, and why the rest cannot."),
+    "update": ("handrail.cli.issues.update:command", "Change fields of an issue."),
+    "close": ("handrail.cli.issues.update:close_command", "Close issues."),
+    "dep": ("handrail.cli.issues.dep:command", "Let an issue depend on another, or no longer."),
+    "comment": ("handrail.cli.issues.comment:command", "Comment on an issue."),
+    "claim": ("handrail.cli.issues.claim:command", "Claim an issue, so that nobody else works on it."),
+    "release": ("handrail.cli.issues.claim:release_command", "Release an issue that somebody has claimed."),
+    "import": ("handrail.cli.issues.transfer:command", "Import issues from JSON lines, as beads exports them."),
+    "export": ("handrail.cli.issues.transfer:export_command", "Export the issues as JSON lines."),
+}
+"""The commands of the group `issues`."""
+
 DAILY = ("init", "run", "status", "logs", "diff", "approve", "revise", "reject", "resume", "stop", "rewind", "doctor")
 """The twelve commands that `--help` shows."""
 
 GROUPS: dict[str, tuple[dict[str, tuple[str, str]], str]] = {
-    "workflow": (WORKFLOWS, "The commands about workflows, as one group: `handrail workflow list`."),
+    "workflow": (WORKFLOWS, "The commands about workflows: `handrail workflow list`."),
+    "issues": (ISSUES, "The issues of this repository: `handrail issues list`."),
 }
 """Groups of commands: name -> its commands, and its own help text."""
 
@@ -77,7 +95,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Look": ("status", "inbox", "logs", "show", "why", "attach", "diff", "cost", "compare"),
     "Answer": ("approve", "revise", "reject", "answer", "tell"),
     "Steer": ("resume", "stop", "rewind", "fork", "prefer", "take", "release"),
-    "Keep or discard the work": ("apply", "merge", "discard", "clean", "export", "import-run"),
+    "Keep or discard the work": ("apply", "merge", "pr", "discard", "clean", "export", "import-run"),
     "Workflows": tuple(WORKFLOWS),
     "Help": ("doctor", "notify", "help", "completion"),
 }
@@ -114,11 +132,16 @@ PERSON_COMMANDS: dict[str, str] = {
     "import-run": "it creates runs in the person's name",
     "apply": "it changes the person's checkout",
     "merge": "it changes the person's branches",
+    "pr": "it publishes work in the person's name",
     "discard": "it stops a run for good and removes its files",
     "clean": "it removes worktrees, branches and snapshots",
     "doctor": "a repair truncates recorded data",
     "notify": "it runs the person's own command, and sends messages in their name",
     "mcp": "a new key invalidates tokens of connected agents",
+    "issues update": "it decides what is to be done, and how urgent it is",
+    "issues close": "it decides that an issue is done",
+    "issues release": "it takes an issue from whoever works on it",
+    "issues import": "it replaces issues of the person",
 }
 """Commands that act for a person, with the reason: an agent or the command of a step may not call them."""
 
@@ -139,6 +162,10 @@ ANY_COMMANDS: dict[str, str] = {
     "export": "it only reads the log",
     "import": "it writes workflows, which need trust",
     "stamp": "it writes a workflow, which needs trust",
+    **dict.fromkeys(("issues list", "issues show", "issues export"), "it is read-only"),
+    "issues ready": "it releases only claims of runs that are over",
+    **dict.fromkeys(("issues create", "issues comment", "issues dep"), "it is recorded as the agent's"),
+    "issues claim": "it is recorded as the claim of the agent's run, and ends with it",
     "drive": "it continues what was decided, and never prompts",
 }
 """Commands that act for no particular person, with the reason."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import click
 
-from handrail.cli.command_table import ANY_COMMANDS, HIDDEN, SUGGESTIONS
+from handrail.cli.command_table import ANY_COMMANDS, HIDDEN, PERSON_COMMANDS, SUGGESTIONS
 
 Table: TypeAlias = dict[str, tuple[str, str]]
 HELP: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
@@ -39,7 +39,9 @@ class CommandGroup(click.Group):
             return super().get_command(ctx, cmd_name)
         module, _, attribute = place.partition(":")
         command = cast("click.Command", getattr(import_module(module), attribute))
-        return command if cmd_name in ANY_COMMANDS else _guard_command(command, cmd_name)
+        inner = f"{self.name} {cmd_name}"
+        known = inner if inner in ANY_COMMANDS or inner in PERSON_COMMANDS else cmd_name
+        return command if known in ANY_COMMANDS else _guard_command(command, known)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

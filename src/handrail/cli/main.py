@@ -46,6 +46,8 @@ class Handrail(CommandGroup):
             from handrail.cli.failures import show
 
             return show(error, as_json="--json" in args)
+        finally:
+            _wake_driver(args)
         return code if isinstance(code, int) else 0
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -55,7 +57,7 @@ class Handrail(CommandGroup):
         with formatter.section("Commands"):
             formatter.write_dl([(name, self.table[name][1]) for name in DAILY])
         with formatter.section("Groups"):
-            formatter.write_dl([(name, " ".join(table)) for name, (table, _) in GROUPS.items()])
+            formatter.write_dl([(name, text) for name, (_, text) in GROUPS.items()])
         formatter.write_paragraph()
         formatter.write_text(MORE)
 
@@ -64,6 +66,21 @@ def _never_fail_on_encoding(stream: TextIO) -> None:
     reconfigure = getattr(stream, "reconfigure", None)
     if reconfigure is not None:
         reconfigure(errors="backslashreplace")
+
+
+def _wake_driver(args: list[str]) -> None:
+    """Start a driver if it is time to look at issues and pull requests; usually this reads the time of one file."""
+    folders = sys.modules.get("handrail.sources.folders")
+    if folders is None or args[:1] == ["drive"]:
+        return
+    data = folders.user_folders(os.environ).data
+    try:
+        due = (data / "issues.due").stat().st_mtime
+    except OSError:
+        return
+    from handrail.cli.steer.wake import wake_if_due
+
+    wake_if_due(due)
 
 
 def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:

@@ -10,7 +10,7 @@ from handrail.errors import HandrailError, PersonOnly
 from handrail.model.actors import Actor
 from handrail.wiring.session import Session, current_actor, open_existing_session
 
-NAMED = ("run", "workflow")
+NAMED = ("run", "workflow", "issue")
 """The arguments that say what a command is about."""
 
 
@@ -27,7 +27,7 @@ def require_person(command: str, given: Mapping[str, Any]) -> None:
             return
         if session is not None:
             _record(session, actor, command, about)
-    words = shlex.join(["handrail", command, *([about] if about else [])])
+    words = shlex.join(["handrail", *command.split(), *([about] if about else [])])
     raise PersonOnly(_message(actor, command), next_step=f"ask the person to run it in their own terminal: {words}")
 
 

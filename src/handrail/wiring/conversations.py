@@ -9,7 +9,7 @@ from handrail.runtime.run_writer import RunWriter
 from handrail.sources.folders import Folders
 
 POLL_FILE = "issues.due"
-"""An empty file of the data folder; its time says when comments are looked for next."""
+"""An empty file of the data folder; its time says when issues and pull requests are looked at next."""
 
 
 def make_conversation(

@@ -129,6 +129,7 @@ def find_repository(log: Log, run: str) -> str:
     if run:
         state = state_of(log, run)
         source = state.pinned or state.source
-        return (state.workspace if source is None else source.repository) or ""
+        folder = (state.workspace if source is None else source.repository) or ""
+        return str(main_checkout(Path(folder))) if folder else ""
     here = Path.cwd()
     return str(main_checkout(repository_root(here) or here))

@@ -5,6 +5,7 @@ from collections.abc import Generator
 import pytest
 
 from support.cli.fresh import Fresh
+from support.cli.running import Runs, until
 from support.github.double import GitHubDouble
 from support.github.fixtures import github, github_server
 
@@ -20,7 +21,7 @@ steps:
 
 
 @pytest.fixture
-def shop(fresh: Fresh, github: GitHubDouble, monkeypatch: pytest.MonkeyPatch) -> Generator[Fresh]:
+def repo(fresh: Fresh, github: GitHubDouble, monkeypatch: pytest.MonkeyPatch) -> Generator[Fresh]:
     """A clone of a repository on the double, with a trusted workflow."""
     for name, value in github.environment().items():
         monkeypatch.setenv(name, value)
@@ -29,13 +30,20 @@ def shop(fresh: Fresh, github: GitHubDouble, monkeypatch: pytest.MonkeyPatch) ->
     fresh.shop.workflow("asks", ASKS)
     assert fresh.shop.call("trust", "asks", "--yes").exit_code == 0
     yield fresh
+    Runs(fresh.shop).end_driver()
 
 
-def test_a_run_is_named_after_its_issue_and_answered_by_a_comment(shop: Fresh, github: GitHubDouble) -> None:
+def test_a_run_is_named_after_its_issue_and_answered_by_a_comment(repo: Fresh, github: GitHubDouble) -> None:
     ann = github.person("ann", "write")
     number = ann.open_issue("It crashes", "Steps: none")
-    result = shop.shop.call("run", "asks", "--issue", str(number))
-    print(result.output)
-    print([each["body"] for each in github.comments(number)])
-    assert result.exit_code == 4, result.output
+    result = repo.shop.call("run", "asks", "--issue", str(number))
+    assert result.exit_code == 3, result.output
+    assert "work-1-a1 needs you" in result.output
+    ann.comment(number, "Fine.\n\n/approve")
+    seen = repo.shop.call("status", "--refresh")
+    assert seen.exit_code == 0, seen.output
+    until(lambda: repo.shop.json("status", "work-1-a1")["runs"][0]["status"] == "succeeded")
+    until(lambda: github.read(f"/issues/{number}")["state"] == "closed")
+    print(repo.shop.call("status", "work-1-a1").output, repo.shop.call("logs", "work-1-a1").output)
+    print("\n=====\n".join(each["body"] for each in github.comments(number)))
     assert 0

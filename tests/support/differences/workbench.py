@@ -20,6 +20,7 @@ from handrail.cli.look.show import step_lines
 from handrail.cli.render.run_end import final_lines
 from handrail.model.diagnostics import Report
 from handrail.model.history.events import Decision, Event
+from handrail.model.history.run_lines import is_run
 from handrail.model.history.run_state import RunState
 from handrail.operations.agents.configured_agents import ConfiguredAgents
 from handrail.operations.driving.notices import Notifier
@@ -46,6 +47,7 @@ from handrail.runtime.handlers.commands.start_command import CommandStarter
 from handrail.runtime.handlers.items import ItemHandler
 from handrail.runtime.handlers.proofs.handler import ProofHandler
 from handrail.runtime.handlers.steps import StepHandler
+from handrail.runtime.handlers.trackers.handler import TrackerHandler
 from handrail.runtime.handlers.trees import TreeHandler
 from handrail.runtime.history import events_of, state_of
 from handrail.runtime.local.supervisor import Supervisor
@@ -346,7 +348,11 @@ class Workbench:
         """Drive all runs until none can move without somebody; time passes where one waits for it."""
         for _ in range(20):
             asyncio.run(self._supervisor().run_until_idle())
-            due = [until for run in self.log.streams() if (until := _waits(state_of(self.log, run))) is not None]
+            due = [
+                until
+                for run in filter(is_run, self.log.streams())
+                if (until := _waits(state_of(self.log, run))) is not None
+            ]
             if not due:
                 return
             self.now = max(self.now, *due)
@@ -365,6 +371,7 @@ class Workbench:
         steps = StepHandler(
             *(commands, agents, trees, ProofHandler(starts, folder)),
             make_items=lambda: ItemHandler(system.log, system.environments, system.workspaces, self.clock),
+            make_trackers=lambda: TrackerHandler(replace(system.opener, clock=self.clock), system.issue_creator),
         )
         children = ChildHandler(system.log, system.environments, system.workflows, self.clock)
         handlers = Handlers(system.environments, commands, children, FLOWS, steps)

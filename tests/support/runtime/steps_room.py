@@ -29,6 +29,7 @@ from handrail.runtime.ports import PinnedWorkflow
 from handrail.runtime.run_writer import RunWriter
 from handrail.sources.library import library_root
 from handrail.store.sqlite.log import open_log
+from handrail.trackers.memory.catalog import MemoryTrackers
 from handrail.wiring.system import System, make_writer
 from support.compiler.native_case import compile_library, compile_text, shown
 from support.places import TESTS
@@ -93,6 +94,8 @@ class StepsRoom:
     agents: AgentPolicy = NO_POLICY
     admission: Admission | None = None
     """What a run waits for before it begins."""
+    trackers: MemoryTrackers = field(default_factory=MemoryTrackers)
+    """Where the runs find issues and pull requests."""
     _log: Log | None = None
 
     def __post_init__(self) -> None:
@@ -151,9 +154,13 @@ class StepsRoom:
         request = replace(request, agents=self.agents, project=self.project, admission=self.admission)
         return runs.start(self.writer, request)
 
+    def system(self) -> System:
+        """Build what drives the runs."""
+        return System(self.log, self.folder / "data", self._find, self.clock, trackers=self.trackers)
+
     def drive(self) -> None:
         """Drive all runs until none can move by itself."""
-        system = System(self.log, self.folder / "data", self._find, self.clock)
+        system = self.system()
         asyncio.run(system.supervisor("tester").run_until_idle())
 
     def run(self, text: str, script: Turns, **inputs: JsonValue) -> RunState:
@@ -181,7 +188,7 @@ class StepsRoom:
         """Drive, and act once meanwhile, as soon as something is so."""
 
         async def both() -> None:
-            system = System(self.log, self.folder / "data", self._find, self.clock)
+            system = self.system()
             driving = asyncio.ensure_future(system.supervisor("tester").run_until_idle())
             await until(ready)
             act()

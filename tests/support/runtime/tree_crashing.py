@@ -37,9 +37,13 @@ from handrail.runtime.handlers.commands.start_command import CommandStarter
 from handrail.runtime.handlers.items import ItemHandler
 from handrail.runtime.handlers.proofs.handler import ProofHandler
 from handrail.runtime.handlers.steps import StepHandler
+from handrail.runtime.handlers.trackers.create_issues import IssueCreator
+from handrail.runtime.handlers.trackers.handler import TrackerHandler
+from handrail.runtime.handlers.trackers.pull_request import PullRequestOpener
 from handrail.runtime.handlers.trees import TreeHandler
 from handrail.runtime.history import events_of, state_of
 from handrail.runtime.local.supervisor import Supervisor
+from handrail.trackers.memory.catalog import MemoryTrackers
 from handrail.wiring.system import ENVIRONMENTS, FLOWS, ShellCommands, make_writer
 from handrail.workspace.git.command import Git, GitProcess, GitResult
 from handrail.workspace.git_workspaces import GitWorkspaces
@@ -144,7 +148,13 @@ def supervisor_of(log: Log, data: Path, processes: LocalProcesses) -> Supervisor
     commands = CommandHandler(starts, folder, time.time, trees.restore)
     agents = AgentHandler(starts, KnownAgents(), HeldBlobs(log), folder, time.time, trees.restore)
     proofs = ProofHandler(starts, folder)
-    steps = StepHandler(commands, agents, trees, proofs, lambda: ItemHandler(log, ENVIRONMENTS, workspaces, time.time))
+    opener = PullRequestOpener(log, workspaces, ENVIRONMENTS, MemoryTrackers(), time.time)
+    steps = StepHandler(
+        *(commands, agents, trees, proofs, lambda: ItemHandler(log, ENVIRONMENTS, workspaces, time.time)),
+        make_trackers=lambda: TrackerHandler(
+            opener, IssueCreator(log, workspaces, ENVIRONMENTS, opener.catalog, lambda _: "")
+        ),
+    )
     children = ChildHandler(log, ENVIRONMENTS, library({}), time.time)
     return Supervisor(log, Handlers(ENVIRONMENTS, commands, children, FLOWS, steps), time.time, "crashing")
 

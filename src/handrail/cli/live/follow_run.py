@@ -22,6 +22,8 @@ from handrail.wiring.session import Session, current_actor
 
 INTERRUPTED = 130
 HUNG_UP = 129
+LOCAL_ISSUE = "local#"
+"""How the name of an issue begins that only this machine knows."""
 
 
 @frozen
@@ -48,7 +50,16 @@ class RunDisplay:
         if attended.hung_up:
             continue_detached(self)
             return HUNG_UP
+        self._leave_to_driver()
         return INTERRUPTED if attended.left else self.report(attended.drive.pausing)
+
+    def _leave_to_driver(self) -> None:
+        """Let the background driver look for answers on the issue of a run that waits for one."""
+        at = find_acting_run(self.session.log, root_of(self.session.log, self.run))
+        asks = at.acting.status == "waiting" and at.acting.reason in ("approval", "question")
+        if at.state.issue and not at.state.issue.startswith(LOCAL_ISSUE) and asks:
+            self.session.handover.wake(at.state.run)
+            note(f"answers are looked for on the issue {at.state.issue}, in the background")
 
     def report(self, pausing: bool = False) -> int:
         """Report the state of the run, and return the exit code."""

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 from handrail.cli.live.keyboard import Keyboard
 from handrail.cli.live.view import LiveView
+from handrail.cli.output import note
+from handrail.cli.render.safe_text import escape_controls
 from handrail.late_import import late_import
 from handrail.operations.driving.drive import Drive, EventFollower, RunClaim, RunEvent
 from handrail.operations.views.run_tree import find_acting_run, root_of
@@ -56,6 +58,7 @@ class InteractiveRun:
     _moving: "asyncio.Task[None]" = field(init=False)
     _question: "question_view.Question | None" = None
     _look: bool = True
+    _warned: set[str] = field(default_factory=set[str])
     _passed_over: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
 
     async def go(self) -> None:
@@ -94,10 +97,17 @@ class InteractiveRun:
         supervisor = self.session.system.supervisor(self.name)
         folders = self.session.place.folders
         tell_people(supervisor, folders, self.session.writer, watched=self.keyboard is not None)
-        report_on_issues(supervisor, self.session.system, folders, root_of(self.session.log, self.run))
+        run = root_of(self.session.log, self.run)
+        report_on_issues(supervisor, self.session.system, folders, self._warn, run)
         self.drive = Drive(self.session.log, supervisor, self.run, self._handle_event, self.follower, self.claim)
         self.drive.on_queue = self._wait_in_queue
         self._moving = asyncio.ensure_future(self.drive.go())
+
+    def _warn(self, problem: str) -> None:
+        """Tell once that the issue of the run cannot be brought up to date."""
+        if problem not in self._warned:
+            self._warned.add(problem)
+            note(f"warning: {escape_controls(problem)}")
 
     def _wait_in_queue(self) -> None:
         session = self.session

@@ -47,6 +47,8 @@ def command(*, run: str, step: str | None, follow: bool, tail: int | None, as_js
         root = "" if as_json else _root(session, found)
         _write(shown, root, as_json=as_json)
         if not follow:
+            if step is None:
+                _write_pull_requests(session, found, as_json=as_json)
             return 0
         try:
             for news in _news(session, found, step, seen):
@@ -57,6 +59,19 @@ def command(*, run: str, step: str | None, follow: bool, tail: int | None, as_js
         from handrail.operations.views.run_document import exit_code, run_document
 
         return exit_code(run_document(session.log, found))
+
+
+def _write_pull_requests(session: "Session", run: str, *, as_json: bool) -> None:
+    """Show what happened to the pull requests of a run, which goes on after the run is over."""
+    from handrail.operations.views.pull_requests import list_pull_request_lines
+
+    for line in list_pull_request_lines(session.log, run):
+        if as_json:
+            document = {"pull_request": line.number, "kind": line.kind, "at": line.at, "message": line.words}
+            click.echo(json.dumps(document))
+        else:
+            moment = time.strftime("%H:%M:%S", time.localtime(line.at))
+            click.echo(escape_controls(f"PR #{line.number}  {moment}  {line.words}"))
 
 
 def _news(

@@ -26,6 +26,8 @@ FIRST_STEPS = (
 
 
 Found = TypeVar("Found")
+POLL_FILE = "issues.due"
+"""The file of the data folder whose time says when issues and pull requests are looked at next."""
 STATES = ("needs-you", "paused", "waiting", "running", "ended", "succeeded", "failed", "cancelled")
 
 
@@ -43,10 +45,15 @@ STATES = ("needs-you", "paused", "waiting", "running", "ended", "succeeded", "fa
 )
 @click.option("-n", "--limit", type=click.IntRange(min=1), help="At most this many runs, the newest first.")
 @click.option("--before", metavar="RUN", shell_complete=complete_runs, help="Only runs that started before this one.")
+@click.option("--refresh", is_flag=True, help="First look at issues and pull requests, and take up what is new.")
 @click.option("--all", "every", is_flag=True, help="Show every run, not only the ten that ended last.")
 @json_option
-def command(*, run: str | None, as_json: bool, **wanted: Any) -> int:
+def command(*, run: str | None, as_json: bool, refresh: bool, **wanted: Any) -> int:
     """Show which runs need you, are running or have ended; or the state of one run."""
+    if refresh:
+        from handrail.cli.look.refresh import look_outside
+
+        look_outside(run, quiet=as_json)
     if run is not None and any(wanted.values()):
         from handrail.errors import UsageError
 
@@ -192,6 +199,7 @@ def _show_driver() -> None:
 
     driver = find_running_driver(_data_folder())
     if driver is None:
+        _show_sleeping_poll()
         return
     from handrail.operations.driving.background_driver import list_environment_differences
     from handrail.wiring.driver_channel import driver_environments
@@ -202,6 +210,12 @@ def _show_driver() -> None:
     note = f"; runs whose environment it does not hold use the {others} from where it was started" if others else ""
     held = list_logins(driver_environments(_data_folder()).list_held(), machine.agents.profiles)
     click.echo(f"background driver: process {driver.pid}; {describe_environments(held)}{note}")
+
+
+def _show_sleeping_poll() -> None:
+    """Tell that nobody looks for answers to open questions."""
+    if (_data_folder() / POLL_FILE).exists():
+        click.echo("nobody looks at issues and pull requests while no driver runs; handrail status --refresh looks now")
 
 
 def _driver_document() -> "dict[str, Any] | None":
@@ -252,6 +266,7 @@ def _show_one(run: str) -> None:
     from handrail.cli.render.runs import render_overview, render_steps
     from handrail.cli.render.safe_text import escape_controls
     from handrail.operations.views.overview import line_for_run
+    from handrail.operations.views.pull_requests import describe_pull_request, find_pull_requests
     from handrail.operations.views.run_document import LoggedRuns, run_document
     from handrail.wiring.session import open_run_session
 
@@ -259,7 +274,11 @@ def _show_one(run: str) -> None:
         found = session.find(run)
         click.echo(render_overview([line_for_run(LoggedRuns(session.log), found)]))
         document = run_document(session.log, found)
+        if document.get("issue"):
+            click.echo(escape_controls(f"issue: {document['issue']}"))
         if document.get("message"):
             click.echo(escape_controls(f"says: {document['message']}"))
+        for each in find_pull_requests(session.log, found):
+            click.echo(escape_controls(f"PR {describe_pull_request(each)}"))
         click.echo(render_steps(document))
     _show_unfinished(found)

@@ -24,7 +24,7 @@ def command() -> int:
     supervisor.on_state = lambda state: _say(f"{state.run} {state.status} {state.message}")
     supervisor.on_unreadable = lambda error: _say(f"{error.message}; next: {error.next_step}")
     tell_people(supervisor, folders, system.writer)
-    report_on_issues(supervisor, system, folders)
+    report_on_issues(supervisor, system, folders, _say)
     _say(f"background driver, process {os.getpid()}, of {folders.data}")
     try:
         other = drive(folders, machine.programs, system.log, supervisor, holder)

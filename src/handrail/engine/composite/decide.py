@@ -8,9 +8,17 @@ from handrail.engine.state.scope import value_of
 from handrail.late_import import late_import
 from handrail.model.history.events import Event, RunBlocked, WorkEntered
 from handrail.model.history.run_state import RunState
-from handrail.model.workflow.actions import Action, AgentLoopAction, GateAction, MergeAction, ParallelAction
+from handrail.model.workflow.actions import (
+    Action,
+    AgentLoopAction,
+    GateAction,
+    MergeAction,
+    ParallelAction,
+    PullRequestAction,
+)
 from handrail.model.workflow.agent_names import AgentNames
 from handrail.model.workflow.plan import Plan, Step
+from handrail.model.workflow.settings import AgentTask
 from handrail.model.workflow.values import JsonValue
 
 if TYPE_CHECKING:
@@ -18,12 +26,14 @@ if TYPE_CHECKING:
     from handrail.engine.composite import fan_out as fan_outs
     from handrail.engine.composite import gate_fix as fixes
     from handrail.engine.composite import merge as merges
+    from handrail.engine.composite import pull_request as pull_requests
     from handrail.engine.composite import review_loop as reviews
 else:
     fan_outs = late_import("handrail.engine.composite.fan_out")
     fixes = late_import("handrail.engine.composite.gate_fix")
     merges = late_import("handrail.engine.composite.merge")
     reviews = late_import("handrail.engine.composite.review_loop")
+    pull_requests = late_import("handrail.engine.composite.pull_request")
     context = late_import("handrail.engine.composite.context")
 
 
@@ -31,6 +41,8 @@ def is_composite(action: Action) -> bool:
     """Whether a step is composite, that is, takes several actions."""
     if isinstance(action, GateAction):
         return action.fix is not None
+    if isinstance(action, PullRequestAction):
+        return isinstance(action.body, AgentTask)
     return isinstance(action, AgentLoopAction | MergeAction | ParallelAction)
 
 
@@ -65,6 +77,8 @@ def _initial_data(state: RunState, action: Action) -> dict[str, JsonValue]:
             return merges.initial_data(state, action)
         case ParallelAction():
             return fan_outs.initial_data(state, action)
+        case PullRequestAction():
+            return pull_requests.FIRST
         case _:
             return fixes.FIRST
 
@@ -85,5 +99,7 @@ def decide_next_effort(plan: Plan, state: RunState, now: float, agent_names: Age
             return merges.decide_next_effort(ctx, step.action)
         case ParallelAction():
             return fan_outs.decide_next_effort(ctx, step.action)
+        case PullRequestAction():
+            return pull_requests.decide_next_effort(ctx, step.action)
         case _:
             return RunBlocked(reason="fault", message=f"'{work.address}' is not a step with several efforts", at=now)

@@ -22,7 +22,9 @@ def pull_request_spec(state: RunState, action: PullRequestAction, own: Mapping[s
         "title": text(action.title),
         "body": text(body),
         "base": text(action.base),
+        "key": text(action.key),
         "draft": action.draft is not None and value_of(action.draft, state, own) is True,
+        "ready": action.draft is not None and value_of(action.draft, state, own) is False,
         "labels": _texts(state, action.labels, own),
         "reviewers": _texts(state, action.reviewers, own),
     }

@@ -15,10 +15,12 @@ from handrail.model.workflow.values import JsonValue
 if TYPE_CHECKING:
     from handrail.engine.composite import gate_fix as fixes
     from handrail.engine.composite import merge as merges
+    from handrail.engine.composite import pull_request as pull_requests
     from handrail.engine.composite import review_loop as reviews
 else:
     fixes = late_import("handrail.engine.composite.gate_fix")
     merges = late_import("handrail.engine.composite.merge")
+    pull_requests = late_import("handrail.engine.composite.pull_request")
     reviews = late_import("handrail.engine.composite.review_loop")
 
 Data = dict[str, JsonValue]
@@ -42,5 +44,7 @@ def _update_kernel_data(work: WorkState, event: StepEnded) -> Data | None:
             return reviews.record_outcome(work.data, event)
         case "merge":
             return merges.record_outcome(work.data, event)
+        case "pull-request":
+            return pull_requests.record_outcome(work.data, event)
         case _:
             return None

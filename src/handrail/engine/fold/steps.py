@@ -145,8 +145,7 @@ def fold_step_ended(state: RunState, event: ev.StepEnded) -> RunState:
     spent = spending_of(event, known)
     step = _record_outcome(known, event, spent)
     kept: dict[str, Any] = {name: details[name] for name in details if name in _OF_RUN}
-    if "used" in details:
-        kept["used"] = add_session_usage(state, step.session, details["used"])
+    kept |= _reported_changes(state, step, details)
     # Changes are passed on to where the step's new state is built, because each state copies all its fields.
     kept |= {"spent": state.spent.plus(spent), **RUNNING}
     lost = event.details.get("lost")
@@ -165,6 +164,17 @@ def fold_step_ended(state: RunState, event: ev.StepEnded) -> RunState:
     if failure is not None:
         return put_step(state, event.address, step, pending=None, failure=failure, **kept)
     return _complete_step(state, event, step, pending, kept)
+
+
+def _reported_changes(state: RunState, step: StepState, details: Mapping[str, JsonValue]) -> dict[str, Any]:
+    """Return what the performer of a step reports about the run: usage of a conversation, effects that stay."""
+    found: dict[str, Any] = {}
+    if "used" in details:
+        found["used"] = add_session_usage(state, step.session, details["used"])
+    if "crossed" in details:
+        passed = cast("list[str]", details["crossed"])
+        found["crossed"] = (*state.crossed, *((state.seq + 1, what) for what in passed))
+    return found
 
 
 def fold_step_refused(state: RunState, event: ev.StepRefused) -> RunState:

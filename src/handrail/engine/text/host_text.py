@@ -38,14 +38,20 @@ _MENTION = re.compile(r"(?<![A-Za-z0-9_])@(?=[A-Za-z0-9])")
 _FENCE = re.compile(r"^[ >\t]*(?P<fence>`{3,}|~{3,})(?P<rest>[^\n]*)$", re.MULTILINE)
 _DETAILS = re.compile(r"<(?P<end>/?)details\b", re.IGNORECASE)
 _WIDTHLESS = "\u200b"
+_OUR_MARK = re.compile(r"<!--(?=\s*/?\s*handrail)", re.IGNORECASE)
 
 
 def clean_host_text(text: str, most: int = MAX_BODY) -> str:
     """Return a text without anything that a code host would act on, at most so many characters long."""
     seen = _ENTITY.sub(_decode_entity, _UNSEEN.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
     seen = _UNSEEN.sub("", seen).replace("<!--", "&lt;!--")
-    seen = _MENTION.sub(f"@{_WIDTHLESS}", _separate_keywords(seen))
+    seen = _MENTION.sub(f"@{_WIDTHLESS}", separate_keywords(seen))
     return close_blocks(_shorten(seen, most))
+
+
+def clean_template(text: str) -> str:
+    """Return a text of the repository without closing keywords and without marks that would count as ours."""
+    return _OUR_MARK.sub("&lt;!--", separate_keywords(_UNSEEN.sub("", text)))
 
 
 def clean_title(text: str) -> str:
@@ -79,7 +85,7 @@ def _decode_entity(found: re.Match[str]) -> str:
     return sign if sign.isascii() and (sign.isalnum() or sign in "#@/:.-_ ") and sign else found[0]
 
 
-def _separate_keywords(text: str) -> str:
+def separate_keywords(text: str) -> str:
     """Put words between each closing keyword and the reference after it."""
     parts: list[str] = []
     done = 0

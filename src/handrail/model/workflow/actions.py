@@ -317,7 +317,7 @@ def describe_preparation(action: Action) -> str | None:
             left += ["you write its text"] if isinstance(action.body, AgentTask) else []
             return f"prepares the pull request and prints the command that opens it: {', '.join(left)}"
         case CreateIssuesAction():
-            return "writes the issues to a file and prints the command that creates them: they are not created"
+            return "creates issues"
         case _:
             return None
 

@@ -62,8 +62,8 @@ class DiscardResult:
 def apply(log: Log, workspaces: Delivery, run: str, *, accept_git_changes: bool = False) -> ApplyResult:
     """Apply a run's changes to the user's checkout as uncommitted changes."""
     state = state_of(log, run)
-    tree = _require_own_worktree(state)
-    _require_known_settings(log, workspaces, state, "apply", accept=accept_git_changes)
+    tree = require_own_worktree(state)
+    require_known_settings(log, workspaces, state, "apply", accept=accept_git_changes)
     files = workspaces.apply_to_checkout(replace(tree, commit=diff_base(state)), run)
     workspaces.accept_settings(tree, files)
     unfinished = state.status not in ("succeeded", "cancelled", "failed")
@@ -73,7 +73,7 @@ def apply(log: Log, workspaces: Delivery, run: str, *, accept_git_changes: bool 
 def undo_apply(log: Log, workspaces: Delivery, run: str | None, root: Path) -> ApplyResult:
     """Undo what was last applied to a checkout, of one run or of any."""
     found = run or _find_last_applied(log, workspaces, root)
-    tree = _require_own_worktree(state_of(log, found))
+    tree = require_own_worktree(state_of(log, found))
     files = workspaces.undo_apply(tree, found)
     workspaces.accept_settings(tree, files)
     return ApplyResult(found, tree.repository, files)
@@ -82,9 +82,9 @@ def undo_apply(log: Log, workspaces: Delivery, run: str | None, root: Path) -> A
 def merge(log: Log, workspaces: Delivery, run: str, *, accept_git_changes: bool = False) -> DeliveryResult:
     """Merge a run's branch, with everything in its worktree, into its base."""
     state = state_of(log, run)
-    tree = _require_own_worktree(state)
-    _refuse_moving(log, state)
-    _require_known_settings(log, workspaces, state, "merge", accept=accept_git_changes)
+    tree = require_own_worktree(state)
+    refuse_moving(log, state)
+    require_known_settings(log, workspaces, state, "merge", accept=accept_git_changes)
     if Path(tree.path).is_dir():
         workspaces.commit(tree, add_run_trailer(work_title(state), run))
     found = workspaces.merge_into_base(tree, add_run_trailer(f"Merge {tree.branch}", run))
@@ -104,7 +104,7 @@ def require_discardable(log: Log, workspaces: Delivery, run: str) -> bool:
     state = readable_state(log, run)
     if state.foreign:
         return False
-    _require_own_worktree(state)
+    require_own_worktree(state)
     for each in _find_worktree_owners(log, run):
         workspaces.require_discardable(tree_of(each), each.run)
     return True
@@ -143,7 +143,8 @@ def _discard_worktree(workspaces: Delivery, repositories: Repositories, state: R
     return DiscardResult(state.run, tree.branch, commit, workspaces.discard(tree, state.run))
 
 
-def _require_own_worktree(state: RunState) -> Tree:
+def require_own_worktree(state: RunState) -> Tree:
+    """Return the worktree of a run; refuse one that works in the user's own checkout."""
     tree = tree_of(state)
     if not tree.owned:
         raise UsageError(
@@ -152,9 +153,9 @@ def _require_own_worktree(state: RunState) -> Tree:
     return tree
 
 
-def _require_known_settings(log: Log, workspaces: Delivery, state: RunState, call: str, *, accept: bool) -> None:
+def require_known_settings(log: Log, workspaces: Delivery, state: RunState, call: str, *, accept: bool) -> None:
     """Refuse to deliver if settings that start programs have changed since the run began."""
-    tree = _require_own_worktree(state)
+    tree = require_own_worktree(state)
     if accept:
         workspaces.accept_settings(tree)
         for each in family(log, state.run):
@@ -187,7 +188,8 @@ def _record_acceptance(log: Log, run: str) -> None:
         log.release(lease)
 
 
-def _refuse_moving(log: Log, state: RunState) -> None:
+def refuse_moving(log: Log, state: RunState) -> None:
+    """Refuse a run whose files may change at any moment."""
     holder = holder_of(log, state.run)
     if holder is not None:
         message = f"{state.run} is driven by {holder_words(holder)}, so its files may change at any moment"

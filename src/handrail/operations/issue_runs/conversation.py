@@ -61,6 +61,8 @@ class Conversation:
     on_problem: Callable[[str], None] = lambda _: None
     on_poll: Callable[[float | None], None] = lambda _: None
     """Told when comments are looked for next; None if nobody waits."""
+    sent: set[str] = field(default_factory=set[str])
+    """The runs that were sent what people answered."""
     _done: dict[str, int] = field(default_factory=dict[str, int])
     """Ended runs whose issue needs nothing more, with the position of their last event."""
     _edited: dict[str, tuple[float, str]] = field(default_factory=dict[str, tuple[float, str]])
@@ -176,13 +178,16 @@ class Conversation:
     async def _poll(self, waiting: dict[IssueRef, float], now: float, *, refresh: bool) -> None:
         self._polls = {ref: due for ref, due in self._polls.items() if ref in waiting}
         for ref, asked in waiting.items():
+            if ref.is_local:
+                # Comments of the local tracker are in the log: a change of the log is the reason to look.
+                if refresh or self.log.change_token() != self._seen:
+                    await self._guard(ref, self._read_comments(ref, now))
+                continue
             due = self._polls.get(ref) or self._stored_poll(ref) or asked + FIRST_POLL
-            is_due = refresh or due <= now or (ref.is_local and self._has_news())
-            if is_due and self._blocked.get(ref.place, 0.0) <= now:
+            if (refresh or due <= now) and self._blocked.get(ref.place, 0.0) <= now:
                 await self._guard(ref, self._read_comments(ref, now))
                 due = max(now + min(MAX_POLL, max(FIRST_POLL, (now - asked) / 4)), self._blocked.get(ref.place, 0.0))
             if self._polls.get(ref) != due:
-                self._polls[ref] = due
                 await self._set_timer(ref, due)
         self._seen = self.log.change_token()
         self.on_poll(min(self._polls.values(), default=None))
@@ -190,16 +195,15 @@ class Conversation:
     async def _read_comments(self, ref: IssueRef, now: float) -> None:
         run = next(iter(read_work(self.log, ref).runs), "")
         tracker: Tracker = self.trackers.tracker(ref.place, run)
-        await CommentReader(self.writer, tracker, ref).look(now)
-
-    def _has_news(self) -> bool:
-        return self.log.change_token() != self._seen
+        self.sent.update(await CommentReader(self.writer, tracker, ref).look(now))
 
     def _stored_poll(self, ref: IssueRef) -> float:
         timers = self.log.due(self.clock() + MAX_POLL + AGAIN)
         return next((each.due for each in timers if each.stream == f"{STREAM}{ref}"), 0.0)
 
     async def _set_timer(self, ref: IssueRef, due: float) -> None:
+        self._polls[ref] = due
+
         def change(ledger: WorkLedger) -> None:
             ledger.record(poll_at=due)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 from handrail.model.history.run_lines import UNREADABLE, Facts, Filter, Row, fill_defaults
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from handrail.ports.log import Holder
     from handrail.ports.run_list import RunList
@@ -106,8 +106,22 @@ def line_of(known: RunSummaries, run: str) -> RunRow:
     if where and acting.get("said"):
         where = f"{where}: {acting['said']}"
     facts = known.facts[run]
+    words = ", ".join(part for part in (words, _pull_requests(known.runs, run)) if part)
     standing = (section, run, step, where, words, next_step, facts.started, _cost(own))
     return RunRow(*standing, str(own.get("status")), _notice(known.runs, run), facts.repository or "")
+
+
+def _pull_requests(runs: "RunList", run: str) -> str:
+    """Name the pull requests of a run, each with what a person should know about it."""
+    rows = runs.rows(Filter(prefix="pr:", root=run, runs_only=False, order="made"))
+    return ", ".join(_describe_pull_request(row.document) for row in rows)
+
+
+def _describe_pull_request(known: "Mapping[str, Any]") -> str:
+    status = str(known.get("status") or "")
+    checks = str(known.get("checks") or "")
+    said = f" {status}" if status != "open" else " checks failed" if checks == "failed" else ""
+    return f"PR #{known.get('number')}{said}"
 
 
 def _notice(runs: "RunList", run: str) -> str:

@@ -201,6 +201,8 @@ def _document(log: Log, where: EffectiveState) -> dict[str, JsonValue]:
     known.update(started_at=iso(state.started_at), completed_at=iso(state.ended_at))
     known["error"] = acting.message if acting.status in ("failed", "blocked", "cancelled") else None
     document: dict[str, JsonValue] = {key: known.get(key) for key in DOCUMENT}
+    if state.issue:
+        document["issue"] = state.issue
     if acting.status == "queued":
         document["queue"] = queue.queue_data(acting.run, log.summaries(Filter(statuses=queue.OPEN)))
     return document

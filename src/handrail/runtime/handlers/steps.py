@@ -46,13 +46,12 @@ if TYPE_CHECKING:
     from handrail.runtime.handlers import guided
     from handrail.runtime.handlers.commands import required_programs
     from handrail.runtime.handlers.items import ItemHandler
-    from handrail.runtime.handlers.trackers import handler as trackers
+    from handrail.runtime.handlers.trackers.handler import TrackerHandler
 else:
     demanded = late_import("handrail.engine.decide.judge_agent_step")
     recorded_diffs = late_import("handrail.runtime.recorded_diffs")
     guided = late_import("handrail.runtime.handlers.guided")
     required_programs = late_import("handrail.runtime.handlers.commands.required_programs")
-    trackers = late_import("handrail.runtime.handlers.trackers.handler")
 
 STEP_OUTCOMES = StepEnded | StepRefused | QuestionAsked | ItemEnded | WorkspaceReady | TreeRestored
 """Outcomes of a step, of the runs that it started, or of making a worktree."""
@@ -72,6 +71,8 @@ class StepHandler:
     proofs: ProofHandler
     make_items: "Callable[[], ItemHandler]"
     """Creates the handler of fan-outs, which most runs do not need."""
+    make_trackers: "Callable[[], TrackerHandler]"
+    """Creates the handler of pull requests and issues, which most runs do not need either."""
 
     @property
     def items(self) -> "ItemHandler":
@@ -104,10 +105,7 @@ class StepHandler:
         elif began.action in TREE_STEPS:
             event = await self.trees.perform(state, pending, began)
         elif began.action in TRACKER_STEPS and TRACKED & began.spec.keys():
-            handler = trackers.TrackerHandler(
-                self.trees.workspaces, self.trees.starts.environments, self.trees.folder, self.trees.clock
-            )
-            event = await handler.perform(state, pending, began)
+            event = await self.make_trackers().perform(plan, state, pending, began)
         else:
             event = await self.commands.perform(state, pending, began)
         if not isinstance(event, StepEnded):

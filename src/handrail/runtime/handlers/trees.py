@@ -218,7 +218,7 @@ class TreeHandler:
             raise EnvironmentFault(why, next_step="start the run inside a git repository")
         spec = cast("dict[str, Any]", began.spec)
         work = self._commit if began.action == "commit" else self._merge
-        output, commit = await run_in_thread(work, state.run, state.tree, spec)
+        output, commit = await run_in_thread(work, state.run, state.tree, spec, pending.address)
         return StepEnded(
             address=pending.address,
             began=pending.seq,
@@ -228,14 +228,14 @@ class TreeHandler:
             at=self.clock(),
         )
 
-    def _commit(self, run: str, tree: Tree, spec: Mapping[str, Any]) -> tuple[JsonValue, str]:
+    def _commit(self, run: str, tree: Tree, spec: Mapping[str, Any], step: str) -> tuple[JsonValue, str]:
         paths = None if spec.get("paths") is None else tuple(str(each) for each in spec["paths"])
-        commit = self.workspaces.commit(tree, add_run_trailer(str(spec["message"]), run), paths)
+        commit = self.workspaces.commit(tree, add_run_trailer(str(spec["message"]), run, step), paths)
         return {"commit": commit, "branch": tree.branch}, commit
 
-    def _merge(self, run: str, tree: Tree, spec: Mapping[str, Any]) -> tuple[JsonValue, str]:
+    def _merge(self, run: str, tree: Tree, spec: Mapping[str, Any], step: str) -> tuple[JsonValue, str]:
         name, how = str(spec["name"]), str(spec["how"])
-        message = add_run_trailer(f"Merge {name}", run)
+        message = add_run_trailer(f"Merge {name}", run, step)
         if how == "abandon":
             self.workspaces.restore(tree, run, str(spec["back_to"]))
             return {"abandoned": name}, ""
@@ -299,9 +299,10 @@ def _first_line(text: str) -> str:
     return line if len(line) <= MAX_TITLE_LENGTH else line[: MAX_TITLE_LENGTH - 1].rstrip() + "…"
 
 
-def add_run_trailer(message: str, run: str) -> str:
-    """Append to a commit message a trailer that names the run."""
-    return f"{message.rstrip()}\n\nHandrail-Run: {run}\n"
+def add_run_trailer(message: str, run: str, step: str = "") -> str:
+    """Append to a commit message the trailers that name the run and, where one made the commit, its step."""
+    of_step = f"Handrail-Step: {step}\n" if step else ""
+    return f"{message.rstrip()}\n\nHandrail-Run: {run}\n{of_step}"
 
 
 def _summarize_output(action: str, output: JsonValue) -> str:

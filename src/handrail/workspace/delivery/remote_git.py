@@ -116,10 +116,14 @@ def _origin(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 
-_LOGIN = ("authentication failed", "could not read username", "could not read password", "permission denied")
-_LOGIN += ("host key verification failed", "invalid username or", "returned error: 401", "returned error: 403")
-_AWAY = ("could not resolve", "failed to connect", "couldn't connect", "connection refused", "connection timed out")
-_AWAY += ("network is unreachable", "operation too slow", "connection reset", "empty reply", "the remote end hung up")
+_LOGIN = (
+    *("authentication failed", "could not read username", "could not read password", "permission denied"),
+    *("host key verification failed", "invalid username or", "returned error: 401", "returned error: 403"),
+)
+_AWAY = (
+    *("could not resolve", "failed to connect", "couldn't connect", "connection refused", "connection timed out"),
+    *("network is unreachable", "operation too slow", "connection reset", "empty reply", "the remote end hung up"),
+)
 
 
 def explain_refusal(url: str, ran: GitResult) -> PushRefused:

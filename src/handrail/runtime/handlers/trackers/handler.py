@@ -1,48 +1,91 @@
-"""Performs the steps that hand work to a tracker: prepares it, with the command that lets a person complete it."""
+"""Performs the steps that hand work to a tracker or a code host: pull requests and issues."""
 
-import os
-from pathlib import Path
 from typing import Any, cast
 
-from handrail.errors import EnvironmentFault
+from handrail.errors import EnvironmentFault, PushRefused, TrackerBusy, TrackerFault
 from handrail.frozen import frozen
-from handrail.model.history.events import StepBegan, StepEnded
+from handrail.model.history.events import RunBlocked, StepBegan, StepEnded
 from handrail.model.history.run_state import Pending, RunState
-from handrail.ports.environments import RunEnvironments
-from handrail.ports.workspaces import Workspaces
-from handrail.runtime.handlers.trackers.create_issues import prepare_issues
-from handrail.runtime.handlers.trackers.pull_request import PullRequests
-from handrail.runtime.handlers.trees import run_in_thread
-from handrail.runtime.ports import Clock
+from handrail.model.workflow.plan import Plan
+from handrail.runtime.handlers.trackers.create_issues import IssueCreator
+from handrail.runtime.handlers.trackers.finished_work import has_finished
+from handrail.runtime.handlers.trackers.issue_drafts import read_drafts
+from handrail.runtime.handlers.trackers.pull_request import (
+    NeedsPerson,
+    OpenedPullRequest,
+    PullRequestOpener,
+    PullRequestWish,
+    describe_outcome,
+    summarize_outcome,
+)
+
+SHOWN = 5
+"""The number of issues that a summary names."""
 
 
 @frozen
 class TrackerHandler:
     """Performs `pull-request` and `create-issues` steps."""
 
-    workspaces: Workspaces
-    environments: RunEnvironments
-    folder: Path
-    clock: Clock
+    opener: PullRequestOpener
+    issues: IssueCreator
 
-    async def perform(self, state: RunState, pending: Pending, began: StepBegan) -> StepEnded:
-        """Prepare what the step asks for."""
+    async def perform(self, plan: Plan, state: RunState, pending: Pending, began: StepBegan) -> StepEnded | RunBlocked:
+        """Do what the step asks for."""
         spec = cast("dict[str, Any]", began.spec)
-        folder = self.folder / state.run / f"delivery-{pending.seq}"
-        if began.action == "create-issues":
-            issues = await run_in_thread(prepare_issues, spec, folder)
-            return self._end_step(pending, issues.output, {"summary": issues.summary})
+        try:
+            if began.action == "create-issues":
+                return await self._create_issues(state, pending, spec)
+            return await self._open_pull_request(plan, state, pending, spec)
+        except TrackerBusy as busy:
+            details = {"hindrance": "wait", "after": max(1.0, busy.until - self.opener.clock())}
+            return self._fail_step(pending, busy.message, details)
+        except (PushRefused, TrackerFault) as fault:
+            step = fault.next_step or "fix that"
+            again = f"handrail resume {state.family}"
+            hint = step if again in step else f"{step}; then: {again}"
+            return self._block(pending, "fault", f"step '{pending.address}': {fault.message}", hint)
+
+    async def _create_issues(self, state: RunState, pending: Pending, spec: dict[str, Any]) -> StepEnded:
+        try:
+            drafts = read_drafts(spec)
+        except ValueError as error:
+            return self._fail_step(pending, str(error), {})
+        created = await self.issues.create(state, pending, drafts)
+        names = [each.url or str(each.ref) for each in created]
+        shown = f"{', '.join(names[:SHOWN])}{', ...' if len(names) > SHOWN else ''}"
+        summary = f"created {len(names)} issue{'' if len(names) == 1 else 's'}" + (f": {shown}" if names else "")
+        details = {"summary": summary, "crossed": [f"issue {each}" for each in names]}
+        return self._end_step(pending, [each.output for each in created], details)
+
+    async def _open_pull_request(
+        self, plan: Plan, state: RunState, pending: Pending, spec: dict[str, Any]
+    ) -> StepEnded | RunBlocked:
         if state.tree is None or not state.tree.branch:
             why = f"step '{pending.address}' needs a branch of a git repository, but the run has none"
             raise EnvironmentFault(why, next_step="start the run inside a git repository")
-        folders = (
-            self.environments.environment_of(state.run).variables(state.pass_env).get("PATH", "").split(os.pathsep)
+        name = pending.address.rpartition("/")[2].partition("#")[0].partition("@")[0]
+        wish = PullRequestWish(
+            step=name,
+            title=str(spec["title"]),
+            body=str(spec["body"]),
+            base=str(spec["base"]),
+            key=str(spec.get("key") or ""),
+            draft=bool(spec["draft"]),
+            ready=bool(spec.get("ready")),
+            labels=tuple(map(str, spec["labels"])),
+            reviewers=tuple(map(str, spec["reviewers"])),
+            finishes=has_finished(plan, state, name),
+            again=f"handrail resume {state.family}",
         )
-        has_cli = any(os.access(Path(folder) / "gh", os.X_OK) for folder in folders if folder)
-        requests = PullRequests(self.workspaces, has_cli)
-        found = await run_in_thread(requests.prepare, state.run, state.tree, spec, folder)
-        details = {"commit": found.commit, "branch": state.tree.branch, "summary": found.summary}
-        return self._end_step(pending, found.output, details)
+        found = await self.opener.deliver(state, state.tree, wish)
+        if isinstance(found, NeedsPerson):
+            return self._block(pending, found.reason, f"step '{pending.address}': {found.message}", found.next_step)
+        details = {"commit": found.commit, "branch": found.branch, "summary": summarize_outcome(found)}
+        if isinstance(found, OpenedPullRequest):
+            crossed = [f"branch {found.branch}, which was pushed", f"pull request #{found.number}: {found.url}"]
+            details |= {"crossed": crossed}
+        return self._end_step(pending, describe_outcome(found), details)
 
     def _end_step(self, pending: Pending, output: object, details: dict[str, Any]) -> StepEnded:
         return StepEnded(
@@ -51,5 +94,19 @@ class TrackerHandler:
             status="succeeded",
             output=cast("Any", output),
             details={name: value for name, value in details.items() if value},
-            at=self.clock(),
+            at=self.opener.clock(),
         )
+
+    def _fail_step(self, pending: Pending, error: str, details: dict[str, Any]) -> StepEnded:
+        return StepEnded(
+            address=pending.address,
+            began=pending.seq,
+            status="failed",
+            error=error,
+            details=details,
+            at=self.opener.clock(),
+        )
+
+    def _block(self, pending: Pending, reason: Any, message: str, next_step: str) -> RunBlocked:
+        now = self.opener.clock()
+        return RunBlocked(reason=reason, message=message, address=pending.address, next_step=next_step, at=now)

@@ -1,0 +1,1 @@
+"""Commands about issues of the local tracker."""

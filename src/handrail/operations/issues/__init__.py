@@ -1,0 +1,1 @@
+"""What people and agents do with issues, through the ports of trackers."""
