@@ -11,7 +11,7 @@ from handrail.processes.environment import build_run_environment, filter_environ
 from handrail.processes.run_environment import HandedEnvironments, SharedEnvironments
 from handrail.sources.folders import Folders
 from handrail.store.memory.log import MemoryWorld
-from handrail.trackers.github.variables import NAMES
+from handrail.trackers.github.api.variables import NAMES
 from handrail.wiring.trackers import Trackers, examine_github
 from support.github.double import GitHubDouble
 from support.github.fixtures import github, github_server

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from handrail.trackers.github.endpoint import endpoint_at
-from handrail.trackers.github.token import Token, find_token, missing_token
+from handrail.trackers.github.api.endpoint import endpoint_at
+from handrail.trackers.github.api.token import Token, find_token, missing_token
 
 PUBLIC = endpoint_at("https://api.github.com")
 OWN = endpoint_at("https://git.acme.org/api/v3")

@@ -10,8 +10,8 @@ from importlib.util import find_spec
 from handrail.errors import NoToken
 from handrail.frozen import frozen
 from handrail.processes.machine_tools import output_of
-from handrail.trackers.github.endpoint import PUBLIC, Endpoint, GitHubSetting, configured_endpoint
-from handrail.trackers.github.variables import ACTIONS, API_URL, ENTERPRISE_TOKENS, NAMES, PUBLIC_TOKENS
+from handrail.trackers.github.api.endpoint import PUBLIC, Endpoint, GitHubSetting, configured_endpoint
+from handrail.trackers.github.api.variables import ACTIONS, API_URL, ENTERPRISE_TOKENS, NAMES, PUBLIC_TOKENS
 
 KEYRING = "handrail"
 """The service under which the keyring has a token; the user name is the host."""
