@@ -48,8 +48,8 @@ Commands:
   doctor   Check the required tools and the recorded data.
 
 Groups:
-  workflow  new list inspect validate lint test simulate compile schema stamp
-            trust import
+  workflow  The commands about workflows: `handrail workflow list`.
+  issues    The issues of this repository: `handrail issues list`.
 
 All commands: handrail help commands. Topics: handrail help. One command:
 handrail help run.
@@ -94,9 +94,12 @@ Commands:
            the recorded data.
 
 Groups:
-  workflow  new list inspect validate
-            lint test simulate compile
-            schema stamp trust import
+  workflow  The commands about
+            workflows: `handrail
+            workflow list`.
+  issues    The issues of this
+            repository: `handrail issues
+            list`.
 
 All commands: handrail help commands.
 Topics: handrail help. One command:
@@ -150,6 +153,7 @@ Steer:
 Keep or discard the work:
   apply       Apply a run's changes to your checkout, uncommitted.
   merge       Merge a run's branch into the one it started from.
+  pr          Push a run's branch, and open or update its pull request.
   discard     Remove a run's worktree and branch (a backup ref is kept).
   clean       Remove leftovers of runs that are no longer needed.
   export      Export a run to a single file.
@@ -178,6 +182,8 @@ Help:
 Groups:
   workflow  new list inspect validate lint test simulate compile schema stamp
             trust import
+  issues    create list show ready update close dep comment claim release import
+            export
 
 Other names:
   ps  the same as status

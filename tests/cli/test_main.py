@@ -93,7 +93,14 @@ def test_a_usage_error_in_json_is_one_document_on_stdout() -> None:
 
 def test_commands_complete_without_being_loaded() -> None:
     ran = handrail(COMP_WORDS="handrail i", COMP_CWORD="1", _HANDRAIL_COMPLETE="bash_complete")
-    assert ran.stdout.split() == ["plain,init", "plain,inbox", "plain,import-run", "plain,inspect", "plain,import"]
+    assert ran.stdout.split() == [
+        "plain,init",
+        "plain,inbox",
+        "plain,import-run",
+        "plain,inspect",
+        "plain,import",
+        "plain,issues",
+    ]
 
 
 FOUND = Diagnostic(Severity.ERROR, "unknown-key", "unknown key 'x'", "w.yaml", 1, 1, 2, "x: 1")

@@ -9,6 +9,7 @@ from handrail.cli.command_table import (
     ANY_COMMANDS,
     CHILD_COMMANDS,
     HIDDEN,
+    ISSUES,
     ONLY_LOOKS,
     PERSON_COMMANDS,
     RUNS,
@@ -18,7 +19,8 @@ from handrail.cli.main import cli
 from handrail.cli.whose_word import require_person
 from support.cli.shop import Shop
 
-COMMANDS = {*RUNS, *WORKFLOWS, *HIDDEN}
+INNER = {f"issues {name}" for name in ISSUES}
+COMMANDS = {*RUNS, *WORKFLOWS, *HIDDEN, *INNER}
 
 
 def test_every_command_stands_in_exactly_one_table_with_a_reason() -> None:
@@ -38,9 +40,9 @@ def test_options_that_decide_are_options_of_their_commands() -> None:
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_what_is_not_anyones_is_looked_at_before_it_is_called(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    group = cli if name not in WORKFLOWS else cli.commands["workflow"]
+    group = cli.commands["issues"] if name in INNER else cli.commands["workflow"] if name in WORKFLOWS else cli
     assert isinstance(group, lazy_group.CommandGroup)
-    command = group.get_command(cli.make_context("handrail", []), name)
+    command = group.get_command(cli.make_context("handrail", []), name.removeprefix("issues "))
     assert command is not None
     assert command.callback is not None
 

@@ -31,10 +31,6 @@ WITHOUT_EFFECT: dict[str, str] = {
         "Workflows are not chosen by labels or classifications yet.",
     ),
     **dict.fromkeys(
-        ("agent settings.suppress_thoughts", "agent settings.suppress_thought_posting"),
-        "no tracker receives anything yet",
-    ),
-    **dict.fromkeys(
         ("pull-request step.follow", "follow.on", "follow.fix"),
         "`follow` has no effect",
     ),

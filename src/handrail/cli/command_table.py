@@ -85,8 +85,8 @@ DAILY = ("init", "run", "status", "logs", "diff", "approve", "revise", "reject",
 """The twelve commands that `--help` shows."""
 
 GROUPS: dict[str, tuple[dict[str, tuple[str, str]], str]] = {
-    "workflow": (WORKFLOWS, "The commands about workflows, as one group: `handrail workflow list`."),
-    "issues": (ISSUES, "Issues of this repository, in the local tracker: `handrail issues ready`."),
+    "workflow": (WORKFLOWS, "The commands about workflows: `handrail workflow list`."),
+    "issues": (ISSUES, "The issues of this repository: `handrail issues list`."),
 }
 """Groups of commands: name -> its commands, and its own help text."""
 

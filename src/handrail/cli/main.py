@@ -57,7 +57,7 @@ class Handrail(CommandGroup):
         with formatter.section("Commands"):
             formatter.write_dl([(name, self.table[name][1]) for name in DAILY])
         with formatter.section("Groups"):
-            formatter.write_dl([(name, " ".join(table)) for name, (table, _) in GROUPS.items()])
+            formatter.write_dl([(name, text) for name, (_, text) in GROUPS.items()])
         formatter.write_paragraph()
         formatter.write_text(MORE)
 

@@ -54,6 +54,7 @@ from handrail.runtime.ports import Clock, Commands, Flows, PreparedCommand, Work
 from handrail.runtime.run_writer import RunWriter
 from handrail.sources.folders import Folders, folder_variables
 from handrail.sources.library import builtins
+from handrail.sources.tiers import here
 from handrail.sources.trust.store import TrustStore
 from handrail.wiring.machine import this_machine
 from handrail.workspace.git_workspaces import GitWorkspaces
@@ -62,11 +63,13 @@ from handrail.workspace.tmux import Sessions
 
 if TYPE_CHECKING:
     from handrail.model.issues import RepositoryRef
+    from handrail.operations.runs import issue_tracker
     from handrail.ports.pull_requests import PullRequests
     from handrail.ports.trackers import Tracker, TrackerCatalog
     from handrail.ports.trusted_files import TrustedFiles
     from handrail.runtime import call_activity
     from handrail.runtime.handlers import items
+    from handrail.runtime.handlers.trackers import create_issues
     from handrail.runtime.handlers.trackers import handler as tracker_steps
     from handrail.runtime.handlers.trackers import pull_request as pull_requests
     from handrail.sources.python import start_flow as flow_process
@@ -85,6 +88,8 @@ else:
     signing_keys = late_import("handrail.store.signing_keys")
     notices = late_import("handrail.wiring.notices")
     tracker_steps = late_import("handrail.runtime.handlers.trackers.handler")
+    create_issues = late_import("handrail.runtime.handlers.trackers.create_issues")
+    issue_tracker = late_import("handrail.operations.runs.issue_tracker")
     pull_requests = late_import("handrail.runtime.handlers.trackers.pull_request")
 
 
@@ -174,7 +179,7 @@ def report_on_issues(
 
     def find() -> "Companion | None":
         # This is asked at every change until a run has an issue.
-        wanted = Filter(holding=("issue",), top=True, limit=1)
+        wanted = Filter(holding=("on_issue",), top=True, limit=1)
         if not made and (system.log.keys(wanted._replace(key=run)) if run else _is_any(system.log, wanted)):
             beside = conversations.make_conversation(system.writer, system.trackers, folders, system.clock, run)
             beside.on_problem = tell
@@ -206,6 +211,8 @@ class System:
     """Says which files of a repository the user has trusted; without it none are."""
     trackers: "TrackerCatalog" = field(default_factory=lambda: LateTrackers(_make_twin))
     """Makes the trackers and code hosts of runs; in memory unless the user's own log is opened."""
+    tracker_setting: Callable[[str], str] = lambda _: ""
+    """Returns which tracker is configured for a repository: `local`, `remote`, or nothing."""
 
     def supervisor(self, name: str) -> Supervisor:
         """Build a supervisor for the runs of this log."""
@@ -227,7 +234,7 @@ class System:
         steps = StepHandler(
             *(commands, agents, trees, proofs),
             make_items=lambda: items.ItemHandler(self.log, self.environments, workspaces, self.clock),
-            make_trackers=lambda: tracker_steps.TrackerHandler(self.opener, folder),
+            make_trackers=lambda: tracker_steps.TrackerHandler(self.opener, self.issue_creator),
         )
         children = ChildHandler(self.log, self.environments, self.workflows, self.clock)
         return Supervisor(self.log, Handlers(self.environments, commands, children, FLOWS, steps), self.clock, name)
@@ -246,6 +253,12 @@ class System:
     def opener(self) -> "pull_requests.PullRequestOpener":
         """What opens and updates the pull requests of runs."""
         return pull_requests.PullRequestOpener(self.log, self.workspaces, self.environments, self.trackers, self.clock)
+
+    @property
+    def issue_creator(self) -> "create_issues.IssueCreator":
+        """What creates the issues of steps."""
+        parts = (self.log, self.workspaces, self.environments, self.trackers)
+        return create_issues.IssueCreator(*parts, self.tracker_setting)
 
     @property
     def workspaces(self) -> GitWorkspaces:
@@ -267,6 +280,7 @@ def open_system(folders: Folders, workflows: Workflows, machine: Machine, *, is_
         machine=machine,
         trusted=TrustStore(folders),
         trackers=LateTrackers(lambda: tracker_catalog.Trackers(folders, known, log)),
+        tracker_setting=lambda repository: issue_tracker.read_setting(here(Path(repository), os.environ)),
     )
 
 

@@ -46,8 +46,7 @@ class Trackers:
         self._folders = folders
         self._log = log
         self._environments = environments
-        table = read_github(folders, Report())
-        self._setting = GitHubSetting(table.api_url, table.host)
+        self._setting = read_setting(folders)
         self._known: dict[tuple[Endpoint, str], connection.GitHubConnection] = {}
 
     def repository_of(self, remote: str) -> RepositoryRef | None:
@@ -101,17 +100,28 @@ class Trackers:
 
 def examine_github(folders: Folders) -> AccountHealth:
     """Examine the account under which this process would call GitHub; nothing is called without a token."""
-    table, environ = read_github(folders, Report()), named_variables(os.environ)
+    environ = named_variables(os.environ)
     try:
-        endpoint = configured_endpoint(environ, GitHubSetting(table.api_url, table.host))
+        endpoint = configured_endpoint(environ, read_setting(folders))
     except TrackerFault as error:
-        return AccountHealth(host=table.host or PUBLIC, problem=error.message, next_step=error.next_step or "")
+        return AccountHealth(host=PUBLIC, problem=error.message, next_step=error.next_step or "")
     token = find_token(endpoint, environ)
     if token is None:
         missing = missing_token(endpoint)
         return AccountHealth(host=endpoint.host, problem="no token", next_step=missing.next_step or "")
     reached = connection.GitHubConnection(endpoint, environ, folders.data, find=lambda _endpoint, _environ: token)
     return asyncio.run(health.examine_account(reached, token))
+
+
+def read_setting(folders: Folders) -> GitHubSetting:
+    """Read where GitHub is; what cannot be understood is refused, as a token would go to the wrong place."""
+    report = Report()
+    table = read_github(folders, report)
+    for each in report:
+        if each.is_error:
+            message = f"{folders.config / 'config.toml'}: {each.message}"
+            raise TrackerFault(message, next_step=each.hint)
+    return GitHubSetting(table.api_url, table.host)
 
 
 def named_variables(environ: Mapping[str, str]) -> dict[str, str]:
@@ -124,6 +134,7 @@ def find_repository(log: Log, run: str) -> str:
     if run:
         state = state_of(log, run)
         source = state.pinned or state.source
-        return (state.workspace if source is None else source.repository) or ""
+        folder = (state.workspace if source is None else source.repository) or ""
+        return str(main_checkout(Path(folder))) if folder else ""
     here = Path.cwd()
     return str(main_checkout(repository_root(here) or here))

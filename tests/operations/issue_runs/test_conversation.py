@@ -1,9 +1,11 @@
 """The conversation of a run on its issue: one comment, edited in place, and answers that count once."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from handrail.errors import TrackerBusy, TrackerFault
 from handrail.model.history.events import ApprovalDecided
 from handrail.model.issues import IssueRef
 from handrail.operations.issue_runs.assign_agent import StatusRules
@@ -158,8 +160,6 @@ def test_nothing_is_posted_again_by_the_next_process(room: IssueRoom) -> None:
 
 
 def test_a_service_that_fails_delays_no_run_and_is_tried_again(room: IssueRoom) -> None:
-    from handrail.errors import TrackerBusy, TrackerFault
-
     run = room.start(room.issue(), PLAIN)
 
     def fail(point: str) -> None:
@@ -199,7 +199,7 @@ def test_comments_are_looked_for_after_a_minute_and_then_less_often(room: IssueR
         if room.service.calls.count("comments_since") > calls:
             looks.append(room.room.now)
         room.room.now += 30
-    gaps = [later - earlier for earlier, later in zip(looks, looks[1:], strict=False)]
+    gaps = [later - earlier for earlier, later in pairwise(looks)]
     assert gaps[0] >= 60
     assert gaps == sorted(gaps)
     assert max(gaps) <= 930

@@ -371,7 +371,7 @@ class Workbench:
         steps = StepHandler(
             *(commands, agents, trees, ProofHandler(starts, folder)),
             make_items=lambda: ItemHandler(system.log, system.environments, system.workspaces, self.clock),
-            make_trackers=lambda: TrackerHandler(replace(system.opener, clock=self.clock), folder),
+            make_trackers=lambda: TrackerHandler(replace(system.opener, clock=self.clock), system.issue_creator),
         )
         children = ChildHandler(system.log, system.environments, system.workflows, self.clock)
         handlers = Handlers(system.environments, commands, children, FLOWS, steps)

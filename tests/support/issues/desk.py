@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from handrail.model.issues import Issue, IssueRef
-from handrail.model.workflow.actions import ApprovalAction, ScriptAction
+from handrail.model.workflow.actions import ApprovalAction, Checks, EndAction, GateAction, NamedCommand, ScriptAction
 from handrail.model.workflow.plan import Plan, Step
 from handrail.model.workflow.values import Command, Constant
 from handrail.operations.driving.drive import RunClaim
@@ -31,6 +31,15 @@ ASKS = Plan(
     ),
 )
 PLAIN = Plan(name="plain", steps=(Step(name="only", action=ScriptAction(Command("echo x")), on_fail="continue"),))
+WELL = Plan(name="well", steps=(Step(name="end", action=EndAction(status="succeeded")),))
+STUCK = Plan(
+    name="stuck",
+    steps=(
+        Step(name="no", action=GateAction(checks=Checks(commands=(NamedCommand("c", Command("false")),)))),
+        Step(name="end", action=EndAction(status="succeeded")),
+    ),
+)
+"""Blocks unless the machine in memory lets its check pass."""
 T = TypeVar("T")
 
 

@@ -37,6 +37,7 @@ from handrail.runtime.handlers.commands.start_command import CommandStarter
 from handrail.runtime.handlers.items import ItemHandler
 from handrail.runtime.handlers.proofs.handler import ProofHandler
 from handrail.runtime.handlers.steps import StepHandler
+from handrail.runtime.handlers.trackers.create_issues import IssueCreator
 from handrail.runtime.handlers.trackers.handler import TrackerHandler
 from handrail.runtime.handlers.trackers.pull_request import PullRequestOpener
 from handrail.runtime.handlers.trees import TreeHandler
@@ -150,7 +151,9 @@ def supervisor_of(log: Log, data: Path, processes: LocalProcesses) -> Supervisor
     opener = PullRequestOpener(log, workspaces, ENVIRONMENTS, MemoryTrackers(), time.time)
     steps = StepHandler(
         *(commands, agents, trees, proofs, lambda: ItemHandler(log, ENVIRONMENTS, workspaces, time.time)),
-        make_trackers=lambda: TrackerHandler(opener, folder),
+        make_trackers=lambda: TrackerHandler(
+            opener, IssueCreator(log, workspaces, ENVIRONMENTS, opener.catalog, lambda _: "")
+        ),
     )
     children = ChildHandler(log, ENVIRONMENTS, library({}), time.time)
     return Supervisor(log, Handlers(ENVIRONMENTS, commands, children, FLOWS, steps), time.time, "crashing")

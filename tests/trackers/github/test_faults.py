@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import httpx2
 import pytest
@@ -75,7 +75,9 @@ def _titles(world: GitHubWorld) -> list[str]:
 def _issue(key: str) -> Callable[[GitHubWorld], Any]:
     def read(world: GitHubWorld) -> Any:
         found = world.github.read("/issues/1")[key]
-        return [each.get("name") or each.get("login") for each in found] if isinstance(found, list) else found
+        if key not in ("labels", "assignees"):
+            return found
+        return [each.get("name") or each.get("login") for each in cast("list[dict[str, Any]]", found)]
 
     return read
 

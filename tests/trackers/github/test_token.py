@@ -45,7 +45,7 @@ def test_gh_is_asked_for_the_host_and_never_sees_a_token_of_this_process(monkeyp
 
 @pytest.mark.parametrize("printed", ["", "\n", "not logged in\n", None])
 def test_what_gh_prints_instead_of_a_token_is_none(printed: str | None) -> None:
-    assert find_token(PUBLIC, {}, lambda *_: printed) is None
+    assert find_token(PUBLIC, {}, lambda _name, _words, _environ: printed) is None
 
 
 def test_a_token_is_not_shown_and_without_one_two_ways_are_named() -> None:

@@ -312,7 +312,7 @@ def describe_preparation(action: Action) -> str | None:
     """Describe what is left to a person after a step that this version only prepares; None for every other step."""
     match action:
         case CreateIssuesAction():
-            return "writes the issues to a file and prints the command that creates them: they are not created"
+            return "creates issues"
         case _:
             return None
 

@@ -80,6 +80,7 @@ class Conversation:
     _skipped: bool = False
     """Whether a run was passed over because it was read a moment ago."""
     _polls: dict[IssueRef, float] = field(default_factory=dict[IssueRef, float])
+    _trackers: dict[str, Tracker] = field(default_factory=dict[str, Tracker])
     _pull_requests: RefreshResult | None = None
     _seen: int | None = None
 
@@ -106,10 +107,10 @@ class Conversation:
     async def look(self, *, final: bool = False, refresh: bool = False) -> None:
         """Bring every issue up to date, and take up the comments that are due, or all of them to `refresh`."""
         now, self._skipped = self.clock(), False
-        rows = self.log.summaries(Filter(holding=("issue",), top=True, limit=MAX_RUNS))
+        rows = self.log.summaries(Filter(holding=("on_issue",), top=True, limit=MAX_RUNS))
         waiting: dict[IssueRef, float] = {}
         for row in rows:
-            ref = parse_issue_ref(str(row.document.get("issue")))
+            ref = parse_issue_ref(str(row.document.get("on_issue")))
             if ref is None or not self.wanted(row.key) or self._done.get(row.key) == row.position:
                 continue
             await self._guard(ref, self._update(ref, row, now, final=final))
@@ -147,19 +148,28 @@ class Conversation:
         if is_due:
             await self._write(ref, progress, work)
             self._edited[run] = now, urgency
-        tracker = self.trackers.tracker(ref.place, run)
+        tracker = self._tracker(ref, run)
         assigned = work.agent(run)
         rules = NO_RULES if assigned is None else StatusRules(assigned.close, assigned.blocked_label)
         await IssueStatus(self.writer, tracker, rules).bring_up_to_date(ref, state, progress)
         if over and is_due:
             self._done[run] = row.position
+            self._trackers.pop(run, None)
 
     async def _settle(self, ref: IssueRef, now: float) -> None:
         """Complete what a process that died has left on an issue, also after its run is over."""
         work = read_work(self.log, ref)
         if (work.taken or work.unanswered) and work.paused_until <= now and self._blocked.get(ref.place, 0.0) <= now:
-            tracker = self.trackers.tracker(ref.place, next(iter(work.runs), ""))
+            tracker = self._tracker(ref, next(iter(work.runs), ""))
             self.sent.update(await CommentReader(self.writer, tracker, ref).settle(now))
+
+    def _tracker(self, ref: IssueRef, run: str) -> Tracker:
+        """Return the tracker of a run's issue, with the environment that the run has while it is open."""
+        known = self._trackers.get(run)
+        if known is None:
+            # The environment of a run that is over is no longer held, but its last words have yet to be written.
+            known = self._trackers[run] = self.trackers.tracker(ref.place, run)
+        return known
 
     async def _write(self, ref: IssueRef, progress: RunProgress, work: WorkState) -> None:
         """Write the comment about a run, unless it says the same already or another process is writing it."""
@@ -173,7 +183,7 @@ class Conversation:
         if isinstance(lease, Holder):
             return
         try:
-            tracker = self.trackers.tracker(ref.place, run)
+            tracker = self._tracker(ref, run)
             comment = await tracker.put_comment(ref, text, Marker(what="progress", key=run))
             written = ProgressWritten(run=run, comment=comment, digest=digest, at=self.clock())
             await record_work(self.log, ref, self.writer.redactor, written)
@@ -227,7 +237,7 @@ class Conversation:
 
     async def _read_comments(self, ref: IssueRef, now: float) -> None:
         run = next(iter(read_work(self.log, ref).runs), "")
-        tracker: Tracker = self.trackers.tracker(ref.place, run)
+        tracker = self._tracker(ref, run)
         self.sent.update(await CommentReader(self.writer, tracker, ref).look(now))
 
     def _stored_poll(self, ref: IssueRef) -> float:

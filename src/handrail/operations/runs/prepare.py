@@ -15,7 +15,7 @@ from handrail.late_import import late_import
 from handrail.model.diagnostics import Diagnostic, Report
 from handrail.model.history.events import Admission
 from handrail.model.parts import parts, walk_steps
-from handrail.model.workflow.actions import Checks, PullRequestAction, describe_preparation
+from handrail.model.workflow.actions import Checks, CreateIssuesAction, PullRequestAction, describe_preparation
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.proofs import CheckProof
 from handrail.model.workflow.settings import NO_PROJECT, Project
@@ -38,11 +38,12 @@ from handrail.sources.tiers import Location, here
 from handrail.sources.trust.store import TrustStore
 
 if TYPE_CHECKING:
-    from handrail.operations.runs import project_settings, references, start_values
+    from handrail.operations.runs import issue_tracker, project_settings, references, start_values
     from handrail.operations.workflows import list as workflow_list
     from handrail.operations.workflows import notify_channels, trust
 else:
     notify_channels = late_import("handrail.operations.workflows.notify_channels")
+    issue_tracker = late_import("handrail.operations.runs.issue_tracker")
     references = late_import("handrail.operations.runs.references")
     project_settings = late_import("handrail.operations.runs.project_settings")
     start_values = late_import("handrail.operations.runs.start_values")
@@ -151,7 +152,12 @@ def prepare(machine: Machine, place: Location, wanted: RunOptions, look_up: Look
         raise UsageError(f"--with-changes has no effect: {where}", next_step="omit it")
     refused = ("[notify] in .handrail/config.toml is not used: it has an effect only in your own config.toml",)
     repository_notes = () if configured is None or not configured.config.has_notify else refused
-    prepares = (*repository_notes, *_preparations((pinned.plan, *called)))
+    prepares = (
+        *repository_notes,
+        *_preparations(
+            (pinned.plan, *called), lambda: issue_tracker.describe_tracker(machine.repositories, place, configured)
+        ),
+    )
     if pinned.plan.guided is not None and pinned.plan.guided.references:
         found = references.look_for(pinned.plan, place)
         request = replace(request, references=found)
@@ -207,12 +213,14 @@ def _opening_steps(plans: Iterable[Plan]) -> Iterator[str]:
         yield from (name for name, step in walk_steps(plan.steps) if isinstance(step.action, PullRequestAction))
 
 
-def _preparations(plans: Iterable[Plan]) -> Iterator[str]:
-    """List what the run will leave to a person."""
+def _preparations(plans: Iterable[Plan], where: Callable[[], str]) -> Iterator[str]:
+    """List what the run will leave to a person, and where it creates issues."""
     for plan in plans:
         for address, step in walk_steps(plan.steps):
             said = describe_preparation(step.action)
-            if said is not None:
+            if isinstance(step.action, CreateIssuesAction):
+                yield f"step '{address}' {said} {where()}"
+            elif said is not None:
                 yield f"step '{address}' {said}"
             if isinstance(step.action, PullRequestAction) and step.action.follow is not None:
                 yield f"step '{address}' opens the pull request and does not follow it: the run ends when it is open"

@@ -169,6 +169,11 @@ def _describe_tool_called(event: ev.ToolCalled) -> str:
         return f"reports: {progress_words(event.arguments)}"
     if event.tool == "give_feedback":
         return f"tells {event.arguments.get('run')}: {event.arguments.get('message')}"
+    if event.tool == "choose_tracker":
+        return f"creates issues in {event.arguments.get('place')}"
+    if event.tool == "create_issue":
+        where = event.arguments.get("url") or f"{event.arguments.get('place')}#{event.arguments.get('id')}"
+        return f"created issue {where}: {event.arguments.get('title')}"
     child = run_started_by(event)
     return f"starts {child}" if child else f"called {event.tool}"
 

@@ -13,6 +13,7 @@ from urllib.parse import urljoin
 import gidgethub
 import gidgethub.abc
 import httpx2
+from gidgethub import sansio
 
 from handrail.errors import TrackerBusy, TrackerFault
 from handrail.frozen import frozen
@@ -28,6 +29,7 @@ TRIES = 3
 MAX_PAGES = 50
 """The most pages of a list, of 100 entries each."""
 _REDIRECTS = (301, 302, 307, 308)
+_ACCEPT = "application/vnd.github+json"
 _READ = b'{"query": "query '
 
 Answer = tuple[int, Mapping[str, str], bytes]
@@ -57,7 +59,7 @@ class GitHubClient(gidgethub.abc.GitHubAPI):
         self.headers: Mapping[str, str] = {}
         """The headers of the last answer."""
 
-    async def get(self, path: str, accept: str = "application/vnd.github+json") -> Any:
+    async def get(self, path: str, accept: str = _ACCEPT) -> Any:
         """Read one thing; `Refused` if that is not possible."""
         return (await self._call("GET", path, b"", accept))[0]
 
@@ -82,13 +84,17 @@ class GitHubClient(gidgethub.abc.GitHubAPI):
 
     async def list_unless(self, path: str, etag: str) -> Page:
         """Read the first page of a list, unless it is still the one with an ETag."""
+        # Not through the cache of this process, which would answer instead of saying that nothing changed.
+        headers = sansio.create_headers(self.requester, accept=_ACCEPT, oauth_token=self.oauth_token)
+        headers |= {"if-none-match": etag} if etag else {}
+        answer = await self._request("GET", sansio.format_url(path, {}, base_url=self.base_url), headers)
+        if answer[0] == 304:
+            return Page((), etag, unchanged=True)
         try:
-            answer, _ = await self._call("GET", path, b"", extra={"if-none-match": etag} if etag else None)
-        except Refused as error:
-            if error.status == 304:
-                return Page((), etag, unchanged=True)
-            raise
-        return Page(tuple(answer), self.headers.get("etag", ""))
+            entries, self.rate_limit, _ = sansio.decipher_response(*answer)
+        except gidgethub.HTTPException as error:
+            raise self._refuse(int(error.status_code), str(error), f"GET {_short(path)}") from error
+        return Page(tuple(entries), answer[1].get("etag", ""))
 
     async def write(self, method: str, path: str, data: Json | None = None) -> Any:
         """Make one write; `Unanswered` if it is not known whether it took effect."""
@@ -114,11 +120,10 @@ class GitHubClient(gidgethub.abc.GitHubAPI):
         method: str,
         path: str,
         data: object,
-        accept: str = "application/vnd.github+json",
-        extra: dict[str, str] | None = None,
+        accept: str = _ACCEPT,
     ) -> tuple[Any, str | None]:
         try:
-            answer, more, _ = await self._make_request(method, path, {}, data, accept, extra_headers=extra)
+            answer, more, _ = await self._make_request(method, path, {}, data, accept)
         except gidgethub.HTTPException as error:
             message = describe_errors({"message": str(error)}, str(error))
             raise self._refuse(int(error.status_code), message, f"{method} {_short(path)}") from error

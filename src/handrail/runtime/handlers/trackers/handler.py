@@ -1,6 +1,5 @@
 """Performs the steps that hand work to a tracker or a code host: pull requests and issues."""
 
-from pathlib import Path
 from typing import Any, cast
 
 from handrail.errors import EnvironmentFault, PushRefused, TrackerBusy, TrackerFault
@@ -8,8 +7,9 @@ from handrail.frozen import frozen
 from handrail.model.history.events import RunBlocked, StepBegan, StepEnded
 from handrail.model.history.run_state import Pending, RunState
 from handrail.model.workflow.plan import Plan
-from handrail.runtime.handlers.trackers.create_issues import prepare_issues
+from handrail.runtime.handlers.trackers.create_issues import IssueCreator
 from handrail.runtime.handlers.trackers.finished_work import has_finished
+from handrail.runtime.handlers.trackers.issue_drafts import read_drafts
 from handrail.runtime.handlers.trackers.pull_request import (
     NeedsPerson,
     OpenedPullRequest,
@@ -18,7 +18,9 @@ from handrail.runtime.handlers.trackers.pull_request import (
     describe_outcome,
     summarize_outcome,
 )
-from handrail.runtime.handlers.trees import run_in_thread
+
+SHOWN = 5
+"""The number of issues that a summary names."""
 
 
 @frozen
@@ -26,16 +28,14 @@ class TrackerHandler:
     """Performs `pull-request` and `create-issues` steps."""
 
     opener: PullRequestOpener
-    folder: Path
+    issues: IssueCreator
 
     async def perform(self, plan: Plan, state: RunState, pending: Pending, began: StepBegan) -> StepEnded | RunBlocked:
         """Do what the step asks for."""
         spec = cast("dict[str, Any]", began.spec)
-        if began.action == "create-issues":
-            folder = self.folder / state.run / f"delivery-{pending.seq}"
-            issues = await run_in_thread(prepare_issues, spec, folder)
-            return self._end_step(pending, issues.output, {"summary": issues.summary})
         try:
+            if began.action == "create-issues":
+                return await self._create_issues(state, pending, spec)
             return await self._open_pull_request(plan, state, pending, spec)
         except TrackerBusy as busy:
             details = {"hindrance": "wait", "after": max(1.0, busy.until - self.opener.clock())}
@@ -45,6 +45,18 @@ class TrackerHandler:
             again = f"handrail resume {state.family}"
             hint = step if again in step else f"{step}; then: {again}"
             return self._block(pending, "fault", f"step '{pending.address}': {fault.message}", hint)
+
+    async def _create_issues(self, state: RunState, pending: Pending, spec: dict[str, Any]) -> StepEnded:
+        try:
+            drafts = read_drafts(spec)
+        except ValueError as error:
+            return self._fail_step(pending, str(error), {})
+        created = await self.issues.create(state, pending, drafts)
+        names = [each.url or str(each.ref) for each in created]
+        shown = f"{', '.join(names[:SHOWN])}{', ...' if len(names) > SHOWN else ''}"
+        summary = f"created {len(names)} issue{'' if len(names) == 1 else 's'}" + (f": {shown}" if names else "")
+        details = {"summary": summary, "crossed": [f"issue {each}" for each in names]}
+        return self._end_step(pending, [each.output for each in created], details)
 
     async def _open_pull_request(
         self, plan: Plan, state: RunState, pending: Pending, spec: dict[str, Any]
