@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from handrail.errors import TrackerBusy
-from handrail.trackers.github.gate import SHORT, Gate, Limit, Pacing, find_limit
+from handrail.trackers.github.api.gate import SHORT, Gate, Limit, Pacing, find_limit
 
 NOW = 1_000.0
 SECONDARY = b'{"message": "You have exceeded a secondary rate limit."}'

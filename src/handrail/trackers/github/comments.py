@@ -3,9 +3,9 @@
 from handrail.model.issues import Comment, Marker
 from handrail.ports.trackers import CommentPage
 from handrail.trackers.github.answers import read_comment, read_login
-from handrail.trackers.github.client import GitHubClient, Json
+from handrail.trackers.github.api.client import GitHubClient, Json
+from handrail.trackers.github.api.repetition import make_once, write_again
 from handrail.trackers.github.marks import is_marked, read_mark, sign_text
-from handrail.trackers.github.repetition import make_once, write_again
 
 _SEEN = "~"
 

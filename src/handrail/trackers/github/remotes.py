@@ -4,7 +4,7 @@ import re
 from urllib.parse import unquote, urlsplit
 
 from handrail.model.issues import RepositoryRef
-from handrail.trackers.github.endpoint import PUBLIC, TENANT
+from handrail.trackers.github.api.endpoint import PUBLIC, TENANT
 
 SCHEMES = ("https", "http", "ssh", "git", "git+ssh", "ssh+git", "git+https")
 _WITH_PORT = ("https", "http", "git+https")

@@ -14,12 +14,12 @@ import httpx2
 
 from handrail.model.secrets.redaction import Redactor
 from handrail.processes.secret_forms import FORMS
-from handrail.trackers.github.client import TIMEOUT, GitHubClient
-from handrail.trackers.github.endpoint import Endpoint
-from handrail.trackers.github.gate import APART, Gate, Pacing
-from handrail.trackers.github.queries import VIEWER
-from handrail.trackers.github.refusals import Refused
-from handrail.trackers.github.token import Token, find_token, missing_token
+from handrail.trackers.github.api.client import TIMEOUT, GitHubClient
+from handrail.trackers.github.api.endpoint import Endpoint
+from handrail.trackers.github.api.gate import APART, Gate, Pacing
+from handrail.trackers.github.api.queries import VIEWER
+from handrail.trackers.github.api.refusals import Refused
+from handrail.trackers.github.api.token import Token, find_token, missing_token
 
 MOST_CACHED = 500
 FOLDER = "github"

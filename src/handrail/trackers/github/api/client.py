@@ -17,10 +17,10 @@ from gidgethub import sansio
 
 from handrail.errors import TrackerBusy, TrackerFault
 from handrail.frozen import frozen
-from handrail.trackers.github.endpoint import Endpoint
-from handrail.trackers.github.gate import Gate, Limit, find_limit
-from handrail.trackers.github.refusals import Refused, RefusedCall, Unanswered, describe_errors, explain_refusal
-from handrail.trackers.github.token import Token
+from handrail.trackers.github.api.endpoint import Endpoint
+from handrail.trackers.github.api.gate import Gate, Limit, find_limit
+from handrail.trackers.github.api.refusals import Refused, RefusedCall, Unanswered, describe_errors, explain_refusal
+from handrail.trackers.github.api.token import Token
 
 API_VERSION = "2022-11-28"
 AGENT = "handrail"
