@@ -75,8 +75,9 @@ def _titles(world: GitHubWorld) -> list[str]:
 def _issue(key: str) -> Callable[[GitHubWorld], Any]:
     def read(world: GitHubWorld) -> Any:
         found = world.github.read("/issues/1")[key]
-        names = cast("list[dict[str, Any]]", found) if isinstance(found, list) else None
-        return found if names is None else [each.get("name") or each.get("login") for each in names]
+        if key not in ("labels", "assignees"):
+            return found
+        return [each.get("name") or each.get("login") for each in cast("list[dict[str, Any]]", found)]
 
     return read
 

@@ -47,8 +47,7 @@ def command(*, run: str | None, repair: bool, as_json: bool) -> int:
     else:
         unfinished = [each.words for each in cut_off]
         lines = [
-            *_lines(found),
-            *_account_lines(account),
+            *_lines(found, account),
             *_driver_lines(found.driver, held),
             *(f"  {run} {data['words']}" for run, data in _queue(place).items()),
             *unfinished,
@@ -76,12 +75,13 @@ def _queue(place: "Location") -> "dict[str, dict[str, Any]]":
     return {row.key: queue_data(row.key, known) for row in known if row.document.get("status") == "queued"}
 
 
-def _lines(found: "Health") -> list[str]:
+def _lines(found: "Health", account: "AccountHealth") -> list[str]:
     columns = shutil.get_terminal_size((110, 24)).columns
     lines = flow([_tool_words(tool) for tool in found.tools], columns, between="   ", indent="")
     lines += [f"{tool.name}: {tool.problem or tool.remark}" for tool in found.tools if tool.problem or tool.remark]
     lines += [_agent_words(each) for each in found.agents if each.installed]
     lines += [_limit_words(each) for each in found.limits]
+    lines += _account_lines(account)
     lines += [f"log   {found.database} {'✗' if found.findings else '✓'}"]
     lines += [f"  {_finding_words(each)}" for each in found.findings]
     lines += [f"  {_cut_words(each)}" for each in found.cuts]
@@ -139,18 +139,18 @@ def _driver_lines(driver: "DriverInfo | None", held: "tuple[HeldLogins, ...] | N
 
 
 def _account_lines(account: "AccountHealth") -> list[str]:
-    name = "github" if account.host == "github.com" else f"github ({account.host})"
+    name = "  github    " if account.host == "github.com" else f"  github    {account.host}: "
     if not account.source:
-        return [f"{name}   {account.problem} (next: {account.next_step})"]
+        return [f"{name}{account.problem} (next: {account.next_step})"]
     token = f"token from {account.source}"
     if account.problem:
-        return [f"{name}   {token} · {account.problem}", *([f"  {account.next_step}"] if account.next_step else [])]
+        return [f"{name}{token} · {account.problem}", *([f"    {account.next_step}"] if account.next_step else [])]
     parts = [f"{account.login}, {token}"]
     parts += [f"scopes {', '.join(account.scopes) or 'none'}"] if account.scopes is not None else []
     parts += [f"{account.remaining} of {account.limit} calls left"] if account.remaining is not None else []
-    lines = [f"{name}   {' · '.join(parts)}"]
+    lines = [f"{name}{' · '.join(parts)}"]
     if account.starts_no_checks:
-        lines.append("  pushes with this token start no checks: it belongs to a job of GitHub Actions")
+        lines.append("    pushes with this token start no checks: it belongs to a job of GitHub Actions")
     return lines
 
 
