@@ -57,6 +57,11 @@ def test_facts_of_issues_keep_their_kinds_fields_and_defaults() -> None:
     check_golden("issue_events", {"version": issue_events.VERSION, "records": found})
 
 
+def test_facts_of_pull_requests_keep_their_kinds_fields_and_defaults() -> None:
+    shapes = record_shapes({"fact": cast("Any", pull_request_facts.PullRequestFact)})
+    check_golden("pull_requests", {"version": pull_request_facts.VERSION, "records": shapes})
+
+
 def test_plans_keep_their_records_fields_and_defaults() -> None:
     check_golden("plan", {"format": plan.FORMAT, "records": record_shapes({"plan": plan.Plan})})
 
