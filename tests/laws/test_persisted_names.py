@@ -18,7 +18,7 @@ from typing import Any, cast
 import pytest
 
 from handrail.engine.state.codec import encode_state
-from handrail.model import issue_events
+from handrail.model import issue_events, pull_request_facts
 from handrail.model.history import events, issue_work
 from handrail.model.history import run_state as run
 from handrail.model.history.run_lines import USUAL
