@@ -124,14 +124,8 @@ class Room:
     def handrail(self, *words: str) -> "subprocess.CompletedProcess[str]":
         """Call Handrail in the repository."""
         kept = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG", "TMPDIR")}
-        env = {
-            **kept,
-            **rust_folders(),
-            "HANDRAIL_HOME": str(self.home),
-            "LOGNAME": "ann",
-            "COLUMNS": "100",
-            **self.environ,
-        }
+        own = {"HANDRAIL_HOME": str(self.home), "LOGNAME": "ann", "COLUMNS": "100"}
+        env = {**kept, **rust_folders(), **own}
         return subprocess.run([HANDRAIL, *words], cwd=self.root, env=env, capture_output=True, text=True, check=False)
 
 
