@@ -73,6 +73,16 @@ def test_a_run_uses_the_token_of_whoever_started_it(
     assert asyncio.run(trackers.pull_requests(repository, "hers").me()) == "ann"
 
 
+def test_a_host_that_only_the_environment_of_a_run_names_is_known_to_that_run(
+    github: GitHubDouble, folders: Folders
+) -> None:
+    trackers, environments = make(folders)
+    environments.hold("hers", {"GITHUB_API_URL": github.api_url})
+    assert trackers.repository_of(github.clone_url()) is None
+    found = trackers.repository_of(github.clone_url(), "hers")
+    assert str(found) == f"{github.host}/{github.repository.full_name}"
+
+
 def test_the_background_driver_gets_the_token_and_commands_do_not() -> None:
     parent = {"GH_TOKEN": "ghp_x", "GITHUB_API_URL": "https://git.acme.org/api/v3", "PATH": "/bin", "OTHER_TOKEN": "y"}
     handed = build_run_environment(parent, NAMES)

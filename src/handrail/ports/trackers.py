@@ -110,7 +110,7 @@ class TrackerCatalog(Protocol):
     Calls for a run use the environment of that run, and so its token: the process that drives it may have another one.
     """
 
-    def repository_of(self, remote: str) -> RepositoryRef | None:
+    def repository_of(self, remote: str, run: str = "") -> RepositoryRef | None:
         """Return the repository that the URL of a git remote names; None if its host is not a known code host."""
         ...
 

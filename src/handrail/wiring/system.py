@@ -140,9 +140,9 @@ class LateTrackers:
     def __init__(self, make: "Callable[[], TrackerCatalog]") -> None:
         self._make = make
 
-    def repository_of(self, remote: str) -> "RepositoryRef | None":
+    def repository_of(self, remote: str, run: str = "") -> "RepositoryRef | None":
         """Return the repository that the URL of a git remote names."""
-        return self._catalog.repository_of(remote)
+        return self._catalog.repository_of(remote, run)
 
     def has_token(self, repository: "RepositoryRef", run: str = "") -> bool:
         """Whether there is a token for the host of a repository."""

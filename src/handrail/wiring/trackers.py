@@ -49,9 +49,10 @@ class Trackers:
         self._setting = read_setting(folders)
         self._known: dict[tuple[Endpoint, str], connection.GitHubConnection] = {}
 
-    def repository_of(self, remote: str) -> RepositoryRef | None:
+    def repository_of(self, remote: str, run: str = "") -> RepositoryRef | None:
         """Return the repository that the URL of a git remote names; None if its host is not a known code host."""
-        named = (configured_endpoint(os.environ, self._setting), configured_endpoint({}, self._setting))
+        environ = self._environment_of(run)[0]
+        named = (configured_endpoint(environ, self._setting), configured_endpoint({}, self._setting))
         return parse_remote(remote, tuple(each.host for each in named))
 
     def has_token(self, repository: RepositoryRef, run: str = "") -> bool:

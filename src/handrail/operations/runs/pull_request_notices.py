@@ -28,7 +28,7 @@ def _find_obstacle(log: Log, repositories: Repositories, catalog: TrackerCatalog
         url = ""
     if not url:
         return "there is no remote to push to; it leaves the branch, with the command that merges it"
-    repository = catalog.repository_of(url)
+    repository = catalog.repository_of(url, run)
     if repository is None:
         return "the remote is not on GitHub; it leaves the branch, with the command that pushes it"
     if not catalog.has_token(repository, run):

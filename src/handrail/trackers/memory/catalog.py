@@ -20,7 +20,7 @@ class MemoryTrackers:
         self._login = login
         self._host = host
 
-    def repository_of(self, remote: str) -> RepositoryRef | None:
+    def repository_of(self, remote: str, run: str = "") -> RepositoryRef | None:  # noqa: ARG002 -- as below
         """Return the repository that the URL of a git remote names; None if its host is not a known code host."""
         found = _REMOTE.match(remote)
         if found is None or found["host"].lower() != self._host:

@@ -121,7 +121,7 @@ class IssueCreator:
             return LOCAL
         remote = await run_in_thread(self.workspaces.remote, tree)
         url = await run_in_thread(self.workspaces.remote_url, tree, remote) if remote else ""
-        repository = self.catalog.repository_of(url) if url else None
+        repository = self.catalog.repository_of(url, state.run) if url else None
         if repository is None:
             return LOCAL
         try:

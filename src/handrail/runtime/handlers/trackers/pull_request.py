@@ -142,7 +142,7 @@ class PullRequestOpener:
         commit = await run_in_thread(self._commit, state.run, tree, wish)
         remote = await run_in_thread(self.workspaces.remote, tree)
         url = await run_in_thread(self.workspaces.remote_url, tree, remote) if remote else ""
-        repository = self.catalog.repository_of(url) if url else None
+        repository = self.catalog.repository_of(url, state.run) if url else None
         base = wish.base or tree.base
         if repository is None or tree.branch == base:
             return self._leave_to_person(state.run, tree, wish, remote, commit)
