@@ -1,7 +1,12 @@
 """The settings of agents: what they are started with, and what they may do."""
 
+from typing import Any
+
 import pytest
 
+from handrail.engine.issues.progress_text import write_progress
+from handrail.engine.issues.work_state import WorkState
+from handrail.operations.issue_runs.run_progress import collect_progress
 from support.differences.performers import Play
 from support.differences.proofs import Benches, Json, flow, proves
 
@@ -127,3 +132,16 @@ def test_requires_approval_waits_for_a_person_after_the_step(both: Benches, word
     waits = both(flow({**AGENT, word: True}, last))
     assert (waits.status, waits.commands) == ("waiting", [])
     assert waits.answer("approve").commands == ["echo last"]
+
+
+@proves("agent settings.suppress_thoughts", "agent settings.suppress_thought_posting")
+@pytest.mark.parametrize("key", ["suppress_thoughts", "suppress_thought_posting"])
+def test_what_an_agent_says_is_not_posted_if_its_thoughts_are_suppressed(run: Benches, key: str) -> None:
+    def posted(**keys: Any) -> str:
+        found = run(flow({**AGENT, **keys}), plays={"work": Play("I looked at the code.")})
+        return write_progress(collect_progress(found.bench.log, found.state, WorkState()))
+
+    (said, quiet) = (text.split("- [x]")[1] for text in (posted(), posted(**{key: True})))
+    assert "I looked at the code." in said
+    assert "I looked at the code." not in quiet
+    assert "I looked at the code." in posted(**{key: True}), "the result is posted"

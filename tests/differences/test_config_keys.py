@@ -9,6 +9,9 @@ from handrail.agents.registry import BuiltInCatalog
 from handrail.errors import HandrailError
 from handrail.model.diagnostics import Report
 from handrail.operations.delivery.clean import retention_here
+from handrail.operations.issue_runs.assign_agent import StatusRules
+from handrail.operations.issue_runs.issue_settings import IssueSetting, configured_issues
+from handrail.operations.issue_runs.start_on_issue import choose_workflow, ready_places
 from handrail.operations.runs.prepare import RunOptions, prepare
 from handrail.ports.agents import Agent, AgentCall, Configurable
 from handrail.ports.notices import NoticeTarget
@@ -17,9 +20,11 @@ from handrail.sources.config.agents_file import definitions_in
 from handrail.sources.config.config import config_in
 from handrail.sources.config.toml_file import parse_toml
 from handrail.testing.memory_environments import MemoryEnvironment
+from handrail.trackers.memory.catalog import MemoryTrackers
 from handrail.wiring.trackers import Trackers
 from support.differences.performers import HANG, Play
 from support.differences.proofs import Benches, Json, flow, guided, proves, step
+from support.issues.desk import STUCK, WELL, make_room
 
 AGENT: Json = {"name": "work", "prompt": "Do the work."}
 GATE: Json = {"name": "checks", "type": "gate", "checks": "project"}
@@ -352,3 +357,33 @@ def test_github_is_where_the_user_says(run: Benches) -> None:
     report = Report()
     config_in(parse_toml(b'[github]\napi_url = "https://evil.org"\n', "config.toml", report), run.folder, report)
     assert [each.message for each in report.diagnostics] == ["[github] in a repository's configuration is refused"]
+
+
+@proves("config: issues.workflow", "config: issues.tracker", "config: issues.close", "config: issues.blocked_label")
+def test_issues_are_worked_on_as_the_configuration_says(run: Benches) -> None:
+    def setting(config: str = "", user_config: str = "") -> IssueSetting:
+        return configured_issues(run.bench(config=config, user_config=user_config).place)
+
+    plain = setting()
+    assert (plain.workflow, plain.tracker, plain.close, plain.blocked_label) == ("", "", None, "")
+    own = setting(user_config='[issues]\nworkflow = "mine"\nclose = false\n')
+    assert choose_workflow("", (own.workflow,), ()) == "mine"
+    both = setting('[issues]\nworkflow = "theirs"\ntracker = "local"\n', '[issues]\nworkflow = "mine"\n')
+    assert (both.workflow, both.tracker) == ("theirs", "local")
+    twin, remote = MemoryTrackers(), "git@github.com:acme/shop.git"
+    places = [ready_places(each, remote, twin) for each in ("", "local", "remote")]
+    assert places == [("local", "github.com/acme/shop"), ("local",), ("github.com/acme/shop",)]
+
+
+@proves("config: issues.close", "config: issues.blocked_label")
+@pytest.mark.parametrize(("close", "state"), [(True, "closed"), (False, "open")])
+def test_an_issue_is_closed_and_labelled_as_configured(tmp_path: Path, *, close: bool, state: str) -> None:
+    for label in ("", "needs-help"):
+        room = make_room(tmp_path / (label or "none"))
+        done, stuck = room.issue(1), room.issue(2)
+        rules = StatusRules(close, label)
+        room.start(done, WELL, rules=rules)
+        room.start(stuck, STUCK, rules=rules)
+        room.look()
+        assert room.service.issue(done.ref).issue.state == state
+        assert room.service.issue(stuck.ref).issue.labels == ((label,) if label else ())

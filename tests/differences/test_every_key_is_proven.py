@@ -31,15 +31,10 @@ WITHOUT_EFFECT: dict[str, str] = {
         "Workflows are not chosen by labels or classifications yet.",
     ),
     **dict.fromkeys(
-        ("agent settings.suppress_thoughts", "agent settings.suppress_thought_posting"),
-        "no tracker receives anything yet",
+        ("pull-request step.follow", "follow.on", "follow.fix"),
+        "`follow` has no effect",
     ),
-    **dict.fromkeys(
-        ("pull-request step.key", "pull-request step.follow", "follow.on", "follow.fix"),
-        "`key` and `follow` have",
-    ),
-    **dict.fromkeys(("follow.max", "follow.max_iterations", "follow.max_cycles"), "`key` and `follow` have"),
-    "body.prompt": "a `body` that an agent should write is left to you",
+    **dict.fromkeys(("follow.max", "follow.max_iterations", "follow.max_cycles"), "`follow` has no effect"),
     "workflow.validated_against_spec": "written by `handrail stamp`",
     "json: workflow.validatedAgainstSpecVersion": "written by `handrail stamp`",
     "json: step.hasValidation": "accepted for old files; it has no effect",

@@ -19,7 +19,7 @@ import pytest
 
 from handrail.engine.state.codec import encode_state
 from handrail.model import issue_events
-from handrail.model.history import events
+from handrail.model.history import events, issue_work
 from handrail.model.history import run_state as run
 from handrail.model.history.run_lines import USUAL
 from handrail.model.tokens import Token, mint, read_token
@@ -63,6 +63,11 @@ def test_plans_keep_their_records_fields_and_defaults() -> None:
 
 def test_states_keep_their_records_fields_and_defaults() -> None:
     check_golden("state", {"reducer": run.REDUCER, "records": record_shapes({"state": run.RunState})})
+
+
+def test_the_facts_of_the_work_on_an_issue_keep_their_kinds_and_fields() -> None:
+    shapes = record_shapes({"fact": cast("Any", issue_work.IssueFact)})
+    check_golden("issue_work", {"version": issue_work.VERSION, "stream": issue_work.STREAM, "records": shapes})
 
 
 def test_a_state_is_written_in_the_same_bytes() -> None:

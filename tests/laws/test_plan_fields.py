@@ -19,7 +19,7 @@ ALLOWED = {
     "ScheduleTrigger.schedule": "nothing fires triggers yet: `validate` warns",
     "ScheduleTrigger.timezone": "nothing fires triggers yet: `validate` warns",
     "Plan.classifications": "nothing chooses workflows yet: `validate` warns",
-    "Follow.on": "pull requests are not monitored yet: `validate` warns",
+    "Follow.on": "pull requests are not followed yet: `validate` warns",
     "Plan.format": "part of every hash",
     "Plan.validated_against": "the stamp is read where it is written, in the file",
     "AgentAction.requires_approval": "the compiler adds the approval as a step of its own",

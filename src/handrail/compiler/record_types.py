@@ -122,7 +122,9 @@ RESULTS: dict[str, Type] = {
     "parallel-agents": ListType(ITEM_RESULT),
     "approval": record(decision=STRING, feedback=STRING, by=STRING),
     "gate": record(passed=BOOL, failed=ListType(STRING), exit_code=INT, output=STRING),
-    "pull-request": record(number=INT, url=STRING, branch=STRING, command=STRING),
+    "pull-request": record(
+        number=INT, url=STRING, branch=STRING, commit=STRING, draft=BOOL, state=STRING, command=STRING
+    ),
     "create-issues": ListType(ISSUE),
     "workflow": MapType(ANY),
     "use": MapType(ANY),
@@ -132,7 +134,7 @@ RESULTS: dict[str, Type] = {
 OWN_FIELDS: dict[str, tuple[Field, ...]] = {
     "loop": LOOP_RESULT.fields,
     "parallel-agents": record(ok=ListType(ITEM_RESULT), failed=ListType(ITEM_RESULT)).fields,
-    "pull-request": record(number=INT, url=STRING).fields,
+    "pull-request": record(number=INT, url=STRING, draft=BOOL, state=STRING).fields,
     "approval": record(decision=STRING, by=STRING).fields,
     "agent-loop": REVIEW.fields,
     "gate": record(failed=ListType(STRING)).fields,

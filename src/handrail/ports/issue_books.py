@@ -8,6 +8,8 @@ from handrail.model.issue_events import Record
 from handrail.model.issue_records import IssueLine, LocalIssue
 from handrail.model.issues import Claim, ClaimResult
 from handrail.model.workflow.values import JsonValue
+from handrail.ports.log import Log
+from handrail.ports.log_care import Finding, TruncatedStream
 
 ReadyOrder: TypeAlias = Literal["priority", "oldest", "hybrid"]
 
@@ -32,6 +34,18 @@ class ImportCounts:
     unchanged: int = 0
     skipped: tuple[str, ...] = ()
     """Each line that was skipped, with the reason."""
+
+
+class IssueCare(Protocol):
+    """Checks and repairs what a log holds of local issues."""
+
+    def examine(self, log: Log) -> tuple[Finding, ...]:
+        """Report issues that cannot be read, and those that lists do not show as they are."""
+        ...
+
+    def repair(self, log: Log) -> tuple[TruncatedStream, ...]:
+        """Truncate issues to the events that can be read, and write their lines in lists again."""
+        ...
 
 
 class IssueBook(Protocol):

@@ -255,7 +255,7 @@ class Summaries(Protocol):
         ...
 
     def issue_lines(self, repository: str = "", marker: str = "") -> "tuple[IssueLine, ...]":
-        """List the issues whose summary has a line in its field `issue`: of a repository, of a marker, or all."""
+        """List the issues whose summary has a line in its field `issue_line`: of a repository, of a marker, or all."""
         ...
 
 

@@ -9,7 +9,7 @@ from handrail.frozen import frozen
 class Finding:
     """Something that is not as it was written; of a stream, the first `intact` events still are."""
 
-    part: Literal["database", "stream", "blob", "checkpoint", "run", "inbox", "timer"]
+    part: Literal["database", "stream", "blob", "checkpoint", "run", "inbox", "timer", "issue"]
     name: str
     problem: str
     intact: int = 0

@@ -11,6 +11,7 @@ from handrail.ports.repositories import Repositories
 from handrail.ports.sandboxes import Sandbox
 
 if TYPE_CHECKING:
+    from handrail.ports.issue_books import IssueCare
     from handrail.ports.log_files import LogFiles
     from handrail.ports.programs import Programs
     from handrail.ports.trusted_files import TrustedFiles
@@ -35,3 +36,5 @@ class Machine:
     """Creates the view of the repository files that the caller has trusted."""
     environment: Callable[[Iterable[str]], dict[str, str]]
     """Returns the caller's variables that runs may see, with those that are named."""
+    issue_care: "Callable[[], IssueCare] | None" = None
+    """Creates what checks and repairs local issues."""

@@ -114,6 +114,10 @@ class TrackerCatalog(Protocol):
         """Return the repository that the URL of a git remote names; None if its host is not a known code host."""
         ...
 
+    def has_token(self, repository: RepositoryRef, run: str = "") -> bool:
+        """Whether there is a token for the host of a repository, without calling the host."""
+        ...
+
     def tracker(self, place: str, run: str = "") -> Tracker:
         """Return the tracker of a place: `local`, or a repository such as `github.com/acme/shop`."""
         ...

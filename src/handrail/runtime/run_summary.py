@@ -75,7 +75,7 @@ def _origin_fields(state: RunState) -> dict[str, JsonValue]:
     """Return which run started it, and which one a person started; its issue; and when it was imported."""
     found: dict[str, JsonValue] = {"born": state.born} if state.born else {}
     if state.issue:
-        found["issue"] = state.issue
+        found["on_issue"] = state.issue
     return found if state.parent is None else {**found, "parent": state.parent.run, "root": state.family}
 
 

@@ -25,8 +25,14 @@ def make_conversation(
         marker.touch()
         os.utime(marker, (due, due))
 
+    def note_earlier_poll(due: float | None) -> None:
+        # Other runs may have to be looked after, of which this process knows nothing.
+        if due is not None and (not marker.exists() or marker.stat().st_mtime > due):
+            note_poll(due)
+
     conversation = Conversation(writer, trackers, clock)
-    conversation.on_poll = note_poll
+    conversation.on_poll = note_poll if not run else note_earlier_poll
     if run:
         conversation.wanted = lambda each: each == run
+        conversation.with_pull_requests = False
     return conversation

@@ -23,9 +23,11 @@ from handrail.workspace.tmux import Tmux
 if TYPE_CHECKING:
     from handrail.ports.delivery import UnfinishedApply
     from handrail.ports.log_care import Salvage
+    from handrail.trackers.local import care as local_care
     from handrail.workspace import git_workspaces
 else:
     git_workspaces = late_import("handrail.workspace.git_workspaces")
+    local_care = late_import("handrail.trackers.local.care")
 
 
 def list_unfinished_applies(folder: Path) -> "tuple[UnfinishedApply, ...]":
@@ -68,4 +70,5 @@ def this_machine() -> Machine:
         process_redactor,
         lambda: TrustStore(user_folders(os.environ)),
         lambda named: filter_environment(os.environ, named),
+        lambda: local_care.LocalIssueCare(),  # noqa: PLW0108 (loaded when used)
     )

@@ -144,6 +144,10 @@ class LateTrackers:
         """Return the repository that the URL of a git remote names."""
         return self._catalog.repository_of(remote)
 
+    def has_token(self, repository: "RepositoryRef", run: str = "") -> bool:
+        """Whether there is a token for the host of a repository."""
+        return self._catalog.has_token(repository, run)
+
     def tracker(self, place: str, run: str = "") -> "Tracker":
         """Return the tracker of a place."""
         return self._catalog.tracker(place, run)
@@ -161,6 +165,12 @@ def _make_twin() -> "TrackerCatalog":
     return tracker_twin.MemoryTrackers()
 
 
+def _is_any(log: Log, wanted: Filter) -> bool:
+    """Whether there is a run on an issue, or an open pull request."""
+    opened = Filter(prefix="pr:", runs_only=False, status="open", limit=1)
+    return bool(log.keys(wanted) or log.keys(opened))
+
+
 def report_on_issues(
     supervisor: Supervisor, system: "System", folders: Folders, tell: "Callable[[str], None]", run: str = ""
 ) -> None:
@@ -169,8 +179,8 @@ def report_on_issues(
 
     def find() -> "Companion | None":
         # This is asked at every change until a run has an issue.
-        wanted = Filter(holding=("issue",), top=True, limit=1)
-        if not made and system.log.keys(wanted._replace(key=run) if run else wanted):
+        wanted = Filter(holding=("on_issue",), top=True, limit=1)
+        if not made and (system.log.keys(wanted._replace(key=run)) if run else _is_any(system.log, wanted)):
             beside = conversations.make_conversation(system.writer, system.trackers, folders, system.clock, run)
             beside.on_problem = tell
             if not run:

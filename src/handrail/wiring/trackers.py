@@ -54,6 +54,11 @@ class Trackers:
         named = (configured_endpoint(os.environ, self._setting), configured_endpoint({}, self._setting))
         return parse_remote(remote, tuple(each.host for each in named))
 
+    def has_token(self, repository: RepositoryRef, run: str = "") -> bool:
+        """Whether there is a token for the host of a repository, without calling the host."""
+        found = self._connect(repository.host, run)
+        return find_token(found.endpoint, found.environ) is not None
+
     def tracker(self, place: str, run: str = "") -> Tracker:
         """Return the tracker of a place: `local`, or a repository such as `github.com/acme/shop`."""
         if place == LOCAL:

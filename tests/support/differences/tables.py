@@ -12,7 +12,7 @@ from handrail.authoring.shapes.shapes import Either, Key, ListOf, MapOf, Record,
 from handrail.authoring.workrail import parts as workrail_parts
 from handrail.authoring.workrail import schema as workrail
 from handrail.authoring.workrail import steps as workrail_steps
-from handrail.sources.config import agents_file, config, github, notify, project_file, pull
+from handrail.sources.config import agents_file, config, github, issues, notify, project_file, pull
 
 SHARED: tuple[tuple[str, dict[str, Key]], ...] = (
     ("agent settings", native_parts.AGENT_SETTINGS),
@@ -85,6 +85,7 @@ def config_keys() -> set[str]:
         "pull": tuple(pull.CHOICES),
         "notify": (*notify.WAYS, "channels"),
         "github": github.KEYS,
+        "issues": issues.KEYS,
     }
     named = {f"config: {table}.{key}" for table, keys in tables.items() for key in keys}
     known = {name.partition(".")[0] for name in tables} | {"checks"}

@@ -38,11 +38,13 @@ In the test:
   "secondary limit", "secondary limit 429", "primary limit", "primary limit 429", "401", "403", "404", and for lists
   "duplicated" and "reordered". A pattern is a label of the journal, with `*` for anything:
   `POST /repos/acme/shop/pulls`, `GRAPHQL markPullRequestReadyForReview`, `GIT push acme/shop`, `GIT fetch *`.
+  The fault that `fail` returns counts what it `struck`; `done.wait(60)` waits for it when the caller gave up before.
 - Journal: `github.journal.calls(PATTERN)`, `writes(PATTERN)`, `count(PATTERN)`; entries have label, body, author,
   headers, status, answer and fault. A push has the refs that it moved as its body.
 - Looking: `read("/issues/1")`, `pulls()`, `issues()`, `comments(number)`; `repository.git` is the bare repository.
 - Delays: `world.search_lag = 3` lets search lag behind by three searches, `world.lazy_mergeability = True` answers null
   at the first look, `advance(seconds)` moves the time of the double. Times have whole seconds, as on GitHub.
+- Moves: `rename_repository("new")` answers calls for the old name with 301, or 307 for writes; git follows silently.
 - Attachments: `attach("log.txt", b"...")` returns an address for the text of an issue.
 - A test that wants to be refused for a malformed call ends with `github.take_problems()`.
 """

@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlencode
 
 from support.github.calls import Answer, Call, Refusal
 from support.github.description import Description, Operation, load_description
 from support.github.pages import cut_page
 from support.github.routes import ROUTES
-from support.github.state import Token, World
+from support.github.state import Repository, Token, World
 
 
 @dataclass(slots=True)
@@ -50,6 +51,9 @@ class RestApi:
             return self._perform(operation, request, name)
 
     def _perform(self, operation: Operation, request: Request, name: str) -> Answer:
+        moved = self.world.moved.get(f"{operation.params.get('owner')}/{operation.params.get('repo')}".lower())
+        if moved is not None:
+            return _redirect(request, operation, moved)
         call = Call(self.world, request.token, request.api, operation.params, request.query, request.body)
         try:
             answer = ROUTES[operation.template](call)
@@ -61,3 +65,12 @@ class RestApi:
         found = self.description.check_answer(operation, answer.status, answer.body)
         self.problems += [f"answer to {name}: {each}" for each in found]
         return answer
+
+
+def _redirect(request: Request, operation: Operation, moved: Repository) -> Answer:
+    rest = request.path.removeprefix(f"/repos/{operation.params['owner']}/{operation.params['repo']}")
+    query = f"?{urlencode(request.query)}" if request.query else ""
+    url = f"{request.api}/repos/{moved.full_name}{rest}{query}"
+    # GitHub keeps the method of a write with 307.
+    status = 301 if request.method == "GET" else 307
+    return Answer({"message": "Moved Permanently", "url": url, "documentation_url": ""}, status, {"Location": url})

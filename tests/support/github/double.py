@@ -43,6 +43,7 @@ class GitHubDouble:
         self._service.graphql.problems = self._service.rest.problems
         self._server = Server(self._service)
         self._names = itertools.count(1)
+        self._tokens: dict[str, Token] = {}
         self._repository: Repository | None = None
         self.reset()
 
@@ -56,6 +57,9 @@ class GitHubDouble:
             self.world.accounts.clear()
             self.world.tokens.clear()
             self.world.attachments.clear()
+            self.world.moved.clear()
+            self._tokens.clear()
+            self._names = itertools.count(1)
             self.world.search_lag, self.world.time_offset, self.world.lazy_mergeability = 0, 0.0, False
             self._repository = None
         with self._service.lock:
@@ -114,6 +118,15 @@ class GitHubDouble:
             self.world.repositories[repository.full_name.lower()] = self._repository = repository
             return repository
 
+    def rename_repository(self, name: str) -> None:
+        """Rename the newest repository; its old name leads to the new one from now on."""
+        with self.world.lock:
+            repository, old = self.repository, self.repository.full_name.lower()
+            del self.world.repositories[old]
+            repository.name = name
+            self.world.repositories[repository.full_name.lower()] = repository
+            self.world.moved[old] = repository
+
     @property
     def repository(self) -> Repository:
         """The newest repository; the first look makes one."""
@@ -135,8 +148,9 @@ class GitHubDouble:
             account = self.world.account(login, "Bot" if login.endswith("[bot]") else "User")
             if permission is not None:
                 place.permissions[account.login] = permission
-            token = next((each for each in self.world.tokens.values() if each.account is account), None)
-            return Person(self, account, token or self.new_token(login), place)
+            if account.login not in self._tokens:
+                self._tokens[account.login] = self.new_token(login)
+            return Person(self, account, self._tokens[account.login], place)
 
     def new_token(self, login: str = USER, prefix: str = "ghp_", **rights: Any) -> Token:
         """Make a token: `ghp_` is a classic one with scopes, `github_pat_` and `ghs_` say nothing about themselves.

@@ -139,7 +139,9 @@ class Exchange:
 
     def _answer_git(self, git: GitRequest) -> Raw:
         found = PATH.fullmatch(self.path)
-        repository = self.service.world.repository(found["owner"], found["name"]) if found else None
+        world = self.service.world
+        place = f"{found['owner']}/{found['name']}".lower() if found else ""
+        repository = world.repositories.get(place) or world.moved.get(place)
         answer = serve_git(self.service.world, repository, git, self.token)
         return Raw(answer.status, answer.headers, answer.body, answer.body.decode(errors="replace")[-2000:])
 

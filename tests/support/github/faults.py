@@ -1,5 +1,6 @@
 """Faults by script: which call fails, and how."""
 
+import threading
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Literal, TypeAlias, get_args
@@ -37,6 +38,8 @@ class Fault:
     retry_after: int = 1
     seen: int = 0
     struck: int = 0
+    done: threading.Event = field(default_factory=threading.Event)
+    """Set once it struck and its effect, if it has one, is there: what a caller that gave up waits for."""
 
 
 @dataclass(slots=True)

@@ -77,12 +77,25 @@ def plain_environment() -> dict[str, str]:
     return {**kept, "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_TERMINAL_PROMPT": "0"}
 
 
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What happened to a file."""
+
+    name: str
+    letter: str
+    """`A`, `M`, `D` or `T`, as git writes it."""
+    blob: str
+    additions: int
+    deletions: int
+
+
 @dataclass(slots=True)
 class GitRepository:
     """A bare repository, with a cache of its refs: whatever moves one goes through here or calls `forget`."""
 
     path: Path
     _refs: dict[str, str] | None = None
+    _asked: dict[tuple[str, ...], str] = field(default_factory=dict[tuple[str, ...], str])
     _cleanly: dict[tuple[str, str], str | None] = field(default_factory=dict[tuple[str, str], str | None])
 
     def run(self, *arguments: str, give: bytes = b"", who: Identity | None = None, check: bool = True) -> str:
@@ -94,6 +107,14 @@ class GitRepository:
         if check and done.returncode:
             raise GitFailure(f"git {' '.join(arguments)}: {done.stderr.decode(errors='replace')}")
         return done.stdout.decode(errors="replace").removesuffix("\n")
+
+    def ask(self, *arguments: str) -> str:
+        """Return what git says about commits, which never changes, so that it is asked once."""
+        found = self._asked.get(arguments) or self.run(*arguments, check=False)
+        if found:
+            # Nothing is also what git says about a commit that is pushed later.
+            self._asked[arguments] = found
+        return found
 
     @property
     def branches(self) -> dict[str, str]:
@@ -144,20 +165,38 @@ class GitRepository:
 
     def is_ancestor(self, one: str, other: str) -> bool:
         """Whether a commit is contained in another."""
-        return one == other or self.run("merge-base", one, other, check=False) == one
+        return one == other or self.ask("merge-base", one, other) == one
 
     def merge_base(self, one: str, other: str) -> str:
         """Return the commit from which both grew; empty if there is none."""
-        return self.run("merge-base", one, other, check=False)
+        return self.ask("merge-base", one, other)
 
     def count(self, base: str, head: str) -> int:
         """Count the commits of a head that its base does not have."""
-        return int(self.run("rev-list", "--count", f"{base}..{head}"))
+        return int(self.ask("rev-list", "--count", f"{base}..{head}"))
 
     def messages(self, base: str, head: str) -> list[str]:
         """Return the messages of the commits between two, oldest first."""
-        found = self.run("log", "--reverse", "--format=%B%x00", head, *([f"^{base}"] if base else []))
+        found = self.ask("log", "--reverse", "--format=%B%x00", head, *([f"^{base}"] if base else []))
         return [each.strip() for each in found.split("\0") if each.strip()]
+
+    def commits(self, base: str, head: str) -> list[str]:
+        """Return the commits of a head that its base does not have, oldest first."""
+        return self.ask("rev-list", "--reverse", f"{base}..{head}").splitlines()
+
+    def changes(self, base: str, head: str) -> list[Change]:
+        """Return what changed between the common ancestor of two commits and the second."""
+        fields = self.ask("diff", "--raw", "--numstat", "--no-abbrev", "--no-renames", "-z", f"{base}...{head}").split(
+            "\0"
+        )
+        split = next((place for place, each in enumerate(fields) if not place % 2 and not each.startswith(":")), 0)
+        raw = {name: about.split(" ") for about, name in zip(fields[:split:2], fields[1:split:2], strict=True)}
+        found: list[Change] = []
+        for line in filter(None, fields[split:]):
+            added, deleted, name = line.split("\t", 2)
+            numbers = [int(each) if each.isdecimal() else 0 for each in (added, deleted)]
+            found.append(Change(name, raw[name][4], raw[name][3], numbers[0], numbers[1]))
+        return found
 
     def merge_tree(self, base: str, head: str) -> str | None:
         """Return the tree of a merge, or None if it has conflicts."""

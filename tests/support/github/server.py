@@ -72,9 +72,11 @@ class Handler(BaseHTTPRequestHandler):
         kind, _, when = fault.how.partition(" ")
         if "after" in when or fault.how in ("timeout", "duplicated", "reordered"):
             answer = exchange.answer()
+            fault.done.set()
             if kind in ("duplicated", "reordered"):
                 self._send(shuffle(answer, kind), entry)
                 return
+        fault.done.set()
         if kind == "cut":
             if entry.method == "GIT":
                 # git sends a request again if a connection ends without any answer.

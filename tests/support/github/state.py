@@ -199,6 +199,8 @@ class World:
     accounts: dict[str, Account] = field(default_factory=dict[str, Account])
     tokens: dict[str, Token] = field(default_factory=dict[str, Token])
     repositories: dict[str, Repository] = field(default_factory=dict[str, Repository])
+    moved: dict[str, Repository] = field(default_factory=dict[str, Repository])
+    """The repositories by the names that they had before."""
     attachments: dict[str, tuple[str, bytes]] = field(default_factory=dict[str, tuple[str, bytes]])
     search_lag: int = 0
     searches: int = 0

@@ -15,5 +15,5 @@ def api(github: GitHubDouble) -> Generator[httpx2.Client]:
     """Call the REST API below a fresh repository, as the program under test does."""
     place = f"{github.api_url}/repos/{github.repository.full_name}"
     headers = {"Authorization": f"Bearer {github.token}", "X-GitHub-Api-Version": "2022-11-28"}
-    with httpx2.Client(base_url=place, headers=headers, timeout=20) as client:
+    with httpx2.Client(base_url=place, headers=headers, timeout=60) as client:
         yield client

@@ -7,10 +7,10 @@ from support.github.double import GitHubDouble
 from support.github.faults import How
 
 
-def create(api: httpx2.Client) -> str:
+def create(api: httpx2.Client, patience: float = 60) -> str:
     """Create an issue and say how that ended."""
     try:
-        return str(api.post("/issues", json={"title": "x"}, timeout=0.5).status_code)
+        return str(api.post("/issues", json={"title": "x"}, timeout=patience).status_code)
     except httpx2.TransportError as error:
         return type(error).__name__
 
@@ -32,7 +32,8 @@ def test_a_fault_strikes_before_or_after_the_effect(
     github: GitHubDouble, api: httpx2.Client, how: How, outcome: str, issues: int
 ) -> None:
     fault = github.fail("POST */issues", how)
-    assert create(api) == outcome
+    assert create(api, 0.2 if how.startswith("timeout") else 60) == outcome
+    assert fault.done.wait(60)
     assert (len(github.issues()), fault.struck) == (issues, 1)
     [call] = github.journal.calls("POST */issues")
     assert call.fault == how

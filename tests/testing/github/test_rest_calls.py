@@ -1,12 +1,15 @@
 """The REST side of the double of GitHub: what it refuses, and what follows from what."""
 
 import base64
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx2
 import pytest
 
+from support.github.description import load_description
 from support.github.double import GitHubDouble
+from support.github.routes import ROUTES
 
 
 def errors(answer: httpx2.Response) -> str:
@@ -195,3 +198,39 @@ def test_an_attachment_is_reached_through_a_redirect(github: GitHubDouble, api: 
     address = github.attach("log.txt", b"boom", "text/plain")
     assert api.get(address).status_code == 302
     assert api.get(address, follow_redirects=True).content == b"boom"
+
+
+def test_a_repository_that_moved_is_found_by_its_old_name(github: GitHubDouble, api: httpx2.Client) -> None:
+    github.me.open_issue("one")
+    github.rename_repository("market")
+    assert (api.get("/issues").status_code, api.post("/issues", json={"title": "two"}).status_code) == (301, 307)
+    assert api.get("/issues/1", follow_redirects=True).json()["title"] == "one"
+
+
+def test_every_test_begins_with_the_same_names(github: GitHubDouble) -> None:
+    assert github.repository.full_name == "acme/shop-1"
+    assert github.me.open_issue("one") == 1
+
+
+def test_a_limited_token_is_not_taken_for_the_usual_one(github: GitHubDouble) -> None:
+    limited = github.new_token(scopes=("repo",))
+    assert github.token != limited.value
+    assert github.environment(limited)["GITHUB_TOKEN"] == limited.value
+
+
+def test_comments_that_come_at_once_get_ids_in_one_order(github: GitHubDouble, api: httpx2.Client) -> None:
+    github.me.open_issue("one")
+
+    def comment(number: int) -> int:
+        return api.post("/issues/1/comments", json={"body": str(number)}).json()["id"]
+
+    with ThreadPoolExecutor(20) as pool:
+        made = list(pool.map(comment, range(20)))
+    listed = [each["id"] for each in github.comments(1)]
+    assert listed == sorted(made)
+    assert len(set(made)) == github.journal.count("POST */comments") == 20
+
+
+def test_every_route_is_a_call_of_the_description() -> None:
+    paths = load_description().paths
+    assert [each for each in ROUTES if each.split(" ")[0].lower() not in paths[each.split(" ")[1]]] == []

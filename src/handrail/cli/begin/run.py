@@ -70,6 +70,7 @@ def command(*, detach: bool, as_json: bool, record: str | None, **wanted: Any) -
         request = _request(session, prepared, with_changes=wanted["with_changes"])
         run = start(session.writer, request, claim=claim) if found is None else found.start(session, request, claim)
         _introduce(session, run, prepared, as_json=as_json)
+        _tell_pull_requests(session, run, prepared.pull_requests)
         if wanted["tmux"]:
             _open_windows(session, run)
         if not wanted["with_changes"]:
@@ -100,6 +101,17 @@ def _read_issue(place: "Location", words: str) -> "IssueStart":
     from handrail.cli.begin.issue_start import read_issue
 
     return read_issue(place, words)
+
+
+def _tell_pull_requests(session: "Session", run: str, steps: tuple[str, ...]) -> None:
+    """Say which steps can open no pull request here, and what they do instead."""
+    if not steps:
+        return
+    from handrail.operations.runs.pull_request_notices import list_pull_request_notices
+
+    system = session.system
+    for notice in list_pull_request_notices(session.log, session.machine.repositories, system.trackers, run, steps):
+        note(notice)
 
 
 def _open_windows(session: "Session", run: str) -> None:

@@ -20,6 +20,8 @@ def look_outside(run: str | None = None, *, quiet: bool = False) -> None:
         system = session.system
         conversation = make_conversation(system.writer, system.trackers, session.place.folders, system.clock)
         conversation.on_problem = lambda problem: note(f"warning: {escape_controls(problem)}")
+        # They are looked at below, where what is new is shown.
+        conversation.with_pull_requests = False
         asyncio.run(conversation.look(final=True, refresh=True))
         for answered in sorted(conversation.sent):
             session.handover.wake(root_of(session.log, answered))

@@ -2,7 +2,7 @@
 
 from handrail.authoring.native.schema import WORKFLOW
 from handrail.compiler.lint.context import LintContext
-from handrail.model.workflow.actions import Action, AgentAction, AgentLoopAction, PullRequestAction
+from handrail.model.workflow.actions import Action, PullRequestAction
 from handrail.model.workflow.plan import ManualTrigger, Plan
 
 _TRIGGERS = {
@@ -36,11 +36,8 @@ def _inert_step_keys(action: Action) -> dict[str, str]:
     match action:
         case PullRequestAction():
             return {
-                "follow": "pull requests are not monitored yet: the run ends when the pull request is prepared",
-                "key": "pull requests are not opened yet, so there is none to find by its key",
+                "follow": "pull requests are not followed yet: the run ends when the pull request is open",
             }
-        case AgentAction() | AgentLoopAction():
-            return {"suppress_thoughts": "an agent's thoughts are not posted to trackers yet"}
         case _:
             return {}
 

@@ -1,12 +1,12 @@
 """Writes the comment that reports on a run: the same state always gives the same text.
 
-Whatever agents, commands and workflows say is disarmed (`posted_text`) and stands in code blocks or inline code that it
+Whatever agents, commands and workflows say is disarmed (`host_text`) and stands in code blocks or inline code that it
 cannot close.
 """
 
 from collections.abc import Iterator
 
-from handrail.engine.text.posted_text import MAX_POSTED, clean_posted
+from handrail.engine.text.host_text import MAX_BODY, clean_host_text
 from handrail.engine.text.untrusted_text import code, cut_middle, fence_code, first_line
 from handrail.frozen import frozen
 
@@ -85,7 +85,7 @@ _HEADS = {
 
 def write_progress(progress: RunProgress) -> str:
     """Write the whole comment."""
-    return cut_middle("\n".join(_lines(progress)).rstrip() + "\n", MAX_POSTED)
+    return cut_middle("\n".join(_lines(progress)).rstrip() + "\n", MAX_BODY)
 
 
 def _lines(progress: RunProgress) -> Iterator[str]:
@@ -113,7 +113,7 @@ def _question(question: OpenQuestion) -> Iterator[str]:
     what = {"approval": "Approval is needed", "question": "The agent asks", "blocked": "It is blocked"}[question.kind]
     yield f"{what} at step {inline(question.step)}:" if question.step else f"{what}:"
     yield ""
-    yield fence_code(clean_posted(cut_middle(question.text, MAX_QUESTION)), "text")
+    yield fence_code(clean_host_text(cut_middle(question.text, MAX_QUESTION)), "text")
     yield ""
     if question.answers:
         yield "To answer, comment with one of these at the beginning of a line; it takes write permission:"
@@ -129,7 +129,7 @@ def _block(title: str, text: str, most: int) -> Iterator[str]:
     if text.strip():
         yield title
         yield ""
-        yield fence_code(clean_posted(cut_middle(text.strip(), most)), "text")
+        yield fence_code(clean_host_text(cut_middle(text.strip(), most)), "text")
         yield ""
 
 
@@ -148,5 +148,5 @@ def _steps(steps: tuple[StepLine, ...]) -> Iterator[str]:
 
 def inline(text: str) -> str:
     """Format a text of others on one line, as inline code."""
-    line = " ".join(clean_posted(text).split())
+    line = " ".join(clean_host_text(text).split())
     return code(line) if line else ""

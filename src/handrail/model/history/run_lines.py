@@ -105,7 +105,19 @@ _TYPES: "dict[str, tuple[type, ...]]" = {
         ("run", "workflow", "hash", "plan", "workspace", "status", "reason", "message", "next_step"), _TEXT
     ),
     **dict.fromkeys(
-        ("current_step", "error", "held_by", "parent", "root", "repository", "said", "goal", "recap", "about", "issue"),
+        (
+            "current_step",
+            "error",
+            "held_by",
+            "parent",
+            "root",
+            "repository",
+            "said",
+            "goal",
+            "recap",
+            "about",
+            "on_issue",
+        ),
         _TEXT,
     ),
     **dict.fromkeys(("started_at", "born", "completed_at", "until", "active_at", "cost", "unpriced", "gaps"), _NUMBER),

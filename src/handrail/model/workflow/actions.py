@@ -311,11 +311,6 @@ Action: TypeAlias = (
 def describe_preparation(action: Action) -> str | None:
     """Describe what is left to a person after a step that this version only prepares; None for every other step."""
     match action:
-        case PullRequestAction():
-            left = ["it is not opened"]
-            left += ["it is not monitored"] if action.follow is not None else []
-            left += ["you write its text"] if isinstance(action.body, AgentTask) else []
-            return f"prepares the pull request and prints the command that opens it: {', '.join(left)}"
         case CreateIssuesAction():
             return "creates issues"
         case _:

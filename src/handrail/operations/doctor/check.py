@@ -10,11 +10,11 @@ from typing import Literal, TypeAlias
 
 from handrail.errors import HandrailError, StorageDamaged, StorageTooNew
 from handrail.frozen import frozen
+from handrail.model.issues import LOCAL, STREAM
 from handrail.operations.agents.health import AgentHealth, examine_agents
 from handrail.operations.doctor.repair import cut_unreadable, drop_orphans, examine_runs, repair_lists, runs_in
 from handrail.ports.log import Log
 from handrail.ports.log_care import Finding, Salvage, TruncatedStream
-from handrail.ports.log_files import LogFiles
 from handrail.ports.machine import Machine
 from handrail.ports.programs import InstalledProgram
 from handrail.ports.sandboxes import Sandbox
@@ -24,6 +24,7 @@ from handrail.runtime.local.driver_lock import DriverInfo, find_driver
 
 UsageLimit: TypeAlias = AccountLimit
 SANDBOX = "bwrap"
+LOCAL_ISSUES = f"{STREAM}{LOCAL}#"
 OPTIONAL = ("gh", "tmux", SANDBOX)
 """The tools that only some workflows need."""
 
@@ -81,21 +82,23 @@ def examine_health(machine: Machine, folder: Path, *, repair: bool, run: str | N
     found = Health(tools, str(database), (), driver=find_driver(folder), agents=agents, limits=limits)
     if not database.exists():
         return found
-    findings = _check(machine.log_files, folder, run)
+    findings = _check(machine, folder, run)
     if not repair or not findings:
         return replace(found, findings=findings)
-    done, runs = _repair_log(machine.log_files, folder, run)
-    left = _check(machine.log_files, folder, run)
+    done, runs = _repair_log(machine, folder, run)
+    left = _check(machine, folder, run)
     return replace(found, findings=left, cuts=done.cuts, copy=done.copy, repaired=True, runs=runs)
 
 
-def _repair_log(files: LogFiles, folder: Path, run: str | None) -> tuple[Salvage, int]:
+def _repair_log(machine: Machine, folder: Path, run: str | None) -> tuple[Salvage, int]:
+    files = machine.log_files
     done = files.salvage(folder) if run is None else Salvage()
     log = files.open(folder)
     try:
         cuts = cut_unreadable(log, run)
         if run is None:
             drop_orphans(log)
+            cuts += machine.issue_care().repair(log) if machine.issue_care is not None else ()
         repair_lists(log, run)
         return replace(done, cuts=(*done.cuts, *cuts)), len(runs_in(log))
     finally:
@@ -127,14 +130,15 @@ def _tool(name: str, found: InstalledProgram | None, kind: Literal["agent", "opt
     return Tool(name, None if found is None else found.version, installed=found is not None, kind=kind)
 
 
-def _check(files: LogFiles, folder: Path, run: str | None) -> tuple[Finding, ...]:
+def _check(machine: Machine, folder: Path, run: str | None) -> tuple[Finding, ...]:
+    files = machine.log_files
     name = files.path(folder).name
     try:
         log = files.open(folder)
     except StorageDamaged as error:
         return (Finding("database", name, error.message),)
     try:
-        found = _findings(log)
+        found = _findings(log, machine)
     except StorageTooNew:
         # Nothing is damaged, and no repair helps: only a newer Handrail can read it.
         raise
@@ -145,9 +149,11 @@ def _check(files: LogFiles, folder: Path, run: str | None) -> tuple[Finding, ...
     return found if run is None else tuple(each for each in found if each.part == "database" or each.name == run)
 
 
-def _findings(log: Log) -> tuple[Finding, ...]:
+def _findings(log: Log, machine: Machine) -> tuple[Finding, ...]:
     found = log.check().findings
     if any(each.part == "database" for each in found):
         return found
     damaged = {each.name for each in found if each.part == "stream"}
-    return (*found, *(each for each in examine_runs(log) if each.part != "run" or each.name not in damaged))
+    issues = machine.issue_care().examine(log) if machine.issue_care is not None else ()
+    inside = (*examine_runs(log), *(each for each in issues if f"{LOCAL_ISSUES}{each.name}" not in damaged))
+    return (*found, *(each for each in inside if each.part != "run" or each.name not in damaged))

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from handrail.engine.issues.comment_commands import CommentCommand, read_command
 from handrail.engine.issues.work_state import WorkState
+from handrail.engine.text.host_text import clean_host_text
 from handrail.errors import HandrailError
 from handrail.model.actors import Actor, make_person
 from handrail.model.history.issue_work import (
@@ -69,6 +70,19 @@ class CommentReader:
 
         if fresh or work.taken or page.since != work.since:
             await update_work(self.log, self.ref, self.writer.redactor, take_up)
+        await self._reply(now)
+        return tuple(dict.fromkeys(sent))
+
+    async def settle(self, now: float) -> tuple[str, ...]:
+        """Complete what a process that died has left: comments that were taken up, and replies that are owed."""
+        work = read_work(self.log, self.ref)
+        sent: list[str] = []
+
+        def complete(ledger: WorkLedger) -> None:
+            sent.extend(self._take_up(ledger, _Found([], {}, {}, ledger.state.since), now))
+
+        if work.taken:
+            await update_work(self.log, self.ref, self.writer.redactor, complete)
         await self._reply(now)
         return tuple(dict.fromkeys(sent))
 
@@ -189,7 +203,9 @@ class CommentReader:
                 return
             text = f"This comment could not be applied: {refused.problem}."
             await self.tracker.put_comment(
-                self.ref, self.writer.redactor.text(text), Marker(what="message", key=f"reply-{refused.comment}")
+                self.ref,
+                self.writer.redactor.text(clean_host_text(text)),
+                Marker(what="message", key=f"reply-{refused.comment}"),
             )
             told = ReplyWritten(comment=refused.comment, at=now)
 

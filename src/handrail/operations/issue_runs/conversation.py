@@ -19,6 +19,7 @@ from handrail.errors import HandrailError, TrackerBusy
 from handrail.model.history.issue_work import STREAM, ProgressWritten
 from handrail.model.history.run_lines import Filter, Row
 from handrail.model.issues import IssueRef, Marker, parse_issue_ref
+from handrail.model.pull_requests import STREAM as PULL_REQUEST
 from handrail.operations.issue_runs.assign_agent import NO_RULES, StatusRules
 from handrail.operations.issue_runs.comment_answers import CommentReader
 from handrail.operations.issue_runs.issue_status import IssueStatus
@@ -27,6 +28,7 @@ from handrail.ports.log import Holder, Log
 from handrail.ports.trackers import Tracker, TrackerCatalog
 from handrail.runtime.history import state_of
 from handrail.runtime.ports import Clock
+from handrail.runtime.refresh_pull_requests import RefreshResult, refresh_pull_requests
 from handrail.runtime.run_writer import RunWriter
 from handrail.runtime.work_stream import WorkLedger, read_work, record_work, update_work
 
@@ -46,6 +48,8 @@ FINISH_WITHIN = 20.0
 MAX_RUNS = 500
 """The number of runs whose issues are looked after: those that changed last."""
 
+OPEN_PULL_REQUESTS = Filter(prefix=PULL_REQUEST, runs_only=False, status="open", limit=1)
+"""Finds out whether any pull request is open."""
 Wait = Callable[[float], Awaitable[object]]
 
 
@@ -61,6 +65,8 @@ class Conversation:
     on_problem: Callable[[str], None] = lambda _: None
     on_poll: Callable[[float | None], None] = lambda _: None
     """Told when comments are looked for next; None if nobody waits."""
+    with_pull_requests: bool = True
+    """Whether the open pull requests of all runs are looked at too."""
     sent: set[str] = field(default_factory=set[str])
     """The runs that were sent what people answered."""
     _done: dict[str, int] = field(default_factory=dict[str, int])
@@ -74,6 +80,8 @@ class Conversation:
     _skipped: bool = False
     """Whether a run was passed over because it was read a moment ago."""
     _polls: dict[IssueRef, float] = field(default_factory=dict[IssueRef, float])
+    _trackers: dict[str, Tracker] = field(default_factory=dict[str, Tracker])
+    _pull_requests: RefreshResult | None = None
     _seen: int | None = None
 
     @property
@@ -93,19 +101,20 @@ class Conversation:
             await asyncio.wait_for(self.look(final=True), FINISH_WITHIN)
 
     def is_waiting(self) -> bool:
-        """Whether comments will have to be looked for."""
-        return bool(self._polls)
+        """Whether comments or pull requests will have to be looked at."""
+        return bool(self._due_times())
 
     async def look(self, *, final: bool = False, refresh: bool = False) -> None:
         """Bring every issue up to date, and take up the comments that are due, or all of them to `refresh`."""
         now, self._skipped = self.clock(), False
-        rows = self.log.summaries(Filter(holding=("issue",), top=True, limit=MAX_RUNS))
+        rows = self.log.summaries(Filter(holding=("on_issue",), top=True, limit=MAX_RUNS))
         waiting: dict[IssueRef, float] = {}
         for row in rows:
-            ref = parse_issue_ref(str(row.document.get("issue")))
+            ref = parse_issue_ref(str(row.document.get("on_issue")))
             if ref is None or not self.wanted(row.key) or self._done.get(row.key) == row.position:
                 continue
             await self._guard(ref, self._update(ref, row, now, final=final))
+            await self._guard(ref, self._settle(ref, now))
             if row.document.get("status") not in OVER:
                 asked = self._asked_since(ref, row)
                 waiting[ref] = max(waiting.get(ref, 0.0), asked) if asked else waiting.get(ref, 0.0)
@@ -139,12 +148,28 @@ class Conversation:
         if is_due:
             await self._write(ref, progress, work)
             self._edited[run] = now, urgency
-        tracker = self.trackers.tracker(ref.place, run)
+        tracker = self._tracker(ref, run)
         assigned = work.agent(run)
         rules = NO_RULES if assigned is None else StatusRules(assigned.close, assigned.blocked_label)
         await IssueStatus(self.writer, tracker, rules).bring_up_to_date(ref, state, progress)
         if over and is_due:
             self._done[run] = row.position
+            self._trackers.pop(run, None)
+
+    async def _settle(self, ref: IssueRef, now: float) -> None:
+        """Complete what a process that died has left on an issue, also after its run is over."""
+        work = read_work(self.log, ref)
+        if (work.taken or work.unanswered) and work.paused_until <= now and self._blocked.get(ref.place, 0.0) <= now:
+            tracker = self._tracker(ref, next(iter(work.runs), ""))
+            self.sent.update(await CommentReader(self.writer, tracker, ref).settle(now))
+
+    def _tracker(self, ref: IssueRef, run: str) -> Tracker:
+        """Return the tracker of a run's issue, with the environment that the run has while it is open."""
+        known = self._trackers.get(run)
+        if known is None:
+            # The environment of a run that is over is no longer held, but its last words have yet to be written.
+            known = self._trackers[run] = self.trackers.tracker(ref.place, run)
+        return known
 
     async def _write(self, ref: IssueRef, progress: RunProgress, work: WorkState) -> None:
         """Write the comment about a run, unless it says the same already or another process is writing it."""
@@ -158,7 +183,7 @@ class Conversation:
         if isinstance(lease, Holder):
             return
         try:
-            tracker = self.trackers.tracker(ref.place, run)
+            tracker = self._tracker(ref, run)
             comment = await tracker.put_comment(ref, text, Marker(what="progress", key=run))
             written = ProgressWritten(run=run, comment=comment, digest=digest, at=self.clock())
             await record_work(self.log, ref, self.writer.redactor, written)
@@ -189,12 +214,30 @@ class Conversation:
                 due = max(now + min(MAX_POLL, max(FIRST_POLL, (now - asked) / 4)), self._blocked.get(ref.place, 0.0))
             if self._polls.get(ref) != due:
                 await self._set_timer(ref, due)
+        await self._look_at_pull_requests(now, refresh=refresh)
         self._seen = self.log.change_token()
-        self.on_poll(min(self._polls.values(), default=None))
+        self.on_poll(min(self._due_times(), default=None))
+
+    async def _look_at_pull_requests(self, now: float, *, refresh: bool) -> None:
+        """Look at the open pull requests of all runs, if that is due; one process of a machine does that."""
+        before = self._pull_requests
+        if not self.with_pull_requests or not self.log.keys(OPEN_PULL_REQUESTS):
+            self._pull_requests = None
+            return
+        if not refresh and before is not None and (before.next_look or 0.0) > now:
+            return
+        found = await refresh_pull_requests(self.log, self.trackers, now, self.writer.redactor, before)
+        self._pull_requests = found
+        for each in found.problems:
+            self.on_problem(each)
+
+    def _due_times(self) -> list[float]:
+        later = None if self._pull_requests is None else self._pull_requests.next_look
+        return [*self._polls.values(), *(() if later is None else (later,))]
 
     async def _read_comments(self, ref: IssueRef, now: float) -> None:
         run = next(iter(read_work(self.log, ref).runs), "")
-        tracker: Tracker = self.trackers.tracker(ref.place, run)
+        tracker = self._tracker(ref, run)
         self.sent.update(await CommentReader(self.writer, tracker, ref).look(now))
 
     def _stored_poll(self, ref: IssueRef) -> float:
@@ -211,7 +254,7 @@ class Conversation:
 
     def _patience(self) -> float:
         now = self.clock()
-        times = [LOOK_INTERVAL if self._skipped else EDIT_INTERVAL, *(due - now for due in self._polls.values())]
+        times = [LOOK_INTERVAL if self._skipped else EDIT_INTERVAL, *(due - now for due in self._due_times())]
         return max(0.05, min(times))
 
 

@@ -5,9 +5,9 @@ from handrail.engine.issues.work_state import WorkState
 from handrail.errors import NotFound
 from handrail.model.history.events import ApprovalRequested, QuestionAsked
 from handrail.model.history.run_state import RunState, StepState
-from handrail.model.parts import walk_steps
-from handrail.model.workflow.actions import AgentAction
+from handrail.model.parts import parts, walk_steps
 from handrail.model.workflow.plan import Plan
+from handrail.model.workflow.settings import AgentTask
 from handrail.operations.views.money import price_words
 from handrail.operations.views.questions import open_questions
 from handrail.operations.views.step_addresses import list_own_states, members, step_status
@@ -43,7 +43,7 @@ def quiet_steps(plan: Plan) -> frozenset[str]:
     return frozenset(
         step.name
         for _, step in walk_steps(plan.steps)
-        if isinstance(step.action, AgentAction) and step.action.task.suppress_thoughts
+        if any(task.suppress_thoughts for task in parts(step.action, AgentTask))
     )
 
 

@@ -115,8 +115,7 @@ def choose_workflow(named: str, configured: Sequence[str], choices: Sequence[str
     chosen = named or next((each for each in configured if each), "")
     if chosen:
         return chosen
-    hint = (
-        f'name one: handrail run NAME --issue ...; or set a default: [issues] workflow = "{(*choices, "fix-bug")[0]}"'
-    )
+    example = next(iter(choices), "fix-bug")
+    hint = f'name one before --issue or --ready, or set a default in config.toml: [issues] workflow = "{example}"'
     message = f"no workflow was named, and none is configured for issues; there are {', '.join(choices)}"
     raise NotConfigured(message, next_step=hint)

@@ -15,7 +15,7 @@ from handrail.late_import import late_import
 from handrail.model.diagnostics import Diagnostic, Report
 from handrail.model.history.events import Admission
 from handrail.model.parts import parts, walk_steps
-from handrail.model.workflow.actions import Checks, CreateIssuesAction, describe_preparation
+from handrail.model.workflow.actions import Checks, CreateIssuesAction, PullRequestAction, describe_preparation
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.proofs import CheckProof
 from handrail.model.workflow.settings import NO_PROJECT, Project
@@ -92,6 +92,8 @@ class PreparedRun:
     """Uncommitted files of the checkout, which are not part of the run."""
     notices: tuple[str, ...] = ()
     """What of the repository is not used, and why."""
+    pull_requests: tuple[str, ...] = ()
+    """The steps that open pull requests."""
 
 
 def look_up_workflow(place: Location, words: str) -> tuple[CheckedWorkflow, Catalog]:
@@ -160,9 +162,10 @@ def prepare(machine: Machine, place: Location, wanted: RunOptions, look_up: Look
         found = references.look_for(pinned.plan, place)
         request = replace(request, references=found)
         prepares = (*prepares, *references.warn_of_missing(pinned.plan, found))
+    opening = tuple(_opening_steps((pinned.plan, *called)))
     if origin is None:
-        return PreparedRun(request, bound, diagnostics, notices=prepares)
-    return PreparedRun(request, bound, diagnostics, origin.uncommitted, (*origin.notices, *prepares))
+        return PreparedRun(request, bound, diagnostics, notices=prepares, pull_requests=opening)
+    return PreparedRun(request, bound, diagnostics, origin.uncommitted, (*origin.notices, *prepares), opening)
 
 
 def limits_here(
@@ -204,6 +207,12 @@ def _needs_environment(plan: Plan) -> bool:
     return any(name in text for name in names for text in texts)
 
 
+def _opening_steps(plans: Iterable[Plan]) -> Iterator[str]:
+    """List the steps that open pull requests."""
+    for plan in plans:
+        yield from (name for name, step in walk_steps(plan.steps) if isinstance(step.action, PullRequestAction))
+
+
 def _preparations(plans: Iterable[Plan], where: Callable[[], str]) -> Iterator[str]:
     """List what the run will leave to a person, and where it creates issues."""
     for plan in plans:
@@ -213,6 +222,8 @@ def _preparations(plans: Iterable[Plan], where: Callable[[], str]) -> Iterator[s
                 yield f"step '{address}' {said} {where()}"
             elif said is not None:
                 yield f"step '{address}' {said}"
+            if isinstance(step.action, PullRequestAction) and step.action.follow is not None:
+                yield f"step '{address}' opens the pull request and does not follow it: the run ends when it is open"
 
 
 def _script(place: Location, wanted: RunOptions, catalog: AgentCatalog) -> bytes:

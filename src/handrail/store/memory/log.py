@@ -175,7 +175,9 @@ class MemoryLog:
     def issue_lines(self, repository: str = "", marker: str = "") -> tuple[IssueLine, ...]:
         """List the lines of issues of the local tracker."""
         with self._state.lock:
-            found = [row.document["issue"] for row in self._state.summaries.values() if "issue" in row.document]
+            found = [
+                row.document["issue_line"] for row in self._state.summaries.values() if "issue_line" in row.document
+            ]
         lines = [IssueLine._make(cast("Iterable[Any]", each)) for each in found]
         if marker:
             return tuple(line for line in lines if line.marker == marker)

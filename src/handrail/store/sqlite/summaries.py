@@ -138,8 +138,8 @@ def write_summary(session: Session, stream: str, summary: "Document", stored: "S
     status, text = encode_row(summary)
     session.run("put_summary", stream, status, position, text)
     session.run("put_facts", stream, *facts_of(stream, summary))
-    if "issue" in summary:
-        session.run("put_issue", *cast("list[Value]", summary["issue"]))
+    if "issue_line" in summary:
+        session.run("put_issue", *cast("list[Value]", summary["issue_line"]))
 
 
 def encode_row(document: "Document") -> tuple[str | None, str]:

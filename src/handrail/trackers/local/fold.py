@@ -143,5 +143,5 @@ def summary_of(issue: LocalIssue) -> dict[str, JsonValue]:
         "status": line.status,
         "repository": line.repository,
         "born": max(line.created, 0.0),
-        "issue": cast("JsonValue", list(line)),
+        "issue_line": cast("JsonValue", list(line)),
     }

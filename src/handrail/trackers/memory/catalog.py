@@ -27,6 +27,10 @@ class MemoryTrackers:
             return None
         return RepositoryRef(self._host, found["owner"], found["name"])
 
+    def has_token(self, repository: RepositoryRef, run: str = "") -> bool:  # noqa: ARG002 -- as below
+        """Whether there is a token for the host of a repository."""
+        return bool(self._login)
+
     def tracker(self, place: str, run: str = "") -> MemoryTracker:  # noqa: ARG002 -- all runs see one service
         """Return the tracker of a place."""
         return MemoryTracker(self.service, place, self._login)

@@ -194,7 +194,7 @@ class View:
         return find_merge_state(repository, issue, find_mergeable(self.call, repository, issue)).upper()
 
     def _commits(self, repository: Repository, pull: Pull) -> list[Json]:
-        shas = repository.git.run("rev-list", "--reverse", f"{pull.base_sha}..{pull.head_sha}").splitlines()
+        shas = repository.git.commits(pull.base_sha, pull.head_sha)
         return [{"id": f"PRC_{sha}", "commit": self.commit(repository, sha)} for sha in shas]
 
     def commit(self, repository: Repository, sha: str) -> Json:

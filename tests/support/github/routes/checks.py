@@ -140,6 +140,16 @@ def list_suites(call: Call) -> Answer:
     return paged(found, "check_suites")
 
 
+def get_suite(call: Call) -> Answer:
+    """Read a check suite."""
+    return Answer(_show_suite(call, *_find_suite(call, "check_suite_id")))
+
+
+def list_suite_checks(call: Call) -> Answer:
+    """List the check runs of a suite."""
+    return paged(_find_suite(call, "check_suite_id")[1], "check_runs")
+
+
 def create_status(call: Call) -> Answer:
     """Report a commit status."""
     by = call.require("write")
@@ -199,12 +209,12 @@ def list_runs(call: Call) -> Answer:
 
 def get_run(call: Call) -> Answer:
     """Read one."""
-    number, checks = _find_run(call)
+    number, checks = _find_suite(call, "run_id")
     return Answer(_show_run(call, number, checks))
 
 
-def _find_run(call: Call) -> tuple[int, list[Json]]:
-    number = int(call.params["run_id"])
+def _find_suite(call: Call, key: str) -> tuple[int, list[Json]]:
+    number = int(call.params[key])
     if number not in _suites(call):
         raise Refusal(404, "Not Found")
     return number, _suites(call)[number]
@@ -223,7 +233,7 @@ def _show_job(call: Call, check: Json) -> Json:
 
 def list_jobs(call: Call) -> Answer:
     """List the jobs of a run."""
-    return paged([_show_job(call, each) for each in _find_run(call)[1]], "jobs")
+    return paged([_show_job(call, each) for each in _find_suite(call, "run_id")[1]], "jobs")
 
 
 def get_log(call: Call) -> Answer:
@@ -245,6 +255,8 @@ ROUTES: Routes = {
     f"GET {REPOSITORY}/check-runs/{{check_run_id}}": lambda call: Answer(_find_check(call)),
     f"POST {REPOSITORY}/check-runs": create_check,
     f"GET {REPOSITORY}/check-runs/{{check_run_id}}/annotations": lambda _: paged([]),
+    f"GET {REPOSITORY}/check-suites/{{check_suite_id}}": get_suite,
+    f"GET {REPOSITORY}/check-suites/{{check_suite_id}}/check-runs": list_suite_checks,
     f"GET {REPOSITORY}/actions/runs": list_runs,
     f"GET {REPOSITORY}/actions/runs/{{run_id}}": get_run,
     f"GET {REPOSITORY}/actions/runs/{{run_id}}/jobs": list_jobs,

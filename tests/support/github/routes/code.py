@@ -13,34 +13,23 @@ _STATUSES = {"A": "added", "M": "modified", "D": "removed", "R": "renamed", "C":
 
 def show_files(call: Call, repository: Repository, base: str, head: str) -> list[Json]:
     """Show what changed between the common ancestor of two commits and the second."""
-    start = repository.git.merge_base(base, head) or base
-    numbers = repository.git.run("diff", "--numstat", "-M", "--no-renames", "-z", start, head).split("\0")
-    kinds = repository.git.run("diff", "--name-status", "--no-renames", "-z", start, head).split("\0")
-    statuses = dict(zip(kinds[1::2], kinds[::2], strict=False))
     shown: list[Json] = []
-    for line in filter(None, numbers):
-        added, deleted, name = line.split("\t", 2)
-        additions, deletions = (int(each) if each.isdecimal() else 0 for each in (added, deleted))
-        url = f"{call.world.base}/{repository.full_name}/blob/{head}/{name}"
-        blob = repository.git.run("rev-parse", f"{head}:{name}", check=False) if statuses[name] != "D" else "0" * 40
+    for each in repository.git.changes(base, head):
+        url = f"{call.world.base}/{repository.full_name}/blob/{head}/{each.name}"
+        text = repository.git.ask("diff", "--no-renames", f"{base}...{head}", "--", each.name)
         shown.append({
-            "sha": blob, "filename": name, "status": _STATUSES[statuses[name]], "additions": additions,
-            "deletions": deletions, "changes": additions + deletions, "blob_url": url, "raw_url": url,
-            "contents_url": f"{call.api}/repos/{repository.full_name}/contents/{name}?ref={head}",
-            "patch": _patch(repository, start, head, name),
+            "sha": each.blob, "filename": each.name, "status": _STATUSES[each.letter], "additions": each.additions,
+            "deletions": each.deletions, "changes": each.additions + each.deletions, "blob_url": url, "raw_url": url,
+            "contents_url": f"{call.api}/repos/{repository.full_name}/contents/{each.name}?ref={head}",
+            "patch": text[text.find("@@") :] if "@@" in text else "",
         })  # fmt: skip
     return shown
-
-
-def _patch(repository: Repository, start: str, head: str, name: str) -> str:
-    text = repository.git.run("diff", "--no-renames", start, head, "--", name)
-    return text[text.find("@@") :] if "@@" in text else ""
 
 
 def show_commit(call: Call, repository: Repository, sha: str) -> Json:
     """Show a commit."""
     form = "%T%x00%P%x00%an%x00%ae%x00%aI%x00%cn%x00%ce%x00%cI%x00%B"
-    fields = repository.git.run("show", "-s", f"--format={form}", sha).split("\0")
+    fields = repository.git.ask("show", "-s", f"--format={form}", sha).split("\0")
     tree, parents, name, email, date, committer, committer_email, committer_date, message = fields
     url = f"{call.api}/repos/{repository.full_name}"
     return {
@@ -173,7 +162,7 @@ def compare(call: Call) -> Answer:
     base, head = found[0], found[1]
     ahead, behind = git.count(base, head), git.count(head, base)
     names = {(False, False): "identical", (True, False): "ahead", (False, True): "behind", (True, True): "diverged"}
-    shas = git.run("rev-list", "--reverse", f"{base}..{head}").splitlines()
+    shas = git.commits(base, head)
     page = f"{call.world.base}/{repository.full_name}/compare/{base_name}...{head_name}"
     start = git.merge_base(base, head)
     return Answer({

@@ -87,11 +87,13 @@ def _writable(call: Call) -> tuple[Issue, Comment]:
     return issue, comment
 
 
-def _list_reactions(target: Issue | Comment) -> Answer:
+def list_reactions(target: Issue | Comment) -> Answer:
+    """List the reactions to an issue or a comment."""
     return paged(list(target.reactions))
 
 
-def _react(call: Call, target: Issue | Comment) -> Answer:
+def react(call: Call, target: Issue | Comment) -> Answer:
+    """React, once for each kind."""
     by, content = call.require("read"), call.fields["content"]
     for each in target.reactions:
         if each["content"] == content and each["user"]["login"] == by.login:
@@ -109,7 +111,8 @@ def _react(call: Call, target: Issue | Comment) -> Answer:
     return Answer(target.reactions[-1], 201)
 
 
-def _remove_reaction(call: Call, target: Issue | Comment) -> Answer:
+def remove_reaction(call: Call, target: Issue | Comment) -> Answer:
+    """Take a reaction of one's own back."""
     by = call.require("read")
     for each in target.reactions:
         if str(each["id"]) == call.params["reaction_id"] and each["user"]["login"] == by.login:
@@ -125,10 +128,10 @@ ROUTES: Routes = {
     f"GET {COMMENT}": get_comment,
     f"PATCH {COMMENT}": update_comment,
     f"DELETE {COMMENT}": delete_comment,
-    f"GET {ISSUE}/reactions": lambda call: _list_reactions(call.issue),
-    f"POST {ISSUE}/reactions": lambda call: _react(call, call.issue),
-    f"DELETE {ISSUE}/reactions/{{reaction_id}}": lambda call: _remove_reaction(call, call.issue),
-    f"GET {COMMENT}/reactions": lambda call: _list_reactions(find_comment(call)[1]),
-    f"POST {COMMENT}/reactions": lambda call: _react(call, find_comment(call)[1]),
-    f"DELETE {COMMENT}/reactions/{{reaction_id}}": lambda call: _remove_reaction(call, find_comment(call)[1]),
+    f"GET {ISSUE}/reactions": lambda call: list_reactions(call.issue),
+    f"POST {ISSUE}/reactions": lambda call: react(call, call.issue),
+    f"DELETE {ISSUE}/reactions/{{reaction_id}}": lambda call: remove_reaction(call, call.issue),
+    f"GET {COMMENT}/reactions": lambda call: list_reactions(find_comment(call)[1]),
+    f"POST {COMMENT}/reactions": lambda call: react(call, find_comment(call)[1]),
+    f"DELETE {COMMENT}/reactions/{{reaction_id}}": lambda call: remove_reaction(call, find_comment(call)[1]),
 }

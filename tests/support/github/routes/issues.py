@@ -190,6 +190,7 @@ ROUTES: Routes = {
     f"DELETE {ISSUE}/assignees": remove_assignees,
     f"GET {REPOSITORY}/assignees": list_assignable,
     f"GET {REPOSITORY}/assignees/{{assignee}}": check_assignable,
+    f"GET {ISSUE}/assignees/{{assignee}}": check_assignable,
     f"PUT {ISSUE}/lock": lock_issue,
     f"DELETE {ISSUE}/lock": unlock_issue,
     f"GET {ISSUE}/timeline": list_timeline,

@@ -65,6 +65,18 @@ def create_label(call: Call) -> Answer:
     return Answer(show_label(call, call.repository, name), 201)
 
 
+def update_label(call: Call) -> Answer:
+    """Change one, also on the issues that have it."""
+    call.require("triage")
+    label, fields = call.repository.labels.pop(_known(call)), call.fields
+    old, name = label["name"], fields.get("new_name", label["name"])
+    label.update({key: fields[key] for key in ("color", "description") if key in fields}, name=name)
+    call.repository.labels[name.lower()] = label
+    for issue in call.repository.issues.values():
+        issue.labels = [name if each == old else each for each in issue.labels]
+    return Answer(show_label(call, call.repository, name))
+
+
 def delete_label(call: Call) -> Answer:
     """Delete one everywhere."""
     call.require("write")
@@ -129,6 +141,7 @@ ROUTES: Routes = {
     f"GET {REPOSITORY}/labels": list_labels,
     f"POST {REPOSITORY}/labels": create_label,
     f"GET {REPOSITORY}/labels/{{name}}": get_label,
+    f"PATCH {REPOSITORY}/labels/{{name}}": update_label,
     f"DELETE {REPOSITORY}/labels/{{name}}": delete_label,
     f"GET {ISSUE}/labels": list_issue_labels,
     f"POST {ISSUE}/labels": add_issue_labels,

@@ -36,7 +36,7 @@ def get_pull(call: Call) -> Answer:
 def show_whole_pull(call: Call, repository: Repository, issue: Issue) -> Json:
     """Show a pull request with everything that lists leave out."""
     pull = pull_of(issue)
-    files = show_files(call, repository, pull.base_sha, pull.head_sha)
+    files = repository.git.changes(pull.base_sha, pull.head_sha)
     mergeable = find_mergeable(call, repository, issue)
     return {
         **show_pull(call, repository, issue), "merged": pull.merged_at is not None,
@@ -45,7 +45,7 @@ def show_whole_pull(call: Call, repository: Repository, issue: Issue) -> Json:
         "merged_by": show_account(pull.merged_by), "comments": len(issue.comments),
         "review_comments": sum(len(each.comments) for each in pull.threads), "maintainer_can_modify": False,
         "commits": repository.git.count(pull.base_sha, pull.head_sha),
-        "additions": sum(each["additions"] for each in files), "deletions": sum(each["deletions"] for each in files),
+        "additions": sum(each.additions for each in files), "deletions": sum(each.deletions for each in files),
         "changed_files": len(files),
     }  # fmt: skip
 
@@ -143,7 +143,7 @@ def list_files(call: Call) -> Answer:
 def list_commits(call: Call) -> Answer:
     """List the commits of a pull request, oldest first."""
     pull = pull_of(call.pull)
-    shas = call.repository.git.run("rev-list", "--reverse", f"{pull.base_sha}..{pull.head_sha}").splitlines()
+    shas = call.repository.git.commits(pull.base_sha, pull.head_sha)
     return paged([show_commit(call, call.repository, sha) for sha in shas])
 
 

@@ -5,6 +5,7 @@ from typing import Any
 from support.github.calls import Answer, Call, Refusal, Routes, check_text, invalid, paged
 from support.github.changes import note, record_event
 from support.github.represent import pull_of, show_line_comment, show_review
+from support.github.routes.comments import list_reactions, react
 from support.github.state import Comment, Issue, Repository, Review, Thread, parse_stamp
 
 REPOSITORY = "/repos/{owner}/{repo}"
@@ -46,14 +47,14 @@ def create_review(call: Call) -> Answer:
 
 def read_anchor(repository: Repository, issue: Issue, fields: dict[str, Any]) -> str:
     """Return the text of the line that a comment is about; a line that is not there is refused."""
-    text = repository.git.run("show", f"{pull_of(issue).head_sha}:{fields['path']}", check=False).split("\n")
-    line = fields.get("line") or fields.get("position")
+    text = repository.git.ask("show", f"{pull_of(issue).head_sha}:{fields['path']}").split("\n")
+    line: int | None = fields.get("line") or fields.get("position")
     if fields.get("subject_type") == "file":
         return ""
     if line is None or not 0 < line <= len(text):
         raise invalid("PullRequestReviewComment", "pull_request_review_thread.line", "custom",
                       "pull_request_review_thread.line must be part of the diff")  # fmt: skip
-    return str(text[line - 1])
+    return text[line - 1]
 
 
 def _start_thread(call: Call, issue: Issue, fields: dict[str, Any], anchor: str, review: int | None) -> Comment:
@@ -169,7 +170,7 @@ def is_outdated(repository: Repository, issue: Issue, comment: Comment) -> bool:
     """Whether the line that a comment is about is no longer there."""
     if comment.commit == pull_of(issue).head_sha or not comment.anchor:
         return False
-    text = repository.git.run("show", f"{pull_of(issue).head_sha}:{comment.path}", check=False)
+    text = repository.git.ask("show", f"{pull_of(issue).head_sha}:{comment.path}")
     return comment.anchor not in text.split("\n")
 
 
@@ -190,6 +191,18 @@ def update_line_comment(call: Call) -> Answer:
     return Answer(show_line_comment(call, call.repository, issue, comment))
 
 
+def delete_line_comment(call: Call) -> Answer:
+    """Delete one; a thread without comments is gone."""
+    by = call.require("read")
+    issue, thread, comment = find_line_comment(call)
+    if comment.author is not by and not call.repository.may(by, "write"):
+        raise Refusal(403, "Must have admin rights to Repository.")
+    thread.comments.remove(comment)
+    if not thread.comments:
+        pull_of(issue).threads.remove(thread)
+    return Answer(status=204)
+
+
 ROUTES: Routes = {
     f"GET {PULL}/reviews": list_reviews,
     f"POST {PULL}/reviews": create_review,
@@ -205,4 +218,9 @@ ROUTES: Routes = {
     f"GET {REPOSITORY}/pulls/comments": list_all_line_comments,
     f"GET {REPOSITORY}/pulls/comments/{{comment_id}}": get_line_comment,
     f"PATCH {REPOSITORY}/pulls/comments/{{comment_id}}": update_line_comment,
+    f"DELETE {REPOSITORY}/pulls/comments/{{comment_id}}": delete_line_comment,
+    f"GET {REPOSITORY}/pulls/comments/{{comment_id}}/reactions": lambda call: list_reactions(
+        find_line_comment(call)[2]
+    ),
+    f"POST {REPOSITORY}/pulls/comments/{{comment_id}}/reactions": lambda call: react(call, find_line_comment(call)[2]),
 }

@@ -12,6 +12,7 @@ somebody pushed stays theirs to resolve, and a branch that is under review is ne
 import shlex
 from typing import Literal, TypeAlias
 
+from handrail.engine.fold.pull_requests import find_new_facts
 from handrail.engine.text.host_text import clean_title
 from handrail.errors import GitSettingsChanged, NoToken, WorkspaceFault
 from handrail.frozen import frozen
@@ -27,7 +28,7 @@ from handrail.model.pull_request_facts import (
     PullRequestReopened,
     PullRequestUpdated,
 )
-from handrail.model.pull_requests import PullRequest, PullRequestDraft
+from handrail.model.pull_requests import PullRequest, PullRequestDraft, PullRequestState
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.environments import RunEnvironments
 from handrail.ports.log import Log
@@ -165,7 +166,8 @@ class PullRequestOpener:
         self, state: RunState, tree: Tree, wish: PullRequestWish, place: _Place
     ) -> PullRequestOutcome:
         found = await place.host.find(place.repository, place.branch, place.marker)
-        refusal = self._refuse_closed(found, wish) or await self._refuse_workflows(tree, wish, place)
+        refusal = await self._refuse_closed(state, place, found, wish)
+        refusal = refusal or await self._refuse_workflows(tree, wish, place)
         if refusal is not None:
             return refusal
         await run_in_thread(self._require_known_settings, state, tree, wish)
@@ -175,11 +177,16 @@ class PullRequestOpener:
         existing = found if found is not None and found.status == "open" else None
         return await self._open_or_update(state, wish, place, pushed, existing)
 
-    def _refuse_closed(self, found: PullRequest | None, wish: PullRequestWish) -> NeedsPerson | None:
+    async def _refuse_closed(
+        self, state: RunState, place: _Place, found: PullRequest | None, wish: PullRequestWish
+    ) -> NeedsPerson | None:
         """Leave a pull request closed that somebody closed: neither is it opened again, nor another one opened."""
         if found is None or found.status != "closed":
             return None
-        by = f" by {found.closed_by}" if found.closed_by else ""
+        shown = await place.host.read(found.ref)
+        redactor, now = self.environments.environment_of(state.run).redactor, self.clock()
+        await record_facts(self.log, found.ref.stream, lambda known: _find_news(known, shown, now), redactor)
+        by = f" by {shown.pull_request.closed_by}" if shown.pull_request.closed_by else ""
         return NeedsPerson(
             message=f"pull request #{found.ref.number} was closed{by} without being merged: {found.url}",
             next_step=f"reopen it there if it is wanted, then: {wish.again}",
@@ -270,7 +277,12 @@ class PullRequestOpener:
         task = state.task or str(state.inputs.get("task") or "")
         evidence = collect_evidence(self.log, state)
         parts = TextParts(
-            text=wish.body, issue=issue, task=task, closes=refers if closes else "", refers=refers, evidence=evidence
+            text=wish.body or _last_words(state),
+            issue=issue,
+            task=task,
+            closes=refers if closes else "",
+            refers=refers,
+            evidence=evidence,
         )
         before = "" if existing is None else existing.body
         template = await place.host.template(place.repository) if not before else ""
@@ -294,7 +306,8 @@ class PullRequestOpener:
             return LeftToPerson(branch=tree.branch, commit=commit, command="", summary=said)
         if not remote:
             merge = f"handrail merge {run}"
-            said = f"branch {tree.branch} is ready; there is no remote to push it to; to merge it into {base}: {merge}"
+            why = f"there is no remote to push it to; to merge it into {base}: {merge}"
+            said = f"branch {tree.branch} is ready, not pushed; {why}"
             return LeftToPerson(branch=tree.branch, commit=commit, command=merge, summary=said)
         where = tree.path if tree.owned and self.workspaces.is_there(tree) else tree.repository
         push = shlex.join(["git", "-C", where, "push", "-u", remote, tree.branch])
@@ -354,6 +367,11 @@ class _Context:
         )
 
 
+def _find_news(known: PullRequestRecord, shown: PullRequestState, now: float) -> tuple[PullRequestFact, ...]:
+    """Return what is new about a pull request that is recorded at all."""
+    return find_new_facts(known, shown, now) if known.seq else ()
+
+
 def branch_of(tree: Tree, run: str, key: str) -> str:
     """Return the branch of the remote: that of the run, or the stable one of a key."""
     if not key:
@@ -377,6 +395,12 @@ def _describe_conflict(found: PushConflict, tree: Tree, place: _Place, wish: Pul
         next_step=f"resolve it: git -C {where} merge {found.commit[:12]}, commit it, then: {wish.again}",
         reason="merge",
     )
+
+
+def _last_words(state: RunState) -> str:
+    """Return what the last agent said about its work, where nobody wrote a text."""
+    said = [step for step in state.steps.values() if step.agent and step.summary]
+    return max(said, key=lambda step: step.began).summary if said else ""
 
 
 def _explain(left: LeftToPerson, why: str) -> LeftToPerson:

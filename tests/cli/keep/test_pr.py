@@ -1,0 +1,149 @@
+"""Pull requests on the double of GitHub: opened by a step or on a person's word, updated, and shown afterwards."""
+
+from pathlib import Path
+
+import pytest
+
+from support.cli.team import Team
+from support.github.double import GitHubDouble
+from support.github.fixtures import github, github_server
+from support.next_steps.follow import follow, in_process
+from support.workspace.git_room import git
+
+__all__ = ["github", "github_server"]
+WORKFLOW = """\
+name: NAME
+description: Change something and open a pull request.
+input:
+  task: string
+steps:
+  - name: change
+    command: echo "$TASK" > new.txt
+    env: {TASK: "${task}"}
+    done_when:
+      - passes: test -s new.txt
+  - {name: pr, type: pull-request, title: "fix: ${task}", body: It was broken., draft: true}
+"""
+PLAIN = """\
+name: NAME
+description: Change something.
+input:
+  task: string
+steps:
+  - {name: change, command: "echo new > new.txt"}
+"""
+
+
+@pytest.fixture
+def host(team: Team, github: GitHubDouble, monkeypatch: pytest.MonkeyPatch) -> GitHubDouble:
+    """The double, with the team's repository as its repository, and a token for the user."""
+    for name in ("GITHUB_API_URL", "GH_TOKEN"):
+        monkeypatch.setenv(name, github.environment()[name])
+    team.add("hand-on", WORKFLOW)
+    team.add("plain", PLAIN)
+    team.git("remote", "add", "origin", github.clone_url())
+    push(team, github)
+    return github
+
+
+def push(team: Team, github: GitHubDouble) -> None:
+    """Let the person put the history of the team at the remote."""
+    git(team.root, "push", "-q", "-f", str(github.repository.git.path), "HEAD:main")
+
+
+def test_a_step_opens_a_draft_with_proof_and_the_commands_show_it(team: Team, host: GitHubDouble) -> None:
+    said = team.text("run", "hand-on", "it breaks")
+    (pull,) = host.pulls()
+    assert pull["draft"] is True
+    assert pull["title"] == "fix: it breaks"
+    assert "### Proof\n\n- \u2705 " in pull["body"]
+    url = pull["html_url"]
+    assert f"opened draft pull request #{pull['number']}: {url}" in said
+    assert git(host.repository.git.path, "show", "work/hand-on-1:new.txt") == "it breaks"
+    assert f"PR #{pull['number']}" in team.text("status")
+    shown = team.text("show", "hand-on-1")
+    assert f"PR         #{pull['number']} draft, checks none reported: {url}" in shown
+    assert "opened as a draft by hand-on-1" in team.text("logs", "hand-on-1")
+    host.report_check(pull["head"]["sha"], "ci", "failure")
+    refreshed = team.text("status", "--refresh", "hand-on-1")
+    assert "of hand-on-1: checks of" in refreshed
+    assert "checks failed" in refreshed
+
+
+def test_a_person_opens_the_pull_request_of_a_run_without_such_a_step(team: Team, host: GitHubDouble) -> None:
+    team.text("run", "plain", "it breaks")
+    assert host.pulls() == []
+    said = team.text("pr", "plain-1")
+    (pull,) = host.pulls()
+    assert said.strip() == f"opened draft pull request #{pull['number']}: {pull['html_url']}"
+    assert (pull["draft"], pull["title"]) == (True, "it breaks")
+    text = team.root.parent / "text.md"
+    text.write_text("Please look. Fixes #1.")
+    again = team.json("pr", "plain-1", "--ready", "--title", "Mend it", "--body-file", str(text))
+    assert (again["number"], again["draft"], again["state"]) == (pull["number"], False, "open")
+    (pull,) = host.pulls()
+    assert (pull["draft"], pull["title"]) == (False, "Mend it")
+    assert "Please look. Fixes, see #1." in pull["body"]
+    assert host.journal.count("POST */pulls") == 1
+    assert host.journal.count("GIT push *") == 1
+
+
+def test_without_a_token_the_branch_is_left_with_the_next_command(
+    team: Team, host: GitHubDouble, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("GH_TOKEN")
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    said = team.text("run", "hand-on", "it breaks")
+    assert "step 'pr' opens no pull request: there is no token for 127.0.0.1" in said
+    assert "is ready, not pushed; push it, then open a pull request into main" in said
+    assert host.pulls() == []
+
+
+@pytest.mark.parametrize(
+    ("call", "how"),
+    [
+        ("POST */pulls", "502 after effect"),
+        ("POST */pulls", "cut after effect"),
+        ("POST */pulls", "502 before"),
+        ("GIT push *", "cut after effect"),
+        ("GIT push *", "cut before"),
+    ],
+)
+def test_a_fault_of_the_host_leaves_exactly_one_pull_request_and_one_push(
+    team: Team, host: GitHubDouble, call: str, how: str
+) -> None:
+    host.fail(call, how)  # pyright: ignore[reportArgumentType]
+    done = team.runs.call("run", "hand-on", "it breaks")
+    if done.exit_code == 3:
+        team.text("resume", "hand-on-1")
+    else:
+        assert done.exit_code == 0, done.output
+    (pull,) = host.pulls()
+    assert pull["head"]["sha"] == git(host.repository.git.path, "rev-parse", "work/hand-on-1")
+    assert team.json("show", "hand-on-1")["status"] == "succeeded"
+    moved = [each for each in host.journal.calls("GIT push *") if each.body and "before" not in each.fault]
+    assert len(moved) == 1
+
+
+def test_a_pull_request_that_was_closed_is_updated_once_it_is_open_again(team: Team, host: GitHubDouble) -> None:
+    team.text("run", "plain", "it breaks")
+    team.text("pr", "plain-1")
+    (pull,) = host.pulls()
+    ann = host.person("ann", "write")
+    ann.close(pull["number"])
+    said = team.text("pr", "plain-1", code=3)
+    assert f"pull request #{pull['number']} was closed by ann without being merged" in said
+    ann.reopen(pull["number"])
+    follow(in_process(team.runs), said, "handrail pr {}", shows="updated draft pull request")
+    assert len(host.pulls()) == 1
+
+
+def test_changed_settings_of_git_are_accepted_by_the_command_that_is_shown(team: Team, host: GitHubDouble) -> None:
+    team.add("changes", WORKFLOW.replace('echo "$TASK" > new.txt', 'echo "$TASK" > new.txt; git config core.pager x'))
+    said = team.text("run", "changes", "it breaks", code=3)
+    assert "settings of the repository that make git start programs have changed" in said
+    assert host.pulls() == []
+    follow(in_process(team.runs), said, "handrail pr {} --accept-git-changes", shows="opened draft pull request")
+    team.text("resume", "changes-1")
+    assert len(host.pulls()) == 1
+    assert team.json("show", "changes-1")["status"] == "succeeded"

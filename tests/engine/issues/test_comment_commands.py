@@ -1,0 +1,83 @@
+"""What a comment asks for: only explicit commands at the beginning of an own line."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from handrail.engine.issues.comment_commands import CommentCommand, read_command
+
+
+@pytest.mark.parametrize(
+    ("body", "wanted"),
+    [
+        ("/approve", CommentCommand("approve")),
+        ("Looks fine.\n\n/approve\n", CommentCommand("approve")),
+        ("/approve work-12-a2", CommentCommand("approve", "work-12-a2")),
+        ("/revise use a set\ninstead of a list", CommentCommand("revise", "", "use a set\ninstead of a list")),
+        ("/revise work-12-a2: use a set", CommentCommand("revise", "work-12-a2", "use a set")),
+        ("/revise\nuse a set", CommentCommand("revise", "", "use a set")),
+        ("/answer 42", CommentCommand("answer", "", "42")),
+        ("/reject\r\n", CommentCommand("reject")),
+        ("/stop", CommentCommand("stop")),
+    ],
+)
+def test_an_explicit_command_is_read(body: str, wanted: CommentCommand) -> None:
+    assert read_command(body) == wanted
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "approve",
+        "I approve",
+        "please /approve",
+        " /approve",
+        "/Approve",
+        "/approved",
+        "/approve-it",
+        "\\/approve",
+        "\u200b/approve",
+        "\u202e/approve",
+        "\uff0fapprove",
+        "> /approve",
+        "> quoted\n/approve",
+        ">quoted\nlazily\n/approve",
+        "```\n/approve\n```",
+        "````\n```\n/approve\n```\n````",
+        "~~~\n/approve\n~~~",
+        "```\n/approve",
+        "    /approve",
+        "\t/approve",
+        "<!-- \n/approve\n-->",
+        "<!--\n/approve",
+        "",
+    ],
+)
+def test_everything_else_is_no_command(body: str) -> None:
+    assert read_command(body) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        ("/approve\n/reject", "more than one command"),
+        ("/approve yes please", "takes nothing but the name of a run"),
+        ("/revise", "needs a text"),
+        ("/answer   ", "needs a text"),
+    ],
+)
+def test_a_command_that_cannot_be_followed_says_why(body: str, problem: str) -> None:
+    found = read_command(body)
+    assert found is not None
+    assert problem in found.problem
+
+
+@given(st.text(alphabet=st.characters(exclude_characters="/")))
+def test_a_text_without_a_slash_never_asks_for_anything(body: str) -> None:
+    assert read_command(body) is None
+
+
+@given(st.text())
+def test_no_comment_raises(body: str) -> None:
+    read_command(body)
+    read_command(f"/revise {body}")
