@@ -52,6 +52,7 @@ BUDGETS: dict[str, int] = {
     "tests/serve/mcp": 110,
     "tests/store/sqlite": 20,
     "tests/testing": 30,
+    "tests/testing/github": 20,
     "tests/workspace": 90,
     "tests/workspace/delivery": 100,
     "tests/workspace/snapshots": 40,

@@ -69,16 +69,11 @@ def shell(command: str) -> None:
 
 def test_a_run_says_beforehand_what_it_leaves_to_a_person(team: Team, remote: Path) -> None:
     said = team.text("run", "hand-on", "it is broken")
-<<<<<<< HEAD
-    assert "step 'pr' prepares the pull request and prints the command that opens it: it is not opened" in said
-    assert "step 'file' creates issues in the tracker of the repository's code host if" in said
-=======
     assert (
         "step 'pr' opens no pull request: the remote is not on GitHub; it leaves the branch, with the command "
         "that pushes it" in said
     )
-    assert "step 'file' writes the issues to a file" in said
->>>>>>> origin/l-pr
+    assert "step 'file' creates issues in the tracker of the repository's code host if" in said
     assert git(remote, "for-each-ref") == ""
 
 

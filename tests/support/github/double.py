@@ -35,10 +35,10 @@ class GitHubDouble:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.world = World(self.folder)
-        self._template = self.folder / "template.git"
-        make_template(self._template)
+        self._template = GitRepository(self.folder / "template.git")
+        make_template(self._template.path)
         owner = Identity("Owner", "owner@example.com")
-        GitRepository(self._template).commit_files("main", _FILES, "Begin", owner)
+        self._template.commit_files("main", _FILES, "Begin", owner)
         self._service = Service(self.world, RestApi(self.world), GraphqlApi(self.world))
         self._service.graphql.problems = self._service.rest.problems
         self._server = Server(self._service)
@@ -108,10 +108,9 @@ class GitHubDouble:
         """Make a repository whose `main` has these files; it becomes the one that people act in."""
         with self.world.lock:
             name = name or f"shop-{next(self._names)}"
-            path = self.folder / f"{uuid.uuid4().hex}.git"
-            shutil.copytree(self._template, path)
+            git = self._template.copy(self.folder / f"{uuid.uuid4().hex}.git")
             account = self.world.account(owner, "Organization")
-            repository = Repository(account, name, self.world.new_id(), GitRepository(path))
+            repository = Repository(account, name, self.world.new_id(), git)
             repository.permissions[self.world.account(USER).login] = "write"
             if files:
                 repository.git.commit_files("main", {"README.md": None, **files}, "Begin", account.identity)

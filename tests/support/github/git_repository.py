@@ -1,6 +1,7 @@
 """A bare repository behind a repository of the double: everything about commits is git's own answer."""
 
 import os
+import shutil
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -108,6 +109,11 @@ class GitRepository:
             raise GitFailure(f"git {' '.join(arguments)}: {done.stderr.decode(errors='replace')}")
         return done.stdout.decode(errors="replace").removesuffix("\n")
 
+    def copy(self, path: Path) -> "GitRepository":
+        """Copy the repository; git never writes into a file in place, so links are enough."""
+        shutil.copytree(self.path, path, copy_function=os.link)
+        return GitRepository(path, dict(self.refs))
+
     def ask(self, *arguments: str) -> str:
         """Return what git says about commits, which never changes, so that it is asked once."""
         found = self._asked.get(arguments) or self.run(*arguments, check=False)
@@ -160,8 +166,9 @@ class GitRepository:
             else:
                 lines += [f"M 100644 inline {name}\n".encode(), _data(_encode(content))]
         self.run("fast-import", "--quiet", "--date-format=now", "--force", give=b"".join(lines))
-        self.forget()
-        return self.branches[branch]
+        commit = (self.path / "refs/heads" / branch).read_text().strip()
+        self.refs[f"refs/heads/{branch}"] = commit
+        return commit
 
     def is_ancestor(self, one: str, other: str) -> bool:
         """Whether a commit is contained in another."""

@@ -144,7 +144,7 @@ class Server(ThreadingHTTPServer):
         handler = type("BoundHandler", (Handler,), {"service": service, "connections": self.connections})
         super().__init__(("127.0.0.1", 0), handler)
         service.world.base = f"http://127.0.0.1:{self.server_port}"
-        self._thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        self._thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
         self._thread.start()
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002 (as the library calls it)

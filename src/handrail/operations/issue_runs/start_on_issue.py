@@ -19,11 +19,10 @@ from handrail.operations.issue_runs.assign_agent import NO_RULES, StatusRules, a
 from handrail.operations.issue_runs.issue_record import add_attachments
 from handrail.operations.runs.lifecycle import Request, start
 from handrail.ports.trackers import Tracker, TrackerCatalog
+from handrail.runtime.handlers.agents.host import ATTACHMENTS
 from handrail.runtime.run_writer import RunClaim, RunWriter
 from handrail.runtime.work_stream import hold_work, read_work
 
-ATTACHMENTS = "attachments"
-"""The folder of a run's attachments, beside those of its commands."""
 MAX_READY = 100
 """The most ready issues that are taken at once."""
 
