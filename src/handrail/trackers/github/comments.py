@@ -22,11 +22,9 @@ async def put_comment(client: GitHubClient, issue: str, me: str, text: str, mark
 
     found = await find()
     if found is None:
-        await make_once(client, make, find)
+        made = await make_once(client, make, find)
         # A write that was given up may have arrived late, so the list decides which one stays.
-        found = await find()
-    if found is None:
-        return ""
+        found = await find() or made
     if _text(found) != body:
         await write_again(client, "PATCH", f"{_repository(issue)}/issues/comments/{found['id']}", {"body": body})
     return str(found["id"])
