@@ -1,4 +1,4 @@
-"""What happens to a run's work: pushed, applied to the user's checkout, merged, discarded; and what runs leave behind."""
+"""What happens to a run's work: pushed, applied to the checkout, merged, discarded; and what runs leave behind."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import field
