@@ -11,7 +11,7 @@ from handrail.ports.repositories import Repositories
 from handrail.ports.sandboxes import Sandbox
 
 if TYPE_CHECKING:
-    from handrail.ports.issue_books import IssueCare
+    from handrail.ports.issues.books import IssueCare
     from handrail.ports.log_files import LogFiles
     from handrail.ports.programs import Programs
     from handrail.ports.trusted_files import TrustedFiles

@@ -5,7 +5,7 @@ from collections.abc import Generator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from handrail.ports.issue_books import IssueBook
+from handrail.ports.issues.books import IssueBook
 from handrail.processes.environment import process_redactor
 from handrail.sources.folders import main_checkout
 from handrail.store.sqlite.log import open_readable

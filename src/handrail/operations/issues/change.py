@@ -10,7 +10,7 @@ from handrail.model.issue_events import Record
 from handrail.model.issue_records import LocalIssue
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.issues.create import ALIASES
-from handrail.ports.issue_books import IssueBook
+from handrail.ports.issues.books import IssueBook
 
 TIMES = ("defer_until", "due_at")
 

@@ -8,7 +8,7 @@ from handrail.frozen import frozen
 from handrail.model.issue_events import Record
 from handrail.model.issue_records import LocalIssue
 from handrail.model.workflow.values import JsonValue
-from handrail.ports.issue_books import IssueBook
+from handrail.ports.issues.books import IssueBook
 
 ALIASES = {"enhancement": "feature", "feat": "feature"}
 """Other words for types of issues."""

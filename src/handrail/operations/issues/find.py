@@ -5,7 +5,7 @@ from typing import cast
 from handrail.frozen import frozen
 from handrail.model.issue_records import IssueLine, LocalIssue
 from handrail.model.workflow.values import JsonValue
-from handrail.ports.issue_books import IssueBook
+from handrail.ports.issues.books import IssueBook
 
 
 @frozen(kw_only=True)

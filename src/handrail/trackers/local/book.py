@@ -13,7 +13,7 @@ from handrail.model.issue_records import LINKS, MAX_LINK, IssueLine, LocalIssue
 from handrail.model.issues import Claim, ClaimResult
 from handrail.model.secrets.redaction import Redactor
 from handrail.model.workflow.values import JsonValue
-from handrail.ports.issue_books import ImportCounts, ReadyIssues, ReadyOrder
+from handrail.ports.issues.books import ImportCounts, ReadyIssues, ReadyOrder
 from handrail.ports.log import Log
 from handrail.trackers.local.claims import find_stale_claims, parse_claim
 from handrail.trackers.local.cycles import find_cycle

@@ -1,0 +1,1 @@
+"""Issues, as the commands about them see them."""
