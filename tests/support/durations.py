@@ -74,6 +74,7 @@ SYSTEM_BUDGETS: dict[str, int] = {
     "tests/runtime/handlers/agents": 30,
     "tests/security": 850,
     "tests/serve/mcp": 30,
+    "tests/trackers/github": 250,
 }
 """Seconds for the tests that `make test-system` runs."""
 
