@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from handrail.agents.profiles import ANY_AGENT, load_profiles
-from handrail.trackers.github.variables import NAMES as GITHUB
+from handrail.trackers.github.api.variables import NAMES as GITHUB
 
 pytest_plugins = ["support.system_tools", "support.durations"]
 

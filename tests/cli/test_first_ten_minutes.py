@@ -92,10 +92,12 @@ def test_init_run_approve_pause_resume_fail_mend_and_apply(fresh: Fresh, columns
 git 1.0 ✓   claude ✗ not installed   codex ✗ not installed
 gemini ✗ not installed   opencode ✗ not installed   gh – optional
 tmux – optional   bwrap – optional   python 1.0 ✓   sqlite 1.0 ✓
+  github    no token (next: gh auth login, or set GH_TOKEN)
 """,
                 120: """\
 git 1.0 ✓   claude ✗ not installed   codex ✗ not installed   gemini ✗ not installed   opencode ✗ not installed
 gh – optional   tmux – optional   bwrap – optional   python 1.0 ✓   sqlite 1.0 ✓
+  github    no token (next: gh auth login, or set GH_TOKEN)
 """,
             }
         )[columns]

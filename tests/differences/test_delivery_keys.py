@@ -7,6 +7,7 @@ from typing import Any
 from handrail.operations.views.run_document import run_document
 from handrail.trackers.memory.catalog import MemoryTrackers
 from handrail.trackers.memory.service import StoredPullRequest
+from support.differences.performers import Play
 from support.differences.proofs import Benches, Json, flow, proves
 from support.workspace.fixtures import git_home
 
@@ -21,9 +22,9 @@ TASKS: Json = {"tasks": {"type": "list", "default": [{"title": "Mend the gate"},
 ADDRESS = "https://github.com/acme/shop.git"
 
 
-def opened(run: Benches, home: Path, *steps: Json, runs: int = 1) -> list[StoredPullRequest]:
+def opened(run: Benches, home: Path, *steps: Json, runs: int = 1, **more: Any) -> list[StoredPullRequest]:
     """Run up to a pull request on a code host in memory, with a remote on this disk; give what was opened."""
-    bench = run.bench(git=True)
+    bench = run.bench(git=True, **more)
     remote = bench.folder / "remote.git"
     bench.call_git("init", "-q", "--bare", str(remote))
     bench.call_git("remote", "add", "origin", ADDRESS)
@@ -63,6 +64,15 @@ def test_a_pull_request_is_opened_as_its_step_says(run: Benches, git_home: Path)
 def test_runs_with_the_same_key_share_a_pull_request(run: Benches, git_home: Path) -> None:
     assert len(opened(run, git_home, WRITE, PULL, runs=2)) == 2
     assert len(opened(run, git_home, WRITE, {**PULL, "key": "nightly"}, runs=2)) == 1
+
+
+@proves("body.prompt")
+def test_an_agent_writes_the_text_that_its_prompt_asks_for(run: Benches, git_home: Path) -> None:
+    (plain,) = opened(run, git_home, WRITE, PULL)
+    asked = {**PULL, "body": {"prompt": "Describe the fence."}}
+    (written,) = opened(run, git_home, WRITE, asked, plays={"pr/body": Play(say="It is blue now.")})
+    assert "It is blue now." not in plain.state.pull_request.body
+    assert "It is blue now." in written.state.pull_request.body
 
 
 @proves("create-issues step.from", "create-issues step.labels")

@@ -53,6 +53,7 @@ BUDGETS: dict[str, int] = {
     "tests/store/sqlite": 20,
     "tests/testing": 30,
     "tests/testing/github": 20,
+    "tests/trackers/github": 40,
     "tests/workspace": 90,
     "tests/workspace/delivery": 60,
     "tests/workspace/snapshots": 40,

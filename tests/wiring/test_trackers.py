@@ -11,7 +11,7 @@ from handrail.processes.environment import build_run_environment, filter_environ
 from handrail.processes.run_environment import HandedEnvironments, SharedEnvironments
 from handrail.sources.folders import Folders
 from handrail.store.memory.log import MemoryWorld
-from handrail.trackers.github.variables import NAMES
+from handrail.trackers.github.api.variables import NAMES
 from handrail.wiring.trackers import Trackers, examine_github
 from support.github.double import GitHubDouble
 from support.github.fixtures import github, github_server
@@ -96,7 +96,7 @@ def test_without_a_token_the_two_ways_to_get_one_are_named(
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(NoToken) as missing:
         asyncio.run(make(folders)[0].tracker(SHOP).me())
-    assert missing.value.next_step == "gh auth login --hostname github.com, or set GH_TOKEN to a token"
+    assert missing.value.next_step == "gh auth login, or set GH_TOKEN"
     found = examine_github(folders)
     assert (found.host, found.source, found.problem) == ("github.com", "", "no token")
 

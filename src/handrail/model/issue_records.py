@@ -27,14 +27,13 @@ MAX_LINK = 50
 class IssueLine(NamedTuple):
     """The entry of an issue in lists: what is ready is computed from these alone."""
 
-    stream: str
+    id: str
     title: str
     status: str
     priority: int
     kind: str
     assignee: str
-    labels: str
-    """A JSON list; empty if there are none."""
+    labels: list[str]
     created: float
     updated: float
     deferred_until: float
@@ -42,15 +41,15 @@ class IssueLine(NamedTuple):
     """1 if it is pinned or ephemeral: such an issue is never ready."""
     claimed: str
     """Who works on it: the actor, and after a space the run and the time of the claim."""
-    links: str
-    """A JSON list of `[id, kind, gate]`; empty if it depends on nothing."""
+    links: list[list[str]]
+    """`[id, kind, gate]` of each dependency."""
     marker: str
     repository: str
 
     @property
-    def id(self) -> str:
-        """The id of the issue."""
-        return self.stream.partition("#")[2]
+    def stream(self) -> str:
+        """The stream of its facts."""
+        return IssueRef(LOCAL, self.id).stream
 
 
 @frozen(kw_only=True)

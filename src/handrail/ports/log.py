@@ -255,7 +255,7 @@ class Summaries(Protocol):
         ...
 
     def issue_lines(self, repository: str = "", marker: str = "") -> "tuple[IssueLine, ...]":
-        """List the issues whose summary has a line in its field `issue_line`: of a repository, of a marker, or all."""
+        """List what summaries have as `issue_line`: of a repository, of a marker, of both, or all of them."""
         ...
 
 

@@ -125,3 +125,22 @@ class TrackerCatalog(Protocol):
     def pull_requests(self, repository: RepositoryRef, run: str = "") -> PullRequests:
         """Return the pull requests of the host of a repository."""
         ...
+
+
+@frozen(kw_only=True)
+class AccountHealth:
+    """The account under which a code host is called, as far as it could be asked about."""
+
+    host: str
+    source: str = ""
+    """Where the token was found; empty if there is none."""
+    login: str = ""
+    scopes: tuple[str, ...] | None = None
+    """What a classic token may do; None for one that has permissions instead."""
+    starts_no_checks: bool = False
+    """Whether pushes with the token start no workflows, as with the token of a job of GitHub Actions."""
+    remaining: int | None = None
+    """How many calls are left in this hour."""
+    limit: int = 0
+    problem: str = ""
+    next_step: str = ""

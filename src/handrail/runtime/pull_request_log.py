@@ -82,5 +82,5 @@ def _decode_fact(stored: StoredEvent) -> PullRequestFact:
     except (ValueError, TypeError, LookupError, RecursionError) as error:
         message = f"{stored.stream} cannot be read: event {stored.seq} ({stored.kind}): {error}"
         raise StorageDamaged(
-            message, next_step="handrail doctor", stream=stored.stream, intact=stored.seq - 1
+            message, next_step="report it, with the message", stream=stored.stream, intact=stored.seq - 1
         ) from error

@@ -41,7 +41,7 @@ def _decode(stored: StoredEvent) -> IssueFact:
         return cast("IssueFact", decode(cast("type[Any]", IssueFact), json.loads(stored.payload)))
     except (ValueError, TypeError, LookupError, RecursionError) as error:
         message = f"{stored.stream} cannot be read: event {stored.seq} ({stored.kind}): {error}"
-        hint = "handrail doctor"
+        hint = "restore the data folder from a backup"
         raise StorageDamaged(message, next_step=hint, stream=stored.stream, intact=stored.seq - 1) from error
 
 

@@ -13,7 +13,7 @@ from handrail.processes.run_environment import HandedEnvironments
 from handrail.runtime.history import state_of
 from handrail.runtime.ports import Workflows
 from handrail.sources.folders import Folders
-from handrail.trackers.github import variables
+from handrail.trackers.github.api import variables
 from handrail.wiring.driver_channel import driver_environments
 from handrail.wiring.system import System, open_system
 

@@ -15,26 +15,26 @@ from handrail.model.secrets.redaction import Redactor
 from handrail.ports.environments import RunEnvironments
 from handrail.ports.log import Log
 from handrail.ports.pull_requests import PullRequests
-from handrail.ports.tracker_health import AccountHealth
-from handrail.ports.trackers import Tracker
+from handrail.ports.trackers import AccountHealth, Tracker
 from handrail.processes.environment import process_redactor
 from handrail.runtime.history import state_of
 from handrail.sources.config.github import read_github
 from handrail.sources.folders import Folders, main_checkout, repository_root
-from handrail.trackers.github.endpoint import PUBLIC, Endpoint, GitHubSetting, configured_endpoint, endpoint_for
+from handrail.trackers.github.api.endpoint import PUBLIC, Endpoint, GitHubSetting, configured_endpoint, endpoint_for
+from handrail.trackers.github.api.token import find_token, missing_token
+from handrail.trackers.github.api.variables import NAMES
 from handrail.trackers.github.remotes import parse_place, parse_remote
-from handrail.trackers.github.token import find_token, missing_token
-from handrail.trackers.github.variables import NAMES
 
 if TYPE_CHECKING:
-    from handrail.trackers.github import connection, health, pull_requests, tracker
+    from handrail.trackers.github import health, pull_requests, tracker
+    from handrail.trackers.github.api import connection
     from handrail.trackers.local import book
     from handrail.trackers.local import tracker as local_tracker
 else:
     book = late_import("handrail.trackers.local.book")
     local_tracker = late_import("handrail.trackers.local.tracker")
     health = late_import("handrail.trackers.github.health")
-    connection = late_import("handrail.trackers.github.connection")
+    connection = late_import("handrail.trackers.github.api.connection")
     pull_requests = late_import("handrail.trackers.github.pull_requests")
     tracker = late_import("handrail.trackers.github.tracker")
 

@@ -10,6 +10,7 @@ from handrail.store.sqlite.log import open_log
 from support.cli.fresh import Fresh
 from support.cli.running import Runs, until
 from support.github.double import GitHubDouble
+from support.github.faults import How
 from support.github.fixtures import github, github_server
 
 __all__ = ["github", "github_server"]
@@ -177,3 +178,37 @@ def test_five_agents_on_one_issue_share_nothing(repo: Fresh, github: GitHubDoubl
     bodies = [each["body"] for each in github.comments(number)]
     assert len([body for body in bodies if "handrail:progress" in body]) == 5
     assert len([body for body in bodies if "state=live" in body]) == 1
+
+
+@pytest.mark.parametrize("how", ["502 after effect", "cut after effect", "502 before", "cut before", "secondary limit"])
+def test_a_fault_of_the_service_neither_loses_nor_doubles_the_progress_comment(
+    repo: Fresh, github: GitHubDouble, how: How
+) -> None:
+    number = github.person("ann", "write").open_issue("It crashes", "")
+    # The first comment is the claim.
+    github.fail("POST */issues/*/comments", how, nth=2)
+    result = repo.shop.call("run", "asks", "--issue", str(number))
+    assert result.exit_code == 3, result.output
+    github.advance(120)
+    assert repo.shop.call("status", "--refresh").exit_code == 0
+
+    def written() -> int:
+        return len([each for each in github.comments(number) if "handrail:progress" in each["body"]])
+
+    until(lambda: written() == 1 or repo.shop.call("status", "--refresh").exit_code != 0)
+    assert repo.shop.call("status", "--refresh").exit_code == 0
+    assert written() == 1
+
+
+def test_attachments_are_downloaded_outside_the_worktree(repo: Fresh, github: GitHubDouble) -> None:
+    address = github.attach("crash.log", b"boom")
+    number = github.person("ann", "write").open_issue(
+        "It crashes", f"See [crash.log]({address}) and https://evil.org/x"
+    )
+    assert repo.shop.call("run", "asks", "--issue", str(number)).exit_code == 3
+    document = repo.shop.json("show", "work-1-a1")
+    (attached,) = document["input"]["issue"]["attachments"]
+    assert attached["name"] == "crash.log"
+    assert Path(attached["path"]).read_bytes() == b"boom"
+    assert not Path(attached["path"]).is_relative_to(document["worktree"])
+    assert Path(attached["path"]).is_relative_to(repo.shop.home / "data" / "runs" / "work-1-a1")

@@ -7,6 +7,7 @@ import pytest
 from support.cli.team import Team
 from support.github.double import GitHubDouble
 from support.github.fixtures import github, github_server
+from support.next_steps.follow import follow, in_process
 from support.workspace.git_room import git
 
 __all__ = ["github", "github_server"]
@@ -122,3 +123,27 @@ def test_a_fault_of_the_host_leaves_exactly_one_pull_request_and_one_push(
     assert team.json("show", "hand-on-1")["status"] == "succeeded"
     moved = [each for each in host.journal.calls("GIT push *") if each.body and "before" not in each.fault]
     assert len(moved) == 1
+
+
+def test_a_pull_request_that_was_closed_is_updated_once_it_is_open_again(team: Team, host: GitHubDouble) -> None:
+    team.text("run", "plain", "it breaks")
+    team.text("pr", "plain-1")
+    (pull,) = host.pulls()
+    ann = host.person("ann", "write")
+    ann.close(pull["number"])
+    said = team.text("pr", "plain-1", code=3)
+    assert f"pull request #{pull['number']} was closed by ann without being merged" in said
+    ann.reopen(pull["number"])
+    follow(in_process(team.runs), said, "handrail pr {}", shows="updated draft pull request")
+    assert len(host.pulls()) == 1
+
+
+def test_changed_settings_of_git_are_accepted_by_the_command_that_is_shown(team: Team, host: GitHubDouble) -> None:
+    team.add("changes", WORKFLOW.replace('echo "$TASK" > new.txt', 'echo "$TASK" > new.txt; git config core.pager x'))
+    said = team.text("run", "changes", "it breaks", code=3)
+    assert "settings of the repository that make git start programs have changed" in said
+    assert host.pulls() == []
+    follow(in_process(team.runs), said, "handrail pr {} --accept-git-changes", shows="opened draft pull request")
+    team.text("resume", "changes-1")
+    assert len(host.pulls()) == 1
+    assert team.json("show", "changes-1")["status"] == "succeeded"

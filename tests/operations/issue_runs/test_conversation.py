@@ -32,9 +32,9 @@ def room(tmp_path: Path) -> IssueRoom:
     return found
 
 
-def asked(room: IssueRoom, **fields: object) -> str:
+def asked(room: IssueRoom) -> str:
     """Start a run that waits for approval, and report on it."""
-    run = room.start(room.issue(**fields))
+    run = room.start(room.issue())
     room.look()
     room.room.now += 10
     return run

@@ -2,6 +2,7 @@
 
 import threading
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -89,8 +90,7 @@ def test_the_record_holds_the_issue_its_comments_and_where_its_attachments_are(t
     issue = room.issue(body="Steps", labels=("bug",), assignees=("bob",), attachments=attachments)
     room.service.comment(issue.ref, "bob", "Me too")
     run = room.start(issue, PLAIN)
-    record = state_of(room.room.log, run).inputs["issue"]
-    assert isinstance(record, dict)
+    record = cast("dict[str, Any]", state_of(room.room.log, run).inputs["issue"])
     assert record["title"] == "It crashes"
     assert record["repository"] == "acme/shop"
     assert record["assignees"] == ["bob"]

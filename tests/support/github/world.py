@@ -8,9 +8,9 @@ import httpx2
 
 from handrail.model.issues import IssueRef, RepositoryRef
 from handrail.model.pull_requests import Check, PullRequestRef, Review
-from handrail.trackers.github.connection import GitHubConnection
-from handrail.trackers.github.endpoint import endpoint_at
-from handrail.trackers.github.gate import Pacing
+from handrail.trackers.github.api.connection import GitHubConnection
+from handrail.trackers.github.api.endpoint import endpoint_at
+from handrail.trackers.github.api.gate import Pacing
 from handrail.trackers.github.pull_requests import GitHubPullRequests
 from handrail.trackers.github.tracker import GitHubTracker
 from support.github.double import GitHubDouble

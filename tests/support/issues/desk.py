@@ -66,7 +66,7 @@ class IssueRoom:
     def desk(self) -> IssueDesk:
         return IssueDesk(self.room.writer, self.trackers, self.folder)
 
-    def issue(self, number: int | str = 12, title: str = "It crashes", **fields: object) -> Issue:
+    def issue(self, number: int | str = 12, title: str = "It crashes", **fields: Any) -> Issue:
         return self.service.add_issue(ref_of(number), title, **fields)
 
     def start(self, issue: Issue, plan: Plan = ASKS, *, alone: bool = False, rules: StatusRules | None = None) -> str:

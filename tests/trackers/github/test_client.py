@@ -10,11 +10,11 @@ import httpx2
 import pytest
 
 from handrail.errors import TrackerBusy, TrackerFault
-from handrail.trackers.github.client import API_VERSION, GitHubClient, Page
-from handrail.trackers.github.endpoint import endpoint_at
-from handrail.trackers.github.gate import Gate, Pacing
-from handrail.trackers.github.refusals import Refused, Unanswered
-from handrail.trackers.github.token import Token
+from handrail.trackers.github.api.client import API_VERSION, GitHubClient, Page
+from handrail.trackers.github.api.endpoint import endpoint_at
+from handrail.trackers.github.api.gate import Gate, Pacing
+from handrail.trackers.github.api.refusals import Refused, Unanswered
+from handrail.trackers.github.api.token import Token
 
 T = TypeVar("T")
 API = "https://api.github.com"

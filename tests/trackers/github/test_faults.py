@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast, get_args
 
 import httpx2
@@ -53,6 +53,11 @@ async def _release(world: GitHubWorld) -> None:
     if not world.github.comments(1):
         await world.tracker().claim(world.ref(1), CLAIM)
     await world.tracker().release_claim(world.ref(1), CLAIM)
+
+
+async def _mark_ready(world: GitHubWorld) -> None:
+    opened = await world.pull_requests().open(replace(_draft(world), draft=True), PULL)
+    await world.pull_requests().mark_ready(opened.ref)
 
 
 async def _update(world: GitHubWorld) -> None:
@@ -133,6 +138,12 @@ POINTS = {
         [("Fix the cart", ["agent"], ["ann"])],
     ),
     "update a pull request": Point("PATCH */pulls/*", _update, _pulls, [("Better", ["agent"], ["ann"])]),
+    "mark as ready": Point(
+        "GRAPHQL markPullRequestReadyForReview",
+        _mark_ready,
+        lambda w: [each["draft"] for each in w.github.pulls()],
+        [False],
+    ),
     "request a review": Point(
         "POST */requested_reviewers",
         lambda w: w.pull_requests().open(_draft(w), PULL),
@@ -181,6 +192,21 @@ def test_a_write_that_lost_its_answer_is_not_made_twice(prepared: GitHubWorld, n
 @pytest.mark.parametrize("times", [1, 4])
 def test_a_write_survives_every_fault(prepared: GitHubWorld, name: str, how: How, times: int) -> None:
     _try(prepared, POINTS[name], how, times)
+
+
+@pytest.mark.parametrize("how", READ_FAULTS)
+@pytest.mark.parametrize(
+    ("name", "listed"),
+    [("edit a comment", "*/comments*"), ("claim", "*/comments*"), ("update a pull request", "*/pulls*")],
+)
+def test_a_list_that_repeats_or_turns_its_entries_changes_nothing(
+    prepared: GitHubWorld, name: str, listed: str, how: How
+) -> None:
+    point = POINTS[name]
+    prepared.github.fail(f"GET {listed}", how, times=99)
+    for _ in range(2):
+        asyncio.run(_as_coroutine(point.ask(prepared)))
+    assert point.seen(prepared) == point.expected
 
 
 def _try(world: GitHubWorld, point: Point, how: How, times: int = 1) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from handrail.errors import TrackerBusy
-from handrail.trackers.github.gate import SHORT, Gate, Limit, Pacing, find_limit
+from handrail.trackers.github.api.gate import SHORT, Gate, Limit, Pacing, find_limit
 
 NOW = 1_000.0
 SECONDARY = b'{"message": "You have exceeded a secondary rate limit."}'
@@ -42,6 +42,8 @@ class Time:
         (429, {"retry-after": "Wed, 21 Oct 2026 07:28:00 GMT"}, b"", NOW + 60),
         (403, {"x-ratelimit-remaining": "0", "x-ratelimit-reset": "500"}, b"", NOW + 60),
         (200, {}, b'{"errors": [{"type": "RATE_LIMITED"}]}', NOW + 60),
+        (200, {}, b'[{"title": "RATE_LIMITED"}]', None),
+        (200, {}, b'{"errors": "RATE_LIMITED", "data": {"type": "RATE_LIMITED"}}', None),
     ],
 )
 def test_a_limit_is_recognized_in_every_form(

@@ -12,8 +12,8 @@ import pytest
 
 from handrail.errors import TrackerFault
 from handrail.model.issues import Attachment, Claim, IssueChange, IssueDraft, Marker
+from handrail.trackers.github.api.endpoint import endpoint_at
 from handrail.trackers.github.attachments import LARGEST, MOST, is_attachment
-from handrail.trackers.github.endpoint import endpoint_at
 from handrail.trackers.github.marks import write_mark
 from support.github.world import GitHubWorld
 
@@ -221,8 +221,8 @@ from pathlib import Path
 from handrail.model.issues import Claim, IssueRef
 from handrail.sources.folders import user_folders
 from handrail.trackers.github.remotes import parse_place
-from handrail.trackers.github.connection import GitHubConnection
-from handrail.trackers.github.endpoint import configured_endpoint, GitHubSetting
+from handrail.trackers.github.api.connection import GitHubConnection
+from handrail.trackers.github.api.endpoint import configured_endpoint, GitHubSetting
 from handrail.trackers.github.tracker import GitHubTracker
 import os
 place, number, data, name = sys.argv[1:]

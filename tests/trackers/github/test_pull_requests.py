@@ -10,10 +10,10 @@ from graphql import build_schema, parse, validate
 
 from handrail.model.issues import IssueRef, Marker
 from handrail.model.pull_requests import CheckVerdict, PullRequest, PullRequestDraft
+from handrail.trackers.github.api.queries import ALL
 from handrail.trackers.github.checks import CONCLUSIONS
 from handrail.trackers.github.marks import write_mark
 from handrail.trackers.github.pull_requests import GitHubPullRequests
-from handrail.trackers.github.queries import ALL
 from handrail.trackers.github.reviews import newest_reviews
 from support.github.descriptions import GRAPHQL
 from support.github.world import GitHubWorld

@@ -3,7 +3,7 @@
 import pytest
 
 from handrail.errors import TrackerFault
-from handrail.trackers.github.endpoint import GitHubSetting, configured_endpoint, endpoint_at, endpoint_for
+from handrail.trackers.github.api.endpoint import GitHubSetting, configured_endpoint, endpoint_at, endpoint_for
 from handrail.trackers.github.remotes import parse_place, parse_remote
 
 KNOWN = ("git.acme.org", "127.0.0.1:8080")

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from handrail.trackers.github.endpoint import endpoint_at
-from handrail.trackers.github.token import Token, find_token, missing_token
+from handrail.trackers.github.api.endpoint import endpoint_at
+from handrail.trackers.github.api.token import Token, find_token, missing_token
 
 PUBLIC = endpoint_at("https://api.github.com")
 OWN = endpoint_at("https://git.acme.org/api/v3")
@@ -51,7 +51,7 @@ def test_what_gh_prints_instead_of_a_token_is_none(printed: str | None) -> None:
 def test_a_token_is_not_shown_and_without_one_two_ways_are_named() -> None:
     assert "ghp_secret" not in repr(Token("ghp_secret", "GH_TOKEN"))
     said = missing_token(PUBLIC)
-    assert said.next_step == "gh auth login --hostname github.com, or set GH_TOKEN to a token"
+    assert said.next_step == "gh auth login, or set GH_TOKEN"
     assert "GH_ENTERPRISE_TOKEN" in (missing_token(OWN).next_step or "")
 
 

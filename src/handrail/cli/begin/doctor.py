@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from handrail.operations.doctor.check import Health, Tool, UsageLimit
     from handrail.operations.driving.driver_info import DriverInfo, HeldLogins
     from handrail.ports.log_care import Finding, TruncatedStream
-    from handrail.ports.tracker_health import AccountHealth
+    from handrail.ports.trackers import AccountHealth
     from handrail.sources.tiers import Location
 
 

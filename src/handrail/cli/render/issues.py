@@ -6,7 +6,6 @@ from handrail.cli.render.safe_text import crop, escape_controls, escape_lines
 from handrail.cli.render.table import render_table
 from handrail.model.actors import actor_words
 from handrail.model.issue_records import IssueLine, LocalIssue
-from handrail.operations.issues.find import labels_of
 
 MAX_TITLE = 72
 MAX_LINES = 400
@@ -24,7 +23,7 @@ def render_lines(lines: Sequence[IssueLine]) -> str:
             line.kind,
             _title(line.title),
             _who(line),
-            ", ".join(labels_of(line)),
+            ", ".join(line.labels),
         ]
         for line in lines
     ]

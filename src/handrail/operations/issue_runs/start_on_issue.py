@@ -19,11 +19,10 @@ from handrail.operations.issue_runs.assign_agent import NO_RULES, StatusRules, a
 from handrail.operations.issue_runs.issue_record import add_attachments
 from handrail.operations.runs.lifecycle import Request, start
 from handrail.ports.trackers import Tracker, TrackerCatalog
+from handrail.runtime.handlers.agents.host import ATTACHMENTS
 from handrail.runtime.run_writer import RunClaim, RunWriter
 from handrail.runtime.work_stream import hold_work, read_work
 
-ATTACHMENTS = "attachments"
-"""The folder of a run's attachments, beside those of its commands."""
 MAX_READY = 100
 """The most ready issues that are taken at once."""
 
@@ -115,8 +114,7 @@ def choose_workflow(named: str, configured: Sequence[str], choices: Sequence[str
     chosen = named or next((each for each in configured if each), "")
     if chosen:
         return chosen
-    hint = (
-        f'name one: handrail run NAME --issue ...; or set a default: [issues] workflow = "{(*choices, "fix-bug")[0]}"'
-    )
+    example = next(iter(choices), "fix-bug")
+    hint = f'name one before --issue or --ready, or set a default in config.toml: [issues] workflow = "{example}"'
     message = f"no workflow was named, and none is configured for issues; there are {', '.join(choices)}"
     raise NotConfigured(message, next_step=hint)

@@ -1,6 +1,5 @@
 """Finds issues in the local tracker by what their lines in lists say."""
 
-import json
 from typing import cast
 
 from handrail.frozen import frozen
@@ -38,7 +37,7 @@ def find_issues(book: IssueBook, wanted: WantedIssues) -> tuple[tuple[IssueLine,
 def _matches(line: IssueLine, wanted: WantedIssues) -> bool:
     return (
         _has_status(line, wanted)
-        and set(wanted.labels) <= set(labels_of(line))
+        and set(wanted.labels) <= set(line.labels)
         and wanted.assignee in ("", line.assignee)
         and wanted.kind in ("", line.kind)
         and wanted.priority in (None, line.priority)
@@ -50,11 +49,6 @@ def _has_status(line: IssueLine, wanted: WantedIssues) -> bool:
     return line.status in wanted.statuses if wanted.statuses else wanted.every or line.status != "closed"
 
 
-def labels_of(line: IssueLine) -> list[str]:
-    """Return the labels of an issue."""
-    return cast("list[str]", json.loads(line.labels)) if line.labels else []
-
-
 def line_data(line: IssueLine) -> dict[str, JsonValue]:
     """Describe the line of an issue to programs."""
     return {
@@ -64,7 +58,7 @@ def line_data(line: IssueLine) -> dict[str, JsonValue]:
         "priority": line.priority,
         "issue_type": line.kind,
         "assignee": line.assignee,
-        "labels": cast("JsonValue", labels_of(line)),
+        "labels": cast("JsonValue", line.labels),
     }
 
 
@@ -84,5 +78,4 @@ def issue_data(issue: LocalIssue) -> dict[str, JsonValue]:
 
 def find_dependents(book: IssueBook, issue: str) -> list[str]:
     """List the issues that depend on one, in whatever way."""
-    linked = (line for line in book.lines() if line.links)
-    return sorted(line.id for line in linked if any(each[0] == issue for each in json.loads(line.links)))
+    return sorted(line.id for line in book.lines() if any(each[0] == issue for each in line.links))

@@ -179,9 +179,8 @@ class MemoryLog:
                 row.document["issue_line"] for row in self._state.summaries.values() if "issue_line" in row.document
             ]
         lines = [IssueLine._make(cast("Iterable[Any]", each)) for each in found]
-        if marker:
-            return tuple(line for line in lines if line.marker == marker)
-        return tuple(line for line in lines if not repository or line.repository == repository)
+        wanted = (line for line in lines if line.repository == repository) if repository else lines
+        return tuple(line for line in wanted if not marker or line.marker == marker)
 
     def check(self) -> Report:
         """Verify the hash chain of each stream."""

@@ -6,7 +6,7 @@ module without the rest of the log.
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from handrail.late_import import late_import
 from handrail.model.history.run_lines import Facts, Filter, Row, facts_of, read_line
@@ -139,7 +139,7 @@ def write_summary(session: Session, stream: str, summary: "Document", stored: "S
     session.run("put_summary", stream, status, position, text)
     session.run("put_facts", stream, *facts_of(stream, summary))
     if "issue_line" in summary:
-        session.run("put_issue", *cast("list[Value]", summary["issue_line"]))
+        session.run("put_issue", stream, facts_of(stream, summary).repository, _text(summary["issue_line"]))
 
 
 def encode_row(document: "Document") -> tuple[str | None, str]:

@@ -14,8 +14,8 @@ from urllib.parse import unquote, urljoin, urlsplit
 import httpx2
 
 from handrail.model.issues import Attachment
-from handrail.trackers.github.endpoint import Endpoint
-from handrail.trackers.github.token import Token
+from handrail.trackers.github.api.endpoint import Endpoint
+from handrail.trackers.github.api.token import Token
 
 LARGEST = 10 << 20
 """The most bytes of one file."""

@@ -6,9 +6,9 @@ failed.
 
 from handrail.model.pull_requests import Check, CheckVerdict
 from handrail.trackers.github.answers import inner
-from handrail.trackers.github.client import GitHubClient, Json
+from handrail.trackers.github.api.client import GitHubClient, Json
+from handrail.trackers.github.api.refusals import Refused
 from handrail.trackers.github.job_log import read_log_tail
-from handrail.trackers.github.refusals import Refused
 
 CONCLUSIONS: dict[str, CheckVerdict] = {
     "success": "passed",

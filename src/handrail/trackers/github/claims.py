@@ -11,10 +11,10 @@ from handrail.errors import TrackerFault
 from handrail.frozen import frozen
 from handrail.model.issues import Claim, ClaimResult, Marker
 from handrail.trackers.github.answers import read_login, read_time
-from handrail.trackers.github.client import GitHubClient, Json
+from handrail.trackers.github.api.client import GitHubClient, Json
+from handrail.trackers.github.api.repetition import make_once, write_again
 from handrail.trackers.github.marks import read_mark, sign_text
 from handrail.trackers.github.open_work import find_open_work
-from handrail.trackers.github.repetition import make_once, write_again
 
 _LIVE, _RELEASED = "live", "released"
 

@@ -3,9 +3,9 @@
 from handrail.model.issues import Comment, Marker
 from handrail.ports.trackers import CommentPage
 from handrail.trackers.github.answers import read_comment, read_login
-from handrail.trackers.github.client import GitHubClient, Json
+from handrail.trackers.github.api.client import GitHubClient, Json
+from handrail.trackers.github.api.repetition import make_once, write_again
 from handrail.trackers.github.marks import is_marked, read_mark, sign_text
-from handrail.trackers.github.repetition import make_once, write_again
 
 _SEEN = "~"
 
@@ -22,11 +22,9 @@ async def put_comment(client: GitHubClient, issue: str, me: str, text: str, mark
 
     found = await find()
     if found is None:
-        await make_once(client, make, find)
+        made = await make_once(client, make, find)
         # A write that was given up may have arrived late, so the list decides which one stays.
-        found = await find()
-    if found is None:
-        return ""
+        found = await find() or made
     if _text(found) != body:
         await write_again(client, "PATCH", f"{_repository(issue)}/issues/comments/{found['id']}", {"body": body})
     return str(found["id"])

@@ -5,10 +5,10 @@ import re
 from handrail.errors import TrackerFault
 from handrail.model.issues import Dependency
 from handrail.trackers.github.answers import read_dependencies
-from handrail.trackers.github.client import GitHubClient, Json
+from handrail.trackers.github.api.client import GitHubClient, Json
+from handrail.trackers.github.api.refusals import Refused
+from handrail.trackers.github.api.repetition import write_again
 from handrail.trackers.github.marks import read_mark, sign_text, strip_mark
-from handrail.trackers.github.refusals import Refused
-from handrail.trackers.github.repetition import write_again
 
 BLOCKING = "blocks"
 PARENT = "parent-child"

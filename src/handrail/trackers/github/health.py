@@ -6,10 +6,10 @@ from dataclasses import replace
 import httpx2
 
 from handrail.errors import HandrailError
-from handrail.ports.tracker_health import AccountHealth
-from handrail.trackers.github.client import scopes_of
-from handrail.trackers.github.connection import GitHubConnection, ask_login
-from handrail.trackers.github.token import Token
+from handrail.ports.trackers import AccountHealth
+from handrail.trackers.github.api.client import scopes_of
+from handrail.trackers.github.api.connection import GitHubConnection, ask_login
+from handrail.trackers.github.api.token import Token
 
 PATIENCE = 8.0
 """Seconds after which an examination gives up."""

@@ -6,8 +6,9 @@ from urllib.parse import quote, urlencode
 from handrail.errors import NotFound
 from handrail.model.issues import Issue, IssueChange, IssueDraft, IssueFilter, Marker
 from handrail.trackers.github.answers import find_priority, read_issue
+from handrail.trackers.github.api.client import GitHubClient, Json
+from handrail.trackers.github.api.repetition import make_once, write_again
 from handrail.trackers.github.attachments import find_attachments
-from handrail.trackers.github.client import GitHubClient, Json
 from handrail.trackers.github.comments import is_ours, read_comments
 from handrail.trackers.github.dependencies import (
     BLOCKING,
@@ -28,7 +29,6 @@ from handrail.trackers.github.labels import (
     status_labels,
 )
 from handrail.trackers.github.marks import read_mark, sign_text
-from handrail.trackers.github.repetition import make_once, write_again
 
 LONGEST_TITLE = 256
 MARKED_PAGES = 20

@@ -6,7 +6,7 @@ from urllib.parse import urljoin, urlsplit
 import httpx2
 
 from handrail.errors import TrackerBusy
-from handrail.trackers.github.client import GitHubClient
+from handrail.trackers.github.api.client import GitHubClient
 
 TAIL = 4_000
 """The characters that are returned of a log."""

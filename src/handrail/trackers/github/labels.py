@@ -4,9 +4,9 @@ from urllib.parse import quote
 
 from handrail.model.issues import Issue, IssueDraft
 from handrail.trackers.github.answers import USUAL_PRIORITY
-from handrail.trackers.github.client import GitHubClient
-from handrail.trackers.github.refusals import Refused
-from handrail.trackers.github.repetition import write_again
+from handrail.trackers.github.api.client import GitHubClient
+from handrail.trackers.github.api.refusals import Refused
+from handrail.trackers.github.api.repetition import write_again
 
 STATUS = "status: "
 """Begins the label for a status that GitHub does not have itself, such as `status: blocked`."""

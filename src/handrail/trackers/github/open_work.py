@@ -4,9 +4,9 @@ from urllib.parse import unquote
 
 from handrail.model.issues import Claim
 from handrail.trackers.github.answers import inner, nodes, read_login
-from handrail.trackers.github.client import GitHubClient
-from handrail.trackers.github.queries import OPEN_WORK
-from handrail.trackers.github.refusals import Refused
+from handrail.trackers.github.api.client import GitHubClient
+from handrail.trackers.github.api.queries import OPEN_WORK
+from handrail.trackers.github.api.refusals import Refused
 
 
 async def find_open_work(client: GitHubClient, repository: str, me: str) -> dict[str, Claim]:

@@ -11,14 +11,14 @@ from handrail.model.issues import Marker, RepositoryRef
 from handrail.model.pull_requests import PullRequest, PullRequestDraft, PullRequestRef, PullRequestState
 from handrail.ports.pull_requests import PullRequestPage
 from handrail.trackers.github.answers import read_login, read_mergeable, read_pull_request
+from handrail.trackers.github.api.client import GitHubClient, Json, scopes_of
+from handrail.trackers.github.api.connection import GitHubConnection
+from handrail.trackers.github.api.queries import AUTO_MERGE, MARK_READY
+from handrail.trackers.github.api.refusals import Refused, Unanswered
 from handrail.trackers.github.checks import read_checks
-from handrail.trackers.github.client import GitHubClient, Json, scopes_of
 from handrail.trackers.github.comments import read_comments
-from handrail.trackers.github.connection import GitHubConnection
 from handrail.trackers.github.marks import neutralize
 from handrail.trackers.github.pulls import Pulls
-from handrail.trackers.github.queries import AUTO_MERGE, MARK_READY
-from handrail.trackers.github.refusals import Refused, Unanswered
 from handrail.trackers.github.reviews import newest_reviews, read_discussion
 from handrail.trackers.github.tracker import repository_path
 

@@ -8,12 +8,12 @@ from handrail.frozen import frozen
 from handrail.model.issues import Marker
 from handrail.model.pull_requests import PullRequest, PullRequestDraft, PullRequestRef
 from handrail.trackers.github.answers import inner, read_labels, read_login, read_pull_request
-from handrail.trackers.github.client import GitHubClient, Json
+from handrail.trackers.github.api.client import GitHubClient, Json
+from handrail.trackers.github.api.refusals import Refused
+from handrail.trackers.github.api.repetition import make_once, write_again
 from handrail.trackers.github.comments import is_ours
 from handrail.trackers.github.labels import add_labels
 from handrail.trackers.github.marks import neutralize, read_mark, sign_text
-from handrail.trackers.github.refusals import Refused
-from handrail.trackers.github.repetition import make_once, write_again
 from handrail.trackers.github.reviewers import request_reviews
 
 LONGEST_TITLE = 256

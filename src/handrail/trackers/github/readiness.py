@@ -4,8 +4,8 @@ from urllib.parse import urlencode
 
 from handrail.model.issues import Issue
 from handrail.trackers.github.answers import read_issue
+from handrail.trackers.github.api.client import Json
 from handrail.trackers.github.claims import ClaimContext, list_claims
-from handrail.trackers.github.client import Json
 from handrail.trackers.github.dependencies import find_blockers
 from handrail.trackers.github.issues import with_status
 from handrail.trackers.github.open_work import find_open_work

@@ -4,7 +4,7 @@ import re
 from urllib.parse import unquote, urlsplit
 
 from handrail.model.issues import RepositoryRef
-from handrail.trackers.github.endpoint import PUBLIC, TENANT
+from handrail.trackers.github.api.endpoint import PUBLIC, TENANT
 
 SCHEMES = ("https", "http", "ssh", "git", "git+ssh", "ssh+git", "git+https")
 _WITH_PORT = ("https", "http", "git+https")
@@ -50,7 +50,7 @@ def _split_url(remote: str) -> tuple[str, str] | None:
 
 
 def _split_scp(remote: str) -> tuple[str, str] | None:
-    """Split `user@host:owner/name.git`, which is no URL; a path of this machine may contain a colon, too."""
+    """Split `user@host:owner/name.git`, which is not a URL; a path of this machine may contain a colon, too."""
     found = _SCP.match(remote)
     if found is None or "://" in remote or remote.startswith(("/", ".")):
         return None

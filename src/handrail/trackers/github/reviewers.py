@@ -1,9 +1,9 @@
 """Requests reviews from people and teams; one that cannot be asked does not keep the others from being asked."""
 
 from handrail.trackers.github.answers import read_login
-from handrail.trackers.github.client import GitHubClient, Json
-from handrail.trackers.github.refusals import Refused
-from handrail.trackers.github.repetition import write_again
+from handrail.trackers.github.api.client import GitHubClient, Json
+from handrail.trackers.github.api.refusals import Refused
+from handrail.trackers.github.api.repetition import write_again
 
 
 async def request_reviews(client: GitHubClient, path: str, answer: Json, wanted: tuple[str, ...]) -> list[str]:

@@ -7,8 +7,8 @@ from handrail.errors import NotFound
 from handrail.model.issues import Comment, IssueRef
 from handrail.model.pull_requests import PullRequestRef, PullRequestState, Review, ReviewThread, ReviewVerdict
 from handrail.trackers.github.answers import inner, nodes, read_login, read_time
-from handrail.trackers.github.client import GitHubClient, Json
-from handrail.trackers.github.queries import PULL_REQUEST
+from handrail.trackers.github.api.client import GitHubClient, Json
+from handrail.trackers.github.api.queries import PULL_REQUEST
 
 MERGEABLE: dict[str, Literal["yes", "conflict"]] = {"MERGEABLE": "yes", "CONFLICTING": "conflict"}
 MOST_PAGES = 10

@@ -24,9 +24,9 @@ from handrail.ports.trackers import CommentPage
 from handrail.trackers.github import claims as claim_comments
 from handrail.trackers.github import comments, issues, readiness
 from handrail.trackers.github.answers import inner
+from handrail.trackers.github.api.client import GitHubClient, Json
+from handrail.trackers.github.api.connection import GitHubConnection
 from handrail.trackers.github.attachments import Downloads
-from handrail.trackers.github.client import GitHubClient, Json
-from handrail.trackers.github.connection import GitHubConnection
 from handrail.trackers.github.dependencies import refuse_kind
 
 _MAY_WRITE = ("admin", "maintain", "write")

@@ -52,10 +52,9 @@ class LocalIssues:
     def create(self, record: Record, by: str, parent: str = "", marker: str = "") -> str:
         """Create an issue, or find the one that was created with this marker, and return its id."""
         record = require_valid(clean_record(record, self.redactor))
-        for line in self.log.issue_lines(marker=marker) if marker else ():
-            if line.repository == self.repository:
-                return line.id
         lines = self.lines()
+        if marker and (known := next((line.id for line in lines if line.marker == marker), "")):
+            return known
         events: list[IssueEvent] = [
             ev.IssueCreated(repository=self.repository, record=record, marker=marker, by=by, at=self.clock())
         ]

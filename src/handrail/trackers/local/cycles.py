@@ -1,6 +1,5 @@
 """Circles of dependencies, in which no issue could ever become ready."""
 
-import json
 from collections.abc import Sequence
 
 from handrail.model.issue_records import IssueLine
@@ -14,7 +13,7 @@ def find_cycle(lines: Sequence[IssueLine], issue: str, on: str, kind: str) -> li
         return []
     if issue == on:
         return [issue, on]
-    links = {line.id: json.loads(line.links) for line in lines if line.links}
+    links = {line.id: line.links for line in lines if line.links}
     before, wanted = {on: issue}, [on]
     while wanted:
         name = wanted.pop()

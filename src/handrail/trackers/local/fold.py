@@ -14,7 +14,6 @@ from handrail.trackers.local.times import format_time, parse_time
 
 CLAIMED = "in_progress"
 """The status of an issue that somebody works on."""
-_compact = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 
 
 def fold_events(issue: LocalIssue, events: Iterable[IssueEvent]) -> LocalIssue:
@@ -104,19 +103,19 @@ def line_of(issue: LocalIssue) -> IssueLine:
     links = [_link_line(each) for each in issue.records("dependencies")]
     hidden = bool(record.get("pinned") or record.get("ephemeral") or issue.status == "pinned")
     return IssueLine(
-        stream=issue.ref.stream,
+        id=issue.id,
         title=issue.text("title"),
         status=issue.status,
         priority=issue.priority,
         kind=issue.text("issue_type") or "task",
         assignee=issue.text("assignee"),
-        labels=_compact(issue.texts("labels")) if issue.texts("labels") else "",
+        labels=list(issue.texts("labels")),
         created=parse_time(record.get("created_at")),
         updated=parse_time(record.get("updated_at")),
         deferred_until=parse_time(record.get("defer_until")),
         hidden=int(hidden),
         claimed="" if claim is None else f"{claim.by} {claim.run} {claim.at}",
-        links=_compact(links) if links else "",
+        links=links,
         marker=issue.marker,
         repository=issue.repository,
     )

@@ -7,10 +7,9 @@ children of the other issue are closed (or one of them, with the gate `any-child
 blocked. A parent that is merely open blocks nothing, and nothing blocks that does not exist.
 """
 
-import json
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Literal, TypeAlias, cast
+from typing import Literal, TypeAlias
 
 from handrail.frozen import frozen
 from handrail.model.issue_records import IssueLine
@@ -20,7 +19,6 @@ NOT_WORKED_ON = frozenset({"merge-request", "gate", "molecule", "message", "agen
 """Types of issues that are never ready."""
 RECENT = 48 * 3600.0
 """In the order `hybrid`, issues that are newer come first by priority, and older ones by age."""
-_Link: TypeAlias = tuple[str, str, str]
 
 
 @frozen
@@ -40,21 +38,20 @@ class Readiness:
         self._blocked: dict[str, str] = {}
 
     @cached_property
-    def _links(self) -> dict[str, list[_Link]]:
-        loads = json.loads
-        return {name: [cast("_Link", tuple(each)) for each in loads(line.links)] for name, line in self._linked}
-
-    @property
-    def _linked(self) -> Iterable[tuple[str, IssueLine]]:
-        return ((name, line) for name, line in self._lines.items() if line.links)
+    def _parents(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for line in self._lines.values():
+            for on, kind, _ in line.links:
+                if kind == "parent-child":
+                    found.setdefault(line.id, []).append(on)
+        return found
 
     @cached_property
     def _children(self) -> dict[str, list[IssueLine]]:
         found: dict[str, list[IssueLine]] = {}
-        for name, links in self._links.items():
-            for on, kind, _ in links:
-                if kind == "parent-child":
-                    found.setdefault(on, []).append(self._lines[name])
+        for name, parents in self._parents.items():
+            for parent in parents:
+                found.setdefault(parent, []).append(self._lines[name])
         return found
 
     def list_ready(self, order: Order = "priority") -> list[IssueLine]:
@@ -103,17 +100,18 @@ class Readiness:
 
     def _ancestors(self, name: str) -> list[str]:
         """List the issues above one, the nearest first; a circle ends where it closes."""
+        if name not in self._parents:
+            return []
         found, wanted = dict[str, None](), [name]
         while wanted:
-            parents = [on for on, kind, _ in self._links.get(wanted.pop(0), []) if kind == "parent-child"]
-            fresh = [each for each in parents if each not in found and each != name]
+            fresh = [each for each in self._parents.get(wanted.pop(0), []) if each not in found and each != name]
             found.update(dict.fromkeys(fresh))
             wanted += fresh
         return list(found)
 
     def _find_blocker(self, name: str) -> str:
         if name not in self._blocked:
-            reasons = (self._blocks(on, kind, gate) for on, kind, gate in self._links.get(name, []))
+            reasons = (self._blocks(on, kind, gate) for on, kind, gate in self._lines[name].links)
             self._blocked[name] = next((why for why in reasons if why), "")
         return self._blocked[name]
 

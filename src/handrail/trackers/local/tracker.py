@@ -1,7 +1,6 @@
 """The local tracker behind the port that all trackers share."""
 
 import asyncio
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -197,10 +196,9 @@ def issue_of(issue: LocalIssue) -> Issue:
 
 def _matches(line: IssueLine, wanted: IssueFilter) -> bool:
     state = "closed" if line.status == "closed" else "open"
-    labels = cast("list[str]", json.loads(line.labels)) if line.labels else []
     return (
         wanted.state in ("all", state)
-        and set(wanted.labels) <= set(labels)
+        and set(wanted.labels) <= set(line.labels)
         and (not wanted.assignee or wanted.assignee == line.assignee)
     )
 

@@ -54,7 +54,7 @@ from handrail.runtime.handlers.agents.hindrances import (
     mark_hindrance,
     require_login,
 )
-from handrail.runtime.handlers.agents.host import AgentHost, needs_window, show, strip_launch_options
+from handrail.runtime.handlers.agents.host import ATTACHMENTS, AgentHost, needs_window, show, strip_launch_options
 from handrail.runtime.handlers.agents.live_messages import ListMessages, LiveMessages, can_listen, open_message_folder
 from handrail.runtime.handlers.agents.step_tools import StepToolSetup
 from handrail.runtime.handlers.agents.step_tools import hindrance as untooled
@@ -245,7 +245,8 @@ class AgentHandler:
             return require_login(agent.name, way, state.family)
         talk = open_message_folder(launch, inputs)
         stdin = launch.stdin if talk is None else b""
-        places = Path(effect.workspace), inputs
+        attached = self.folder / state.family / ATTACHMENTS
+        places = (Path(effect.workspace), inputs, *((attached,) if attached.is_dir() else ()))
         argv = launch.argv if self.host is None else self.host.wrap(launch.argv, manner, agent.name, env, places)
         key = f"{effect.run}:{effect.seq}:{place.name}"
         named, secrets = tuple(sorted(env.items())), tuple(environment.secrets.items())

@@ -26,6 +26,8 @@ _MANNER = ("tmux", "sandbox", "network")
 VIEW = "view"
 """The subcommand of `handrail` that a window runs."""
 _WISH = "tmux"
+ATTACHMENTS = "attachments"
+"""The folder of a run that holds the attachments of its issue, beside those of its commands."""
 
 
 def launch_options(spec: Mapping[str, JsonValue]) -> dict[str, str]:
@@ -60,19 +62,19 @@ class AgentHost:
         manner: Mapping[str, str],
         agent: str,
         env: Mapping[str, str],
-        places: tuple[Path, Path],
+        places: tuple[Path, ...],
     ) -> tuple[str, ...]:
-        """Build the arguments that start a call; `places` are the worktree and the folder of its inputs."""
+        """Build the arguments that start a call; `places` are the worktree and folders that it may read."""
         if manner.get("sandbox") != "bwrap":
             return argv
-        workspace, inputs = places
+        workspace, *inputs = places
         ours = (Path(env.get("HOME", "/")), Path(sys.prefix), Path(sys.base_prefix), Path(handrail.__file__).parents[1])
         programs = (Path(word).parent for word in argv if word.startswith("/") and Path(word).is_file())
         confined = SandboxPolicy(
             workspace.resolve(),
             has_network(manner),
             self.own_folders(agent, env),
-            (*ours, *programs, inputs),
+            (*ours, *programs, *inputs),
             closed=manner.get("access") == "read",
         )
         return self.sandbox.wrap(argv, confined)

@@ -306,7 +306,8 @@ class PullRequestOpener:
             return LeftToPerson(branch=tree.branch, commit=commit, command="", summary=said)
         if not remote:
             merge = f"handrail merge {run}"
-            said = f"branch {tree.branch} is ready; there is no remote to push it to; to merge it into {base}: {merge}"
+            why = f"there is no remote to push it to; to merge it into {base}: {merge}"
+            said = f"branch {tree.branch} is ready, not pushed; {why}"
             return LeftToPerson(branch=tree.branch, commit=commit, command=merge, summary=said)
         where = tree.path if tree.owned and self.workspaces.is_there(tree) else tree.repository
         push = shlex.join(["git", "-C", where, "push", "-u", remote, tree.branch])

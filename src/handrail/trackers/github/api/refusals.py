@@ -47,7 +47,9 @@ def explain_refusal(status: int, message: str, headers: Mapping[str, str], call:
         return Refused(text, status=status, next_step=f"log in again: gh auth login --hostname {host}")
     if 300 <= status < 400:
         text = f"{host} says that the repository has moved: {call.call} was not repeated at its new address"
-        return Refused(text, status=status, next_step="point the remote to the new address: git remote set-url")
+        return Refused(
+            text, status=status, next_step="point the remote to the new address: git remote set-url origin URL"
+        )
     needed = _missing_permission(headers) if status in (403, 404) else ""
     # GraphQL says 200 for what it refuses, too.
     text = f"{host} refuses {call.call}{f' ({status})' if status >= 400 else ''}: {message}"

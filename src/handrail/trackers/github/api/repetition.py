@@ -3,8 +3,8 @@
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from handrail.trackers.github.client import TRIES, GitHubClient, Json
-from handrail.trackers.github.refusals import Refused, Unanswered
+from handrail.trackers.github.api.client import TRIES, GitHubClient, Json
+from handrail.trackers.github.api.refusals import Refused, Unanswered
 
 T = TypeVar("T")
 

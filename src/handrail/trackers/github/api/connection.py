@@ -14,14 +14,16 @@ import httpx2
 
 from handrail.model.secrets.redaction import Redactor
 from handrail.processes.secret_forms import FORMS
-from handrail.trackers.github.client import TIMEOUT, GitHubClient
-from handrail.trackers.github.endpoint import Endpoint
-from handrail.trackers.github.gate import APART, Gate, Pacing
-from handrail.trackers.github.queries import VIEWER
-from handrail.trackers.github.refusals import Refused
-from handrail.trackers.github.token import Token, find_token, missing_token
+from handrail.trackers.github.api.client import TIMEOUT, GitHubClient
+from handrail.trackers.github.api.endpoint import Endpoint
+from handrail.trackers.github.api.gate import APART, Gate, Pacing
+from handrail.trackers.github.api.queries import VIEWER
+from handrail.trackers.github.api.refusals import Refused
+from handrail.trackers.github.api.token import Token, find_token, missing_token
 
 MOST_CACHED = 500
+REMEMBERED = 24 * 3600.0
+"""Seconds for which the login of a token is not asked for again; an account can be renamed."""
 FOLDER = "github"
 """Where gates and accounts are, relative to the data folder."""
 
@@ -112,14 +114,16 @@ class GitHubConnection:
         return self._folder / f"account-{named}.json"
 
     def _read_login(self, token: Token) -> str:
+        path = self._account_file(token)
         try:
-            return str(json.loads(self._account_file(token).read_bytes())["login"])
+            is_old = path.stat().st_mtime < self.pacing.clock() - REMEMBERED
+            return "" if is_old else str(json.loads(path.read_bytes())["login"])
         except (OSError, ValueError, TypeError, KeyError):
             return ""
 
     def _write_login(self, token: Token) -> None:
         path = self._account_file(token)
-        if path.exists():
+        if self._read_login(token) == self._login:
             return
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from handrail.errors import TrackerFault
 from handrail.frozen import frozen
-from handrail.trackers.github.variables import API_URL
+from handrail.trackers.github.api.variables import API_URL
 
 PUBLIC = "github.com"
 TENANT = ".ghe.com"

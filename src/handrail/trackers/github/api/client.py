@@ -17,10 +17,10 @@ from gidgethub import sansio
 
 from handrail.errors import TrackerBusy, TrackerFault
 from handrail.frozen import frozen
-from handrail.trackers.github.endpoint import Endpoint
-from handrail.trackers.github.gate import Gate, Limit, find_limit
-from handrail.trackers.github.refusals import Refused, RefusedCall, Unanswered, describe_errors, explain_refusal
-from handrail.trackers.github.token import Token
+from handrail.trackers.github.api.endpoint import Endpoint
+from handrail.trackers.github.api.gate import Gate, Limit, find_limit
+from handrail.trackers.github.api.refusals import Refused, RefusedCall, Unanswered, describe_errors, explain_refusal
+from handrail.trackers.github.api.token import Token
 
 API_VERSION = "2022-11-28"
 AGENT = "handrail"
@@ -74,13 +74,15 @@ class GitHubClient(gidgethub.abc.GitHubAPI):
 
     async def list(self, path: str, key: str = "", pages: int = MAX_PAGES) -> list[Json]:
         """Read all pages of a list; `key` is where an answer that is an object has it."""
-        found: list[Json] = []
+        found: dict[object, Json] = {}
         at: str | None = f"{path}{'&' if '?' in path else '?'}per_page=100"
         while at is not None and pages > 0:
             answer, at = await self._call("GET", at, b"")
-            found += answer[key] if key else answer
+            for each in cast("list[Json]", answer[key] if key else answer):
+                # What moves from one page to the next while they are read is listed twice.
+                found.setdefault(each.get("id", len(found)), each)
             pages -= 1
-        return found
+        return list(found.values())
 
     async def list_unless(self, path: str, etag: str) -> Page:
         """Read the first page of a list, unless it is still the one with an ETag."""

@@ -1,6 +1,6 @@
 """One gate for all calls of an account to a GitHub, across the processes of this machine.
 
-GitHub asks a client that it limits to stop, and prolongs the limit of one that goes on. So whoever is told to wait
+GitHub asks a client that it limits to stop, and prolongs the limit of one that goes on. So whoever it asks to wait
 writes the time into a file that every process looks at before a call, and none calls until then. Writes hold a lock
 while they are made, and begin some time apart, as GitHub asks.
 """
@@ -19,7 +19,7 @@ from handrail.errors import TrackerBusy
 from handrail.frozen import frozen
 
 SHORT = 5.0
-"""The longest wait, in seconds, that a call makes itself; its caller is told about a longer one."""
+"""The longest wait, in seconds, that a call makes itself; a longer one is left to its caller."""
 APART = 1.0
 """Seconds between two writes."""
 PATIENCE = 90.0
@@ -137,7 +137,7 @@ class Gate:
 
 def find_limit(status: int, headers: Mapping[str, str], body: bytes, now: float) -> Limit | None:
     """Return the limit that an answer reports: the hourly one, a secondary one, or that of GraphQL."""
-    is_graphql = status == 200 and b'"RATE_LIMITED"' in body
+    is_graphql = status == 200 and b"RATE_LIMITED" in body and _is_limited_query(body)
     spent = headers.get("x-ratelimit-remaining") == "0"
     words = body[:2_000].lower()
     is_limit = status == 429 or (
@@ -152,6 +152,17 @@ def find_limit(status: int, headers: Mapping[str, str], body: bytes, now: float)
     if spent and reset is not None and reset > now:
         return Limit(reset, "the hourly limit of calls to GitHub is used up")
     return Limit(now + WITHOUT_TIME, "GitHub asks to make fewer calls")
+
+
+def _is_limited_query(body: bytes) -> bool:
+    """Whether GraphQL itself reports a limit; the word may also be in a text that somebody wrote."""
+    try:
+        answer = json.loads(body)
+    except ValueError:
+        return False
+    errors = cast("dict[str, Any]", answer).get("errors") if isinstance(answer, dict) else None
+    listed = cast("list[object]", errors) if isinstance(errors, list) else []
+    return any(isinstance(each, dict) and cast("dict[str, Any]", each).get("type") == "RATE_LIMITED" for each in listed)
 
 
 def _number(text: str | None) -> float | None:

@@ -10,8 +10,8 @@ from importlib.util import find_spec
 from handrail.errors import NoToken
 from handrail.frozen import frozen
 from handrail.processes.machine_tools import output_of
-from handrail.trackers.github.endpoint import Endpoint, GitHubSetting, configured_endpoint
-from handrail.trackers.github.variables import ACTIONS, API_URL, ENTERPRISE_TOKENS, NAMES, PUBLIC_TOKENS
+from handrail.trackers.github.api.endpoint import PUBLIC, Endpoint, GitHubSetting, configured_endpoint
+from handrail.trackers.github.api.variables import ACTIONS, API_URL, ENTERPRISE_TOKENS, NAMES, PUBLIC_TOKENS
 
 KEYRING = "handrail"
 """The service under which the keyring has a token; the user name is the host."""
@@ -49,7 +49,8 @@ def find_token(endpoint: Endpoint, environ: Mapping[str, str], ask: Ask = output
 def missing_token(endpoint: Endpoint) -> NoToken:
     """Build the error for a GitHub without a token."""
     variable = PUBLIC_TOKENS[0] if endpoint.is_public or endpoint.is_loopback else ENTERPRISE_TOKENS[0]
-    next_step = f"gh auth login --hostname {endpoint.host}, or set {variable} to a token"
+    login = "gh auth login" if endpoint.host == PUBLIC else f"gh auth login --hostname {endpoint.host}"
+    next_step = f"{login}, or set {variable}"
     return NoToken(f"there is no token for {endpoint.host}", next_step=next_step)
 
 
