@@ -17,6 +17,7 @@ OTHER_TESTS = {
     "docs/engine/events.md": "tests/docs/test_engine_docs.py",
     "docs/engine/store.md": "tests/docs/test_engine_docs.py",
     "docs/init.md": "tests/docs/test_init_docs.py",
+    "docs/issues.md": "tests/docs/test_issues_docs.py",
     "docs/language.md": "tests/docs/test_language_docs.py",
     "docs/mcp.md": "tests/docs/test_mcp_docs.py",
     "docs/python-workflows.md": "tests/docs/test_python_workflows_docs.py",

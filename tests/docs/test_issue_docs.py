@@ -37,7 +37,9 @@ def test_every_key_and_every_command_is_on_the_page() -> None:
     (keys,) = [table for table in tables(PAGE) if table.notes.get("table") == "issues"]
     assert keys.firsts == list(KEYS)
     assert all(f"| `/{verb}" in text_of(PAGE) for verb in VERBS)
-    own = [name for each in command.params if each.name in ("issue", "ready", "labels", "at_once") for name in each.opts]
+    own = [
+        name for each in command.params if each.name in ("issue", "ready", "labels", "at_once") for name in each.opts
+    ]
     assert all(f"{name}" in text_of(PAGE) for name in own)
 
 

@@ -18,16 +18,16 @@ from typing import Any, cast
 import pytest
 
 from handrail.engine.state.codec import encode_state
-from handrail.model import issue_events
+from handrail.model import issue_events, pull_request_facts
 from handrail.model.history import events, issue_work
 from handrail.model.history import run_state as run
 from handrail.model.history.run_lines import USUAL
 from handrail.model.tokens import Token, mint, read_token
 from handrail.model.workflow import plan
 from handrail.operations.delivery import export_import as transfer
-from handrail.ports.hash_chain import START, link, seal
 from handrail.ports.log import Checkpoint, NewEvent
 from handrail.ports.processes import ProcessSpec
+from handrail.ports.storage.hash_chain import START, link, seal
 from handrail.processes.local import LocalProcesses
 from handrail.sources.config import config
 from handrail.sources.trust.file import TrustFile
@@ -55,6 +55,11 @@ def test_events_keep_their_kinds_fields_and_defaults() -> None:
 def test_facts_of_issues_keep_their_kinds_fields_and_defaults() -> None:
     found = record_shapes({"event": cast("Any", issue_events.IssueEvent)})
     check_golden("issue_events", {"version": issue_events.VERSION, "records": found})
+
+
+def test_facts_of_pull_requests_keep_their_kinds_fields_and_defaults() -> None:
+    shapes = record_shapes({"fact": cast("Any", pull_request_facts.PullRequestFact)})
+    check_golden("pull_requests", {"version": pull_request_facts.VERSION, "records": shapes})
 
 
 def test_plans_keep_their_records_fields_and_defaults() -> None:

@@ -13,6 +13,8 @@ ALLOWED = {
     "*.main": "the entry point of a program of its own",
     "handrail.cli.lazy_group.CommandGroup.*": "click calls it",
     "handrail.cli.main.Handrail.*": "click calls it",
+    "handrail.cli.issues.options.PriorityType.convert": "click calls it",
+    "handrail.trackers.memory.people.*": "for tests: what people do to pull requests of the twin",
     "handrail.serve.mcp.http_connections.Limited*": "uvicorn calls it",
     "handrail.serve.mcp.http_connections.RepeatFilter.filter": "logging calls it",
     "handrail.authoring.python.flow.FlowContext.*": "for those who write workflows: `ctx` of `async def run(ctx)`",

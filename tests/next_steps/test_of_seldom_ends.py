@@ -18,8 +18,8 @@ from handrail.operations.runs.lease import acquire_lease
 from handrail.operations.runs.refusals import RefusedCommand, record_attempt
 from handrail.operations.views.attach import attach
 from handrail.ports.agents import Project
-from handrail.ports.hash_chain import link
 from handrail.ports.log import Head, NewEvent
+from handrail.ports.storage.hash_chain import link
 from handrail.runtime.handlers.agents.project_files import Verdict, refusal
 from handrail.runtime.history import state_of
 from handrail.serve.mcp.step_tool_calls import open_call_handler

@@ -11,10 +11,6 @@ from handrail.model.workflow.values import JsonValue
 
 MAX_TITLE = 500
 """The most characters of a title."""
-STATUSES = ("open", "in_progress", "blocked", "deferred", "closed", "pinned", "hooked")
-"""The statuses with a meaning of their own; any other word is a custom one."""
-KINDS = ("task", "bug", "feature", "epic", "chore", "decision", "spike", "story", "milestone")
-"""The usual types of issues; any other word is a custom one."""
 LINKS = (
     *("blocks", "parent-child", "conditional-blocks", "waits-for", "related", "discovered-from", "replies-to"),
     *("relates-to", "duplicates", "supersedes", "tracks", "until", "caused-by", "validates", "delegated-from"),

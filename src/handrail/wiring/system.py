@@ -165,10 +165,13 @@ def _make_twin() -> "TrackerCatalog":
     return tracker_twin.MemoryTrackers()
 
 
-def _is_any(log: Log, wanted: Filter) -> bool:
+OPEN = ("queued", "running", "waiting", "blocked")
+
+
+def _is_any(log: Log, wanted: Filter, *, with_pull_requests: bool) -> bool:
     """Whether there is a run on an issue, or an open pull request."""
     opened = Filter(prefix="pr:", runs_only=False, status="open", limit=1)
-    return bool(log.keys(wanted) or log.keys(opened))
+    return bool(log.keys(wanted) or (with_pull_requests and log.keys(opened)))
 
 
 def report_on_issues(
@@ -176,16 +179,17 @@ def report_on_issues(
 ) -> None:
     """Let a supervisor report on the issues of its runs: of one run, or of all; `tell` is told what goes wrong."""
     made: list[Companion] = []
+    # All runs are looked at once: of a run that has ended, the last words may be missing. Later, only open ones matter.
+    wanted = [Filter(holding=("on_issue",), top=True, limit=1, key=run or None)]
 
     def find() -> "Companion | None":
-        # This is asked at every change until a run has an issue.
-        wanted = Filter(holding=("on_issue",), top=True, limit=1)
-        if not made and (system.log.keys(wanted._replace(key=run)) if run else _is_any(system.log, wanted)):
+        if not made and _is_any(system.log, wanted[0], with_pull_requests=not run):
             beside = conversations.make_conversation(system.writer, system.trackers, folders, system.clock, run)
             beside.on_problem = tell
             if not run:
                 beside.wanted = lambda each: not supervisor.is_attended(each)
             made.append(beside)
+        wanted[0] = wanted[0]._replace(statuses=OPEN)
         return made[0] if made else None
 
     supervisor.find_companion = find

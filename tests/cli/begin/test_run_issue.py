@@ -1,12 +1,18 @@
 """`handrail run --issue` and `--ready` as a person calls them: on the double of GitHub, and on the local tracker."""
 
+import os
 from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from handrail.operations.driving.background_driver import find_background_driver
+from handrail.ports.log import Append, Lease, TimerSet
+from handrail.runtime.work_stream import POLL
+from handrail.sources.folders import user_folders
 from handrail.store.sqlite.log import open_log
+from handrail.wiring.conversations import POLL_FILE
 from support.cli.fresh import Fresh
 from support.cli.running import Runs, until
 from support.github.double import GitHubDouble
@@ -212,3 +218,22 @@ def test_attachments_are_downloaded_outside_the_worktree(repo: Fresh, github: Gi
     assert Path(attached["path"]).read_bytes() == b"boom"
     assert not Path(attached["path"]).is_relative_to(document["worktree"])
     assert Path(attached["path"]).is_relative_to(repo.shop.home / "data" / "runs" / "work-1-a1")
+
+
+def test_any_command_starts_a_driver_when_it_is_time_to_look(repo: Fresh, github: GitHubDouble) -> None:
+    number = github.person("ann", "write").open_issue("It crashes", "")
+    assert repo.shop.call("run", "asks", "--issue", str(number)).exit_code == 3
+    Runs(repo.shop).end_driver()
+    marker = repo.shop.home / "data" / POLL_FILE
+    assert repo.shop.call("list").exit_code == 0
+    assert find_background_driver(user_folders(Runs(repo.shop).environ())) is None, "it is not time yet"
+    github.person("ann").comment(number, "/approve")
+    with closing(open_log(repo.shop.home / "data")) as log:
+        stream = f"work:{github.host}/{github.repository.full_name}#{number}"
+        lease = log.acquire(stream, "test")
+        assert isinstance(lease, Lease)
+        log.append([Append(stream, log.last(stream).seq, timers=(TimerSet(POLL, 1.0),))], [lease])
+        log.release(lease)
+    os.utime(marker, (1.0, 1.0))
+    assert repo.shop.call("list").exit_code == 0
+    until(lambda: status(repo, "work-1-a1") == "succeeded")

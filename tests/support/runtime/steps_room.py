@@ -94,6 +94,8 @@ class StepsRoom:
     agents: AgentPolicy = NO_POLICY
     admission: Admission | None = None
     """What a run waits for before it begins."""
+    issue: str = ""
+    """The name of the issue that runs are started for."""
     trackers: MemoryTrackers = field(default_factory=MemoryTrackers)
     """Where the runs find issues and pull requests."""
     _log: Log | None = None
@@ -151,7 +153,7 @@ class StepsRoom:
         request = runs.Request(
             pinned, "", {**given, **inputs}, self.checks, "", "ann", source, self.agent, json.dumps(script).encode()
         )
-        request = replace(request, agents=self.agents, project=self.project, admission=self.admission)
+        request = replace(request, agents=self.agents, project=self.project, admission=self.admission, issue=self.issue)
         return runs.start(self.writer, request)
 
     def system(self) -> System:

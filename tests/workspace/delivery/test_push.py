@@ -158,7 +158,7 @@ def test_a_remote_that_refuses_is_quoted(shop: GitRoom, remote: Path) -> None:
 def test_a_remote_that_is_not_there_is_named_without_its_password(shop: GitRoom, remote: Path) -> None:
     del remote
     git(shop.repo, "remote", "set-url", "origin", "http://ann:hunter2@127.0.0.1:9/shop.git")
-    with pytest.raises(PushRefused, match="http://127.0.0.1:9/shop.git cannot be reached") as caught:
+    with pytest.raises(PushRefused, match=r"http://127\.0\.0\.1:9/shop\.git cannot be reached") as caught:
         shop.spaces.push(work(shop), REQUEST)
     assert "hunter2" not in caught.value.message
     with pytest.raises(PushRefused, match="there is no remote 'other'"):

@@ -27,7 +27,7 @@ def command(*, as_json: bool, **wanted: object) -> None:
     if as_json:
         write_json({"issues": [line_data(line) for line in lines], "total": total})
         return
-    from handrail.cli.render.issues import render_lines
+    from handrail.cli.issues.screen import render_lines
 
     click.echo(render_lines(lines) if lines else "there are no such issues")
     if total > len(lines):

@@ -31,7 +31,7 @@ def command(*, limit: int, order: "ReadyOrder", explain: bool, as_json: bool) ->
     if as_json:
         write_json(_data(found, limit, explain=explain))
         return
-    from handrail.cli.render.issues import render_lines
+    from handrail.cli.issues.screen import render_lines
     from handrail.cli.render.safe_text import escape_controls
 
     click.echo(render_lines(lines) if lines else "nothing is ready")

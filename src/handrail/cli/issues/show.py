@@ -21,6 +21,6 @@ def command(*, issue: str, as_json: bool) -> None:
     if as_json:
         write_json({**issue_data(found), "dependents": dependents})
         return
-    from handrail.cli.render.issues import render_issue
+    from handrail.cli.issues.screen import render_issue
 
     click.echo(render_issue(found, dependents))

@@ -100,7 +100,7 @@ def _new_facts(record: PullRequestRecord, shown: PullRequestState, now: float) -
     found = shown.pull_request
     if record.status != "open" and found.status == "open":
         yield PullRequestReopened(at=now)
-    if found.head_commit != record.commit and found.status == "open":
+    if found.head_commit and found.head_commit != record.commit:
         yield HeadMoved(commit=found.head_commit, at=now)
     if found.draft != record.draft and found.status == "open":
         yield BecameDraft(at=now) if found.draft else BecameReady(at=now)

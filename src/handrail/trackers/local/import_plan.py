@@ -54,7 +54,8 @@ class Importer:
             issue = next(each for each in ids if each not in wanted)
         if not isinstance(issue, str) or not VALID.match(issue):
             return f"'{str(issue)[:50]}' cannot be the id of an issue"
-        wanted[issue] = {name: value for name, value in clean.items() if name not in COUNTS}
+        record = {name: value for name, value in clean.items() if name not in COUNTS}
+        wanted[issue] = {"status": "open", "priority": 2, **record}
         return ""
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Protocol
 
 from handrail.ports.log import Log
-from handrail.ports.log_care import Salvage
+from handrail.ports.storage.log_care import Salvage
 
 
 class LogFiles(Protocol):
