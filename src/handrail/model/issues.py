@@ -174,6 +174,12 @@ class Claim:
     run: str = ""
     id: str = ""
     """What the tracker calls the claim, such as the id of the comment that makes it."""
+    nonce: str = ""
+    """Distinguishes the claims of runs with the same name on several machines."""
+
+    def is_same(self, other: "Claim") -> bool:
+        """Whether both are the claim of the same run or person."""
+        return (self.by, self.nonce) == (other.by, other.nonce)
 
 
 @frozen

@@ -127,7 +127,8 @@ class PullRequestState:
     def check_verdict(self) -> CheckVerdict:
         """The verdict of all checks together; without any it is not known."""
         found = {check.verdict for check in self.checks}
-        return next((each for each in _BY_WEIGHT if each in found), "unknown")
+        weighty: list[CheckVerdict] = [each for each in _BY_WEIGHT if each in found]
+        return weighty[0] if weighty else "unknown"
 
 
 _BY_WEIGHT: tuple[CheckVerdict, ...] = ("failed", "needs_person", "pending", "unknown", "passed")

@@ -51,6 +51,16 @@ def test_a_claim_of_a_stranger_holds_nothing(world: GitHubWorld) -> None:
     assert run(world.tracker().claim(world.ref(number), Claim(by="agent:demo-1", run="demo-1"))).is_mine
 
 
+def test_a_run_of_the_same_name_on_another_machine_claims_nothing(world: GitHubWorld) -> None:
+    number = world.ann.open_issue("It crashes")
+    here, there = (Claim(by="agent:demo-1", run="demo-1", nonce=nonce) for nonce in ("here", "there"))
+    assert run(world.tracker().claim(world.ref(number), here)).is_mine
+    refused = run(world.tracker().claim(world.ref(number), there))
+    assert (refused.is_mine, refused.claim.nonce) == (False, "here")
+    run(world.tracker().release_claim(world.ref(number), there))
+    assert [each.nonce for each in run(world.tracker().claims(world.ref(number)))] == ["here"]
+
+
 def test_a_claim_of_a_colleague_counts(world: GitHubWorld) -> None:
     number = world.ann.open_issue("Wanted")
     claim = Marker(what="claim", key="agent:hers", extra={"run": "hers", "state": "live"})

@@ -27,6 +27,8 @@ class AgentAssigned:
     """Whether it closes the issue if it finishes all of it, as configured when it started."""
     blocked_label: str = ""
     """The label that the issue has while the run needs a person; empty: none."""
+    nonce: str = ""
+    """Distinguishes its claim from those of runs with the same name on other machines."""
     kind: Literal["agent_assigned"] = "agent_assigned"
 
 

@@ -7,14 +7,16 @@
 """
 
 import time
+import uuid
 from typing import NamedTuple
 
 from handrail.engine.issues.run_names import candidate_names
+from handrail.model.actors import make_agent
 from handrail.model.history.issue_work import AgentAssigned, CommentsSeen
-from handrail.model.issues import Issue
+from handrail.model.issues import Claim, Issue, IssueRef
 from handrail.ports.log import Log
 from handrail.runtime.run_writer import RunClaim, RunWriter
-from handrail.runtime.work_stream import WorkLedger, hold_work
+from handrail.runtime.work_stream import WorkLedger, hold_work, read_work
 
 
 class StatusRules(NamedTuple):
@@ -42,8 +44,19 @@ def assign_agent(writer: RunWriter, issue: Issue, claim: RunClaim, rules: Status
             if run:
                 break
             number += 1
-        _record(work, issue, AgentAssigned(run=run, number=number, at=time.time(), **rules._asdict()))
+        _record(
+            work,
+            issue,
+            AgentAssigned(run=run, number=number, at=time.time(), nonce=uuid.uuid4().hex[:12], **rules._asdict()),
+        )
         return run
+
+
+def claim_of(log: Log, ref: IssueRef, run: str) -> Claim:
+    """Return the claim of a run on its issue, which no run of another machine can have."""
+    assigned = read_work(log, ref).agent(run)
+    nonce = "" if assigned is None else assigned.nonce
+    return Claim(by=str(make_agent(run)), at=time.time(), run=run, nonce=nonce)
 
 
 def _claim_name(log: Log, issue: Issue, number: int, claim: RunClaim) -> str:

@@ -4,7 +4,8 @@
    of the work on the issue, from facts that are read there again.
 2. `comment_taken` is recorded before an answer is sent to the run, and `comment_settled` after it. The inbox of a run
    accepts one answer to a question, so repeating the sending after a crash does nothing.
-3. A refused comment is answered once. Too many replies within an hour stop everything on that issue for an hour.
+3. A command of somebody without write permission is only noted. Any other that is refused is answered once, and too
+   many replies within an hour stop everything on that issue for an hour.
 """
 
 import math
@@ -63,10 +64,12 @@ class CommentReader:
         may = {each.author: False for each in fresh if each.id in commands}
         for login in may:
             may[login] = await self.tracker.may_decide(self.ref, login)
+        # A stranger is not answered: whoever may comment could otherwise make us write, and use up our replies.
+        commands = {each.id: commands[each.id] for each in fresh if each.id in commands and may[each.author]}
         sent: list[str] = []
 
         def take_up(ledger: WorkLedger) -> None:
-            sent.extend(self._take_up(ledger, _Found(fresh, commands, may, page.since), now))
+            sent.extend(self._take_up(ledger, _Found(fresh, commands, page.since), now))
 
         if fresh or work.taken or page.since != work.since:
             await update_work(self.log, self.ref, self.writer.redactor, take_up)
@@ -79,7 +82,7 @@ class CommentReader:
         sent: list[str] = []
 
         def complete(ledger: WorkLedger) -> None:
-            sent.extend(self._take_up(ledger, _Found([], {}, {}, ledger.state.since), now))
+            sent.extend(self._take_up(ledger, _Found([], {}, ledger.state.since), now))
 
         if work.taken:
             await update_work(self.log, self.ref, self.writer.redactor, complete)
@@ -123,8 +126,6 @@ class CommentReader:
         """Decide what a command does: it is taken up for a run, or refused with a reason."""
         command = found.commands[comment.id]
         refused = CommentSettled(comment=comment.id, at=now)
-        if not found.may[comment.author]:
-            return replace(refused, problem="only somebody with write permission may decide here")
         if command.problem:
             return replace(refused, problem=command.problem)
         target = self._find_target(work, command)
@@ -218,11 +219,10 @@ class CommentReader:
 
 @dataclass(slots=True)
 class _Found:
-    """What was fetched: new comments, their commands, who may decide, and where the next look begins."""
+    """What was fetched: new comments, the commands of those who may decide, and where the next look begins."""
 
     fresh: list[Comment]
     commands: Mapping[str, CommentCommand]
-    may: Mapping[str, bool]
     since: str
 
 

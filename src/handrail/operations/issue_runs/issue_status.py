@@ -8,13 +8,12 @@ import time
 from dataclasses import dataclass
 
 from handrail.engine.issues.progress_text import RunProgress
-from handrail.model.actors import make_agent
 from handrail.model.history.issue_work import IssueStep, StatusChanged
 from handrail.model.history.run_lines import Filter
 from handrail.model.history.run_state import RunState
-from handrail.model.issues import Claim, IssueChange, IssueRef
+from handrail.model.issues import IssueChange, IssueRef
 from handrail.model.parts import walk_steps
-from handrail.operations.issue_runs.assign_agent import NO_RULES, StatusRules
+from handrail.operations.issue_runs.assign_agent import NO_RULES, StatusRules, claim_of
 from handrail.ports.trackers import Tracker
 from handrail.runtime.history import plan_of
 from handrail.runtime.run_writer import RunWriter
@@ -64,7 +63,7 @@ class IssueStatus:
     async def _change(self, ref: IssueRef, run: str, wanted: "IssueStep") -> None:
         label = (self.rules.blocked_label,) if self.rules.blocked_label else ()
         if wanted == "released":
-            await self.tracker.release_claim(ref, Claim(by=str(make_agent(run)), run=run))
+            await self.tracker.release_claim(ref, claim_of(self.writer.log, ref, run))
         change = {
             "blocked": IssueChange(add_labels=label, status="blocked" if ref.is_local else None),
             "unblocked": IssueChange(remove_labels=label, status="in_progress" if ref.is_local else None),

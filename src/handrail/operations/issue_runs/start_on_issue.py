@@ -11,11 +11,10 @@ from pathlib import Path
 
 from handrail.errors import NotConfigured, UsageError, VersionConflict
 from handrail.frozen import frozen
-from handrail.model.actors import make_agent
 from handrail.model.history.events import Admission
 from handrail.model.history.issue_work import StatusChanged
 from handrail.model.issues import LOCAL, Claim, Issue, IssueRef
-from handrail.operations.issue_runs.assign_agent import NO_RULES, StatusRules, assign_agent
+from handrail.operations.issue_runs.assign_agent import NO_RULES, StatusRules, assign_agent, claim_of
 from handrail.operations.issue_runs.issue_record import add_attachments
 from handrail.operations.runs.lifecycle import Request, start
 from handrail.ports.trackers import Tracker, TrackerCatalog
@@ -68,15 +67,16 @@ class IssueDesk:
                 raise
 
     async def _claim_issue(self, tracker: Tracker, issue: Issue, run: str, *, alone: bool) -> None:
-        wanted = Claim(by=str(make_agent(run)), at=time.time(), run=run)
-        result = await tracker.claim(issue.ref, wanted)
+        result = await tracker.claim(issue.ref, claim_of(self.writer.log, issue.ref, run))
         if result.is_mine:
             with hold_work(self.writer.log, issue.ref, self.writer.redactor) as work:
                 if work.state.steps.get(run) != "claimed":
                     work.record(StatusChanged(run=run, step="claimed", at=time.time()))
             return
         other = result.claim
-        ours = other.run in read_work(self.writer.log, issue.ref).runs and self.writer.log.last(other.run).seq > 0
+        known = read_work(self.writer.log, issue.ref).agent(other.run)
+        same = known is not None and other.nonce in ("", known.nonce)
+        ours = same and self.writer.log.last(other.run).seq > 0
         if alone or not ours:
             raise IssueTaken(f"issue {issue.ref} is claimed by {other.run or other.by}", next_step=_way_on(other))
 

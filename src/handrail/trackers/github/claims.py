@@ -89,14 +89,14 @@ async def _decide(context: ClaimContext, claim: Claim) -> ClaimResult:
 async def release_claim(context: ClaimContext, claim: Claim) -> None:
     """Edit the comments of a claim, so that it does not hold any more."""
     for author, each in await list_claims(context):
-        if author == context.me and each.by == claim.by:
+        if _is_same(author, each, context, claim):
             body = sign_text(f"{each.by} no longer works on this issue.", _mark(each, _RELEASED))
             path = f"{context.repository}/issues/comments/{each.id}"
             await write_again(context.client, "PATCH", path, {"body": body})
 
 
 def _is_same(author: str, found: Claim, context: ClaimContext, wanted: Claim) -> bool:
-    return author == context.me and found.by == wanted.by
+    return author == context.me and found.is_same(wanted)
 
 
 def _is_ours(answer: Json, context: ClaimContext, wanted: Claim) -> bool:
@@ -110,11 +110,14 @@ def _read_claim(answer: Json) -> Claim | None:
     if mark is None or mark.what != "claim" or mark.extra.get("state") != _LIVE:
         return None
     at = read_time(answer.get("created_at"))
-    return Claim(by=mark.key, at=at, run=mark.extra.get("run", ""), id=str(answer["id"]))
+    return Claim(
+        by=mark.key, at=at, run=mark.extra.get("run", ""), id=str(answer["id"]), nonce=mark.extra.get("nonce", "")
+    )
 
 
 def _mark(claim: Claim, state: str) -> Marker:
-    return Marker(what="claim", key=claim.by, extra={"run": claim.run, "state": state})
+    own = {"nonce": claim.nonce} if claim.nonce else {}
+    return Marker(what="claim", key=claim.by, extra={"run": claim.run, "state": state, **own})
 
 
 def _words(claim: Claim) -> str:

@@ -133,18 +133,18 @@ class MemoryTracker:
             if stored.issue.state == "closed":
                 message = f"Issue {ref} is closed and cannot be claimed."
                 raise TrackerFault(message)
-            if not any(each.by == claim.by for each in stored.claims):
+            if not any(each.is_same(claim) for each in stored.claims):
                 stored.claims.append(replace(claim, id=str(self._service.tick())))
             holder = stored.claims[0]
-            if holder.by != claim.by:
-                stored.claims = [each for each in stored.claims if each.by != claim.by]
-            return ClaimResult(holder, holder.by == claim.by)
+            if not holder.is_same(claim):
+                stored.claims = [each for each in stored.claims if not each.is_same(claim)]
+            return ClaimResult(holder, holder.is_same(claim))
 
     async def release_claim(self, ref: IssueRef, claim: Claim) -> None:
         """Give up a claim; one that is gone already is ignored."""
         async with self._service.call("release_claim"):
             stored = self._service.issue(ref)
-            stored.claims = [each for each in stored.claims if each.by != claim.by]
+            stored.claims = [each for each in stored.claims if not each.is_same(claim)]
 
     async def claims(self, ref: IssueRef) -> tuple[Claim, ...]:
         """List the claims, the one that counts first."""
