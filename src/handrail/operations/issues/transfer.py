@@ -8,7 +8,7 @@ DAY = 24 * 3600
 
 
 def describe_age(name: str) -> str:
-    """Say how old the export of a beads repository is: it is no database, and may lack what came later."""
+    """Say how old the export of a beads repository is: it is a copy, which may lack later changes."""
     path = Path(name)
     if path.parent.name != BEADS or not path.is_file():
         return ""

@@ -127,4 +127,4 @@ def _sort(drafts: list[ListedIssue]) -> list[ListedIssue]:
         return [known[key] for key in TopologicalSorter(graph).static_order()]
     except CycleError as error:
         circle = " -> ".join(known[key].name or known[key].title for key in error.args[1])
-        raise ValueError(f"issues of the list depend on each other in a circle: {circle[:200]}") from error
+        raise ValueError(f"circular dependency between issues of the list: {circle[:200]}") from error
