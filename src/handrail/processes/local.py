@@ -16,7 +16,7 @@ from handrail.ports.processes import MARK, Ended, Gone, ProcessSpec, Running, St
 from handrail.processes.environment import process_redactor
 from handrail.processes.launch import launch
 from handrail.processes.mask_output import read_masked
-from handrail.processes.process_folder import LOST_PROCESS, ProcessRecord, build_ended, read_record, read_status
+from handrail.processes.process_folder import LOST_PROCESS, ProcessRecord, Status, build_ended, read_record, read_status
 from handrail.processes.process_table import Row, find_descendants, find_marked, send
 from handrail.processes.wait import wait_until_dead, wait_until_readable
 
@@ -38,6 +38,8 @@ class LocalProcesses:
         """Keepers that this object started and that nobody else reaps."""
         self._lines: dict[str, int] = {}
         """By folder, a descriptor that becomes readable when a keeper started here has written the status."""
+        self._newest: tuple[str, Status] | None = None
+        """The folder and the final status of the command that was awaited last: whoever awaits one reads its output."""
         self._redactor_for: Callable[[str], Redactor] = redactor_for or _forget_folder(process_redactor())
         """Knows the secrets of the run that a folder's command belongs to, besides those that its keeper knew."""
         weakref.finalize(self, _close, self._lines)
@@ -68,8 +70,8 @@ class LocalProcesses:
         record = read_record(place)
         if record is None:
             return None
-        if (over := _find_final_status(place)) is not None:
-            return over
+        if (status := _read_final_status(place)) is not None:
+            return build_ended(place, status)
         if record.is_keeper_alive or record.is_command_alive or _is_stray(record):
             return Running(record.pid, record.started)
         return _read_outcome(place, record)
@@ -84,8 +86,9 @@ class LocalProcesses:
         until = None if timeout is None else clock() + timeout
         if not await self._wait_for_keeper(folder, timeout):
             return TimedOut()
-        if (over := _find_final_status(place)) is not None:
-            return over
+        if (status := _read_final_status(place)) is not None:
+            self._newest = folder, status
+            return build_ended(place, status)
         # The command itself is awaited only where its keeper was killed.
         for pid, started in ((record.pid, record.started), (record.command, record.command_started)):
             if not await wait_until_dead(pid, started, None if until is None else max(0.0, until - clock())):
@@ -111,7 +114,8 @@ class LocalProcesses:
 
     def read_output(self, folder: str, stream: Stream, limit: int, tail: bool) -> bytes:
         """Read at most `limit` bytes of its output, from the end if `tail`, without secrets."""
-        status = read_status(Path(folder))
+        newest = self._newest
+        status = newest[1] if newest is not None and newest[0] == folder else read_status(Path(folder))
         again = status is not None and status.masked
         with contextlib.suppress(FileNotFoundError):
             redactor = self._redactor_for(folder)
@@ -163,10 +167,10 @@ def _close(lines: dict[str, int]) -> None:
         os.close(line)
 
 
-def _find_final_status(place: Path) -> Ended | None:
-    """Return how it ended, once the keeper has written that nothing is left of it; the keeper exits right after."""
+def _read_final_status(place: Path) -> Status | None:
+    """Read how it ended, once the keeper has written that nothing is left of it; the keeper exits right after."""
     status = read_status(place)
-    return build_ended(place, status) if status is not None and status.cleared else None
+    return status if status is not None and status.cleared else None
 
 
 def _read_outcome(place: Path, record: ProcessRecord) -> Ended | Gone:

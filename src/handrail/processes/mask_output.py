@@ -49,7 +49,7 @@ class MaskedFile:
                 self._file, self.complete = None, True
 
     def _step(self, file: int, *, last: bool) -> bool:
-        data = os.pread(file, BLOCK, self._done)
+        data = self._read_block(file)
         whole = last and len(data) < BLOCK
         settled = len(data) if whole else self._redactor.stable_length(data)
         if settled:
@@ -58,6 +58,13 @@ class MaskedFile:
                 os.pwrite(file, masked, self._done)
             self._done += settled
         return bool(settled) and len(data) == BLOCK
+
+    def _read_block(self, file: int) -> bytes:
+        """Read the next block, into no more memory than is needed: that of a whole block takes longer than the rest."""
+        room = min(BLOCK, max(os.fstat(file).st_size - self._done, 0) + AROUND)
+        data = os.pread(file, room, self._done)
+        # It grew at this very moment.
+        return os.pread(file, BLOCK, self._done) if len(data) == room < BLOCK else data
 
 
 def read_masked(path: Path, redactor: Redactor, limit: int, *, tail: bool, again: bool = False) -> bytes:
@@ -70,7 +77,9 @@ def read_masked(path: Path, redactor: Redactor, limit: int, *, tail: bool, again
         start = max(0, size - limit) if tail else 0
         before = min(start, AROUND)
         file.seek(start - before)
-        data = redactor.data(file.read(before + limit + AROUND), forms=not again)
+        # No more memory than is needed: that of a large limit takes longer than reading a short output.
+        most = min(before + limit + AROUND, size - start + before)
+        data = redactor.data(file.read(most), forms=not again)
         return data[before : before + limit]
 
 

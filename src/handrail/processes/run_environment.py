@@ -90,7 +90,8 @@ class HandedEnvironments:
 
     def keep_own(self, run: str) -> None:
         """Use the environment of this process for a run: it is started here."""
-        self._known[self._root_of(run)] = self._own.environment_of(run)
+        # A copy, like one that was passed on: `os.environ` decodes all of its variables each time they are read.
+        self.hold(run, self._own.environment_of(run).parent)
 
     def hold(self, run: str, variables: Mapping[str, str]) -> None:
         """Hold an environment for a run."""

@@ -2,8 +2,9 @@
 
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
+from typing import TypeAlias
 
 from handrail.engine.text.untrusted_text import block, clean, code, first_line, json_text, mark_for
 from handrail.frozen import frozen
@@ -60,6 +61,10 @@ class _Limits:
 _LIMITS: dict[Handoff, _Limits] = {"summary": _Limits(1_500, 15_000), "full": _Limits(38_000, 38_000)}
 
 
+_Steps: TypeAlias = Sequence[tuple[str, StepState]]
+"""All steps of a run, with their addresses."""
+
+
 @frozen
 class _FinishedStep:
     """A step that is over, with its number in the list."""
@@ -82,8 +87,10 @@ def handoff(state: RunState, mode: Handoff) -> str:
     """Write what the next agent learns about the run; empty if there is nothing to pass on."""
     if mode == "none":
         return ""
-    listed = _list_past_steps(state)
-    parts = [*_task(state), *_steps(state, listed), *_outputs(state, listed, mode), *_artifacts_part(state, listed)]
+    # Listed once: the map of all steps takes longer to walk than anything else here.
+    steps = list(state.steps.items())
+    listed = _list_past_steps(state, steps)
+    parts = [*_task(state), *_steps(steps, listed), *_outputs(state, listed, mode), *_artifacts_part(state, listed)]
     if not parts:
         return ""
     mark = mark_for(clean(part.text) for part in parts)
@@ -99,10 +106,10 @@ def _opening(state: RunState, mark: str) -> str:
     )
 
 
-def _list_past_steps(state: RunState) -> list[_FinishedStep]:
+def _list_past_steps(state: RunState, steps: _Steps) -> list[_FinishedStep]:
     """List the newest steps that are over, in the order they began; a step inside another is part of that one."""
     now = {each.address for each in (state.pending, state.failure) if each is not None}
-    over = sorted((step.began, at) for at, step in state.steps.items() if step.status in _WORDS and at not in now)
+    over = sorted((step.began, at) for at, step in steps if step.status in _WORDS and at not in now)
     outside = ((earlier, over[earlier][1]) for earlier in reversed(range(len(over))))
     newest = list(islice((each for each in outside if not _is_inside(state, each[1])), MAX_STEPS))
     # Earlier steps are only counted where there are more than can be listed.
@@ -167,10 +174,10 @@ def _omission_note(what: str, text: str, most: int, hint: str = "") -> str:
     return f"\n({len(text) - most} of the {len(text)} characters of {what} are left out{hint}.)"
 
 
-def _steps(state: RunState, listed: list[_FinishedStep]) -> Iterator[_Part]:
+def _steps(steps: _Steps, listed: list[_FinishedStep]) -> Iterator[_Part]:
     if not listed:
         return
-    merged, changed = _find_merged_keys(listed), _find_changed_files(state, listed)
+    merged, changed = _find_merged_keys(listed), _find_changed_files(steps, listed)
     earlier = listed[0].number - 1
     note = f"\n({earlier} earlier step{'s' * (earlier > 1)} left out.)" if earlier else ""
     yield _Part("steps", "\n".join(line for each in listed for line in _lines(each, changed, merged)), note)
@@ -185,20 +192,21 @@ def _line(past: _FinishedStep) -> str:
 def _lines(past: _FinishedStep, changed: dict[str, list[str]], merged: frozenset[str]) -> Iterator[str]:
     """Describe a step and what it left behind: changed files, or branches that are not merged here."""
     yield _line(past)
-    if changed[past.address]:
+    if past.address in changed:
         yield f"   changed: {_enumerate_names(changed[past.address])}"
     apart = [branch for key, branch in _branches(past.step.output) if key not in merged]
     if apart:
         yield f"   not in this folder: its changes are on the branches {_enumerate_names(apart)}"
 
 
-def _find_changed_files(state: RunState, listed: list[_FinishedStep]) -> dict[str, list[str]]:
-    """List the files that each listed step changed, then those of its parts; all steps are looked at once for it."""
-    changed: dict[str, list[tuple[bool, int, str]]] = {past.address: [] for past in listed}
-    for at, step in state.steps.items():
+def _find_changed_files(steps: _Steps, listed: list[_FinishedStep]) -> dict[str, list[str]]:
+    """List the files of each listed step that changed some, then those of its parts; each step is looked at once."""
+    wanted = {past.address for past in listed}
+    changed: dict[str, list[tuple[bool, int, str]]] = {}
+    for at, step in steps:
         if step.changed:
-            for around in {at, *(at[: found.start()] for found in _INSIDE.finditer(at))} & changed.keys():
-                changed[around].append((at != around, step.began, step.changed))
+            for around in {at, *(at[: found.start()] for found in _INSIDE.finditer(at))} & wanted:
+                changed.setdefault(around, []).append((at != around, step.began, step.changed))
     texts = {around: "\n".join(text for *_, text in sorted(found)) for around, found in changed.items()}
     return {around: list(dict.fromkeys(text.splitlines())) for around, text in texts.items()}
 

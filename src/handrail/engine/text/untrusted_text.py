@@ -81,9 +81,12 @@ def json_text(value: JsonValue) -> str:
 
 def first_line(text: str, most: int) -> str:
     """Return the first line that says something, cut to a length."""
-    lines = (" ".join(line.split()).lstrip("# ") for line in text.splitlines())
-    first = next((line for line in lines if line and not line.startswith("```")), "")
-    return first if len(first) <= most else first[: most - 1].rstrip() + "\u2026"
+    # A plain loop: it is called for each step that a prompt mentions.
+    for line in text.splitlines():
+        first = " ".join(line.split()).lstrip("# ")
+        if first and not first.startswith("```"):
+            return first if len(first) <= most else first[: most - 1].rstrip() + "\u2026"
+    return ""
 
 
 def cut_middle(text: str, most: int) -> str:
