@@ -44,26 +44,8 @@ def git_dir(root: Path) -> Path:
     return found
 
 
-def has_git_dir(root: Path) -> bool:
-    """Whether a checkout or worktree has a git folder that can be used, without running git."""
-    try:
-        # Resolving it would look at every folder above it, and this is asked before each step.
-        found = _follow_dot(root)
-        if found == root / ".git":
-            _refuse_diversion(found)
-    except WorkspaceFault:
-        return False
-    return (found / "HEAD").is_file()
-
-
 def read_git_dir(root: Path) -> Path:
     """Return the folder that `.git` is or names, whatever it is."""
-    found = _follow_dot(root)
-    return found if found == root / ".git" else found.resolve()
-
-
-def _follow_dot(root: Path) -> Path:
-    """Return the same as `.git` names it: there may be links in it."""
     dot = root / ".git"
     try:
         if dot.is_dir():
@@ -72,7 +54,7 @@ def _follow_dot(root: Path) -> Path:
     except OSError as error:
         message = f"{root} is not a git worktree: {error.strerror}"
         raise WorkspaceFault(message, next_step="resume the run: it is created again") from error
-    return root / target
+    return (root / target).resolve()
 
 
 def _refuse_diversion(dot: Path) -> None:

@@ -16,7 +16,7 @@ from handrail.model.history.trees import Tree
 from handrail.ports.workspaces import Source
 from handrail.workspace.git.command import Git, GitFolders
 from handrail.workspace.git.data_places import RECORDS, VIEW, DataLayout, safe_name
-from handrail.workspace.git.repositories import branches, common_dir, find_root, has_git_dir
+from handrail.workspace.git.repositories import branches, common_dir, find_root, git_dir
 from handrail.workspace.git.repository_view import copy_view
 from handrail.workspace.snapshots.private_index import PrivateIndex
 from handrail.workspace.snapshots.state import REFS
@@ -74,7 +74,10 @@ def prepare(places: DataLayout, source: Source) -> Tree:
 
 def is_there(tree: Tree) -> bool:
     """Whether a worktree belongs to its repository, without running git."""
-    return has_git_dir(Path(tree.path))
+    try:
+        return (git_dir(Path(tree.path)) / "HEAD").is_file()
+    except WorkspaceFault:
+        return False
 
 
 def _place(places: DataLayout, site: _WorktreeSite, known: WorktreeRecord | None) -> tuple[WorktreeRecord, str]:
