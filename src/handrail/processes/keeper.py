@@ -74,8 +74,11 @@ class PreparedKeeper:
         self._bell = _make_wakeup_pipe()
         self._started = birth_of(os.getpid())
 
-    def keep(self) -> None:
-        """Hear on the standard input what to run, and stay until all of it has ended."""
+    def keep(self, until_running: int | None = None) -> None:
+        """Hear on the standard input what to run, and stay until all of it has ended.
+
+        The descriptor `until_running` is closed once the command runs.
+        """
         spec = _read_spec()
         folder = Path(spec["folder"])
         stdin = _open_mouth(folder, spec)
@@ -96,6 +99,8 @@ class PreparedKeeper:
             keeper.note_refusal(refused)
         os.close(given)
         _answer("ok")
+        if until_running is not None:
+            os.close(until_running)
         keeper.outputs, keeper.stdin = open_masked_files(folder, spec), stdin
         keeper.group = None if self._adopting else keeper.command
         keeper.keep()

@@ -6,8 +6,7 @@ keeper in a fraction of that time. The pool is in one of these states, as this m
     closed      not opened, or it did not answer: keepers are started directly
     opening     its process was started, and is importing; a request waits for it
     ready       one forked keeper waits on the socket for the descriptors of its command
-    called      the keeper has answered with its process id; the next one is forked when it has ended, a moment
-                later, or on request, whichever comes first
+    called      the keeper has answered with its process id; the next one is forked a moment later
 
 It is safe because the pool is only a faster way to the same keeper:
 

@@ -4,8 +4,7 @@ It runs with `python -I -S`, so it and what it imports use only the standard lib
 
 1. The keeper that waits is the one who listens on the line, so that a call wakes nobody else.
 2. It tells when it is called. One that ends without that has found the end of the line, or nothing works here.
-3. The next keeper is forked when the called one has ended, or after a moment: beside a short command, a fork would take
-time that somebody waits for. Whoever asks for one meanwhile gets it at once.
+3. It tells, too, when its command runs: the next keeper is forked then and not before, unless somebody waits for it.
 4. A keeper that nobody waits for does everything once in vain: what a fork does first takes several times as long.
 """
 
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
 _LATER = ("ctypes", "handrail.processes.mask_output", "handrail.processes.open_stdin")
 """What keepers import themselves, if it was not imported before they were forked."""
 _HANDED = 3
-_MOMENT = 0.02
-"""Seconds that a short command gets before the next keeper is forked beside it."""
 _NOWHERE = Path("/dev/null/nowhere")
 """Where nothing can be."""
 _SAMPLE = {
@@ -74,8 +71,7 @@ def _load() -> None:
 
 
 def _fork_and_wait(line: socket.socket) -> bool:
-    """Fork a keeper, and wait until it is called and it is time for the next one, or it ends."""
-    # The keeper holds the other end until it ends, and says nothing more once it is called.
+    """Fork a keeper, and wait until it is called and has something running, or ends."""
     hear, tell = os.pipe()
     # What is there already is never garbage: a keeper that looked would make a copy of all of it.
     gc.freeze()
@@ -85,7 +81,8 @@ def _fork_and_wait(line: socket.socket) -> bool:
     os.close(tell)
     called = os.read(hear, 1)
     if called:
-        select.select([line, hear], [], [], _MOMENT)
+        # Beside the command that was called for, a fork would take time that somebody waits for.
+        select.select([line, hear], [], [])
     os.close(hear)
     return bool(called)
 
@@ -107,7 +104,7 @@ def _become_keeper(line: socket.socket, tell: int) -> None:
         os.dup2(descriptor, number)
         os.close(descriptor)
     line.detach()
-    prepared.keep()
+    prepared.keep(tell)
 
 
 def _rehearse() -> None:
