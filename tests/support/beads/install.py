@@ -8,9 +8,8 @@ from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
 from threading import Lock
 
-from tests.support.beads import fake_bd
-
 from handrail.ports.programs import ProgramAnswer, ProgramCall
+from support.beads import fake_bd
 
 _ONE_AT_A_TIME = Lock()
 

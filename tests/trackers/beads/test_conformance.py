@@ -4,7 +4,6 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.support.beads.install import add_beads, ask_double
 
 from handrail.model.issues import BEADS, IssueRef
 from handrail.model.secrets.redaction import Redactor
@@ -15,6 +14,7 @@ from handrail.testing.conformance.trackers import TrackerConformance, TrackerWor
 from handrail.trackers.beads.book import BeadsIssues
 from handrail.trackers.beads.program import Bd, find_bd
 from handrail.trackers.local.tracker import LocalTracker
+from support.beads.install import add_beads, ask_double
 
 
 class BeadsWorld:
