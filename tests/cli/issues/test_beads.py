@@ -49,7 +49,7 @@ def test_the_commands_work_on_the_issues_of_beads(beads: Runs) -> None:
     listed = beads.json("issues", "list")
     assert (listed["tracker"], listed["total"]) == ("beads", 2)
     assert f"{second} is not ready: it is blocked by {first}" in beads.text("issues", "ready", "--explain")
-    beads.text("issues", "comment", first, "-- In Firefox too.")
+    beads.text("issues", "comment", "--", first, "-- In Firefox too.")
     assert "ann, TIME:\n  -- In Firefox too." in beads.text("issues", "show", first)
     assert beads.text("issues", "claim", first) == f"{first} is yours\n"
     refused = beads.call("issues", "claim", first, LOGNAME="ben")
