@@ -55,6 +55,8 @@ class LocalIssue:
     id: str
     seq: int = 0
     """How many facts it has; 0 for one that does not exist."""
+    place: str = LOCAL
+    """The place of the tracker that has it."""
     repository: str = ""
     record: Record = field(default_factory=dict[str, JsonValue])
     marker: str = ""
@@ -67,7 +69,7 @@ class LocalIssue:
     @property
     def ref(self) -> IssueRef:
         """Its name."""
-        return IssueRef(LOCAL, self.id)
+        return IssueRef(self.place, self.id)
 
     def text(self, name: str) -> str:
         """Return a field that is a text; empty if it has none."""

@@ -13,12 +13,14 @@ from typing import Literal, TypeAlias
 
 from handrail.frozen import frozen
 
-TrackerKind: TypeAlias = Literal["local", "github", "memory"]
+TrackerKind: TypeAlias = Literal["local", "beads", "github", "memory"]
 CloseReason: TypeAlias = Literal["completed", "not_planned"]
 STREAM = "issue:"
 """The prefix of the streams that hold the facts of issues."""
 LOCAL = "local"
 """The place of the issues of the local tracker."""
+BEADS = "beads"
+"""The place of the issues that beads keeps in a repository."""
 _NAME = re.compile(r"(?P<place>[^#\s]+)#(?P<id>[^#\s]+)\Z")
 
 
@@ -27,7 +29,7 @@ class IssueRef:
     """The name of an issue."""
 
     place: str
-    """`local`, or host and repository such as `github.com/acme/shop`."""
+    """`local`, `beads`, or host and repository such as `github.com/acme/shop`."""
     id: str
     """The id within that place: `12`, `shop-a3f`."""
 
@@ -43,6 +45,11 @@ class IssueRef:
     def is_local(self) -> bool:
         """Whether the local tracker has it."""
         return self.place == LOCAL
+
+    @property
+    def is_hosted(self) -> bool:
+        """Whether it is on a code host, and not on this machine alone."""
+        return self.place not in (LOCAL, BEADS)
 
 
 def parse_issue_ref(text: str) -> IssueRef | None:

@@ -1,4 +1,4 @@
-"""The local tracker, as commands about issues see it: whole records, where `ports.trackers` has what trackers share."""
+"""The issues of a repository on this machine, as commands see them: whole records, more than all trackers share."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, Protocol, TypeAlias
@@ -6,7 +6,7 @@ from typing import Literal, Protocol, TypeAlias
 from handrail.frozen import frozen
 from handrail.model.issue_events import Record
 from handrail.model.issue_records import IssueLine, LocalIssue
-from handrail.model.issues import Claim, ClaimResult
+from handrail.model.issues import Claim, ClaimResult, TrackerKind
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.log import Log
 from handrail.ports.storage.log_care import Finding, TruncatedStream
@@ -49,7 +49,12 @@ class IssueCare(Protocol):
 
 
 class IssueBook(Protocol):
-    """The issues of one repository in the local tracker."""
+    """The issues of one repository that are kept on this machine: by the local tracker, or by beads."""
+
+    @property
+    def tracker(self) -> TrackerKind:
+        """Which tracker it is."""
+        ...
 
     @property
     def repository(self) -> str:
@@ -58,6 +63,10 @@ class IssueBook(Protocol):
 
     def read(self, issue: str) -> LocalIssue:
         """Read an issue by its id; `NotFound` if there is none."""
+        ...
+
+    def read_several(self, issues: Iterable[str]) -> tuple[LocalIssue, ...]:
+        """Read issues for a list; their comments may be missing."""
         ...
 
     def lines(self) -> tuple[IssueLine, ...]:

@@ -1,8 +1,8 @@
 """Programs of the machine: which are installed, and Handrail itself as a process that nobody waits for."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from handrail.frozen import frozen
 
@@ -12,6 +12,35 @@ class InstalledProgram:
     """A program that is installed, with the version that it reports, if it does."""
 
     version: str | None
+
+
+@frozen(kw_only=True)
+class ProgramCall:
+    """A call of a program whose answer is read: never through a shell."""
+
+    name: str
+    words: tuple[str, ...]
+    folder: str
+    """The folder in which it runs."""
+    text: str = ""
+    """What it reads from its standard input."""
+    timeout: float = 30.0
+    """Seconds after which it is ended."""
+
+
+@frozen(kw_only=True)
+class ProgramAnswer:
+    """How a program answered a call."""
+
+    exit_code: int
+    output: str
+    errors: str
+    problem: str = ""
+    """Why there is no answer to rely on: it took too long, or printed too much."""
+
+
+AskProgram: TypeAlias = Callable[[ProgramCall], ProgramAnswer | None]
+"""Calls a program; None if it is not installed."""
 
 
 class DetachedProgram(Protocol):

@@ -118,8 +118,12 @@ class TrackerCatalog(Protocol):
         """Whether there is a token for the host of a repository, without calling the host."""
         ...
 
+    def own_place(self, run: str = "") -> str:
+        """Return the place of the issues that the repository keeps on this machine: `beads` or `local`."""
+        ...
+
     def tracker(self, place: str, run: str = "") -> Tracker:
-        """Return the tracker of a place: `local`, or a repository such as `github.com/acme/shop`."""
+        """Return the tracker of a place: `local`, `beads`, or a repository such as `github.com/acme/shop`."""
         ...
 
     def pull_requests(self, repository: RepositoryRef, run: str = "") -> PullRequests:

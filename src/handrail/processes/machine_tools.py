@@ -4,10 +4,12 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from typing import IO
 
-from handrail.ports.programs import InstalledProgram
+from handrail.ports.programs import InstalledProgram, ProgramAnswer, ProgramCall
 
 VERSION = re.compile(r"\d+(\.\d+)+")
 NEUTRAL_FOLDER = "/"
@@ -16,6 +18,8 @@ TIMEOUT = 10.0
 """Timeout for a tool to print its version, in seconds."""
 LONG_TIMEOUT = 8.0
 """Timeout for a tool to answer a question that takes it longer, in seconds."""
+MAX_OUTPUT = 64 * 1024 * 1024
+"""The most bytes of an answer that are read."""
 
 
 def find_tools(names: Iterable[str]) -> dict[str, InstalledProgram | None]:
@@ -76,6 +80,41 @@ def _run(
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
+
+
+def ask_program(call: ProgramCall) -> ProgramAnswer | None:
+    """Call a program of the user in our environment and return its whole answer; None if it is not installed."""
+    path = _path_of(call.name)
+    if path is None:
+        return None
+    # Files, and not pipes: what the program starts and leaves behind cannot keep us waiting for their end.
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+        try:
+            ran = subprocess.run(  # noqa: S603 (a program of the user, by its full path)
+                [path, *call.words],
+                input=call.text.encode("utf-8", "replace"),
+                stdout=output,
+                stderr=errors,
+                cwd=call.folder,
+                timeout=call.timeout,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return _no_answer(f"it did not answer within {call.timeout:.0f} seconds")
+        except (OSError, ValueError) as error:
+            return _no_answer(f"it could not be started: {error}")
+        if max(output.tell(), errors.tell()) > MAX_OUTPUT:
+            return _no_answer(f"it printed more than {MAX_OUTPUT // 1024**2} MiB")
+        return ProgramAnswer(exit_code=ran.returncode, output=_read(output), errors=_read(errors))
+
+
+def _no_answer(problem: str) -> ProgramAnswer:
+    return ProgramAnswer(exit_code=-1, output="", errors="", problem=problem)
+
+
+def _read(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read(MAX_OUTPUT).decode("utf-8", "replace")
 
 
 def _path_of(name: str, path: str | None = None) -> str | None:

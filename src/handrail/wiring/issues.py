@@ -1,22 +1,58 @@
-"""The local tracker of a place: its log, opened without what drives runs, so that commands about issues start fast."""
+"""The issues of a place: the log, opened without what drives runs, so that commands about issues start fast."""
 
 import time
 from collections.abc import Generator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from handrail.late_import import late_import
 from handrail.ports.issue_books import IssueBook
 from handrail.processes.environment import process_redactor
+from handrail.processes.machine_tools import ask_program
 from handrail.sources.folders import main_checkout
+from handrail.sources.tiers import Location
 from handrail.store.sqlite.log import open_readable
 from handrail.trackers.local.book import LocalIssues
 from handrail.wiring.place import current_place
 
+if TYPE_CHECKING:
+    from handrail.trackers.beads import book as beads_book
+    from handrail.trackers.beads import program
+else:
+    beads_book = late_import("handrail.trackers.beads.book")
+    program = late_import("handrail.trackers.beads.program")
+
+BEADS_FOLDER = ".beads"
+
 
 @contextmanager
 def open_issue_book() -> Generator[IssueBook]:
-    """Open the issues of the repository in which a command was called."""
+    """Open the issues of the repository in which a command was called: those of beads, if it is used there."""
     place = current_place()
-    scope = str(main_checkout(place.repository or place.cwd or Path.cwd()))
+    scope = _scope(place)
+    found = find_beads(scope)
     with closing(open_readable(place.folders.data)) as log:
-        yield LocalIssues(log, scope, time.time, process_redactor())
+        if isinstance(found, str):
+            yield LocalIssues(log, scope, time.time, process_redactor())
+        else:
+            yield beads_book.BeadsIssues(found, log, time.time, process_redactor())
+
+
+def find_beads(repository: str) -> "program.Bd | str":
+    """Find the program of beads for a repository; a text says why it is not used, empty without beads."""
+    if not (Path(repository) / BEADS_FOLDER).is_dir():
+        return ""
+    return program.find_bd(ask_program, repository)
+
+
+def describe_tracker(place: Location) -> str:
+    """Say which tracker has the issues of a repository with beads; empty without beads."""
+    found = find_beads(_scope(place))
+    if isinstance(found, str):
+        return f"the local tracker; the issues of {BEADS_FOLDER} are not used: {found}" if found else ""
+    return f"beads, through bd {found.version}"
+
+
+def _scope(place: Location) -> str:
+    return str(main_checkout(place.repository or place.cwd or Path.cwd()))

@@ -148,6 +148,10 @@ class LateTrackers:
         """Whether there is a token for the host of a repository."""
         return self._catalog.has_token(repository, run)
 
+    def own_place(self, run: str = "") -> str:
+        """Return the place of the issues that the repository keeps on this machine."""
+        return self._catalog.own_place(run)
+
     def tracker(self, place: str, run: str = "") -> "Tracker":
         """Return the tracker of a place."""
         return self._catalog.tracker(place, run)

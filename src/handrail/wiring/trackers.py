@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 from handrail.errors import TrackerFault
 from handrail.late_import import late_import
 from handrail.model.diagnostics import Report
-from handrail.model.issues import LOCAL, RepositoryRef
+from handrail.model.issues import BEADS, LOCAL, RepositoryRef
 from handrail.model.secrets.redaction import Redactor
 from handrail.ports.environments import RunEnvironments
 from handrail.ports.log import Log
 from handrail.ports.pull_requests import PullRequests
 from handrail.ports.trackers import AccountHealth, Tracker
 from handrail.processes.environment import process_redactor
+from handrail.processes.machine_tools import ask_program
 from handrail.runtime.history import state_of
 from handrail.sources.config.github import read_github
 from handrail.sources.folders import Folders, main_checkout, repository_root
@@ -26,11 +27,15 @@ from handrail.trackers.github.api.variables import NAMES
 from handrail.trackers.github.remotes import parse_place, parse_remote
 
 if TYPE_CHECKING:
+    from handrail.trackers.beads import book as beads_book
+    from handrail.trackers.beads import program as beads_program
     from handrail.trackers.github import health, pull_requests, tracker
     from handrail.trackers.github.api import connection
     from handrail.trackers.local import book
     from handrail.trackers.local import tracker as local_tracker
 else:
+    beads_book = late_import("handrail.trackers.beads.book")
+    beads_program = late_import("handrail.trackers.beads.program")
     book = late_import("handrail.trackers.local.book")
     local_tracker = late_import("handrail.trackers.local.tracker")
     health = late_import("handrail.trackers.github.health")
@@ -60,10 +65,16 @@ class Trackers:
         found = self._connect(repository.host, run)
         return find_token(found.endpoint, found.environ) is not None
 
+    def own_place(self, run: str = "") -> str:
+        """Return the place of the issues that the repository keeps on this machine: `beads` or `local`."""
+        return LOCAL if isinstance(self._find_beads(run), str) else BEADS
+
     def tracker(self, place: str, run: str = "") -> Tracker:
-        """Return the tracker of a place: `local`, or a repository such as `github.com/acme/shop`."""
+        """Return the tracker of a place: `local`, `beads`, or a repository such as `github.com/acme/shop`."""
         if place == LOCAL:
             return local_tracker.LocalTracker(self.local_issues(run))
+        if place == BEADS:
+            return local_tracker.LocalTracker(self._beads_issues(run), BEADS)
         repository = parse_place(place)
         if repository is None:
             message = f"'{place}' is not a place of issues"
@@ -74,6 +85,16 @@ class Trackers:
         """Return the local issues of the repository of a run, or of the current folder."""
         redactor = self._environment_of(run)[1]
         return book.LocalIssues(self._log, find_repository(self._log, run), time.time, redactor)
+
+    def _beads_issues(self, run: str) -> "beads_book.BeadsIssues":
+        found = self._find_beads(run)
+        if isinstance(found, str):
+            message = f"the issues of beads cannot be used here: {found or 'there is no folder .beads'}"
+            raise TrackerFault(message, next_step="install beads, so that `bd version --json` works in this repository")
+        return beads_book.BeadsIssues(found, self._log, time.time, self._environment_of(run)[1])
+
+    def _find_beads(self, run: str) -> "beads_program.Bd | str":
+        return beads_program.find_bd(ask_program, find_repository(self._log, run))
 
     def pull_requests(self, repository: RepositoryRef, run: str = "") -> PullRequests:
         """Return the pull requests of the host of a repository."""

@@ -28,6 +28,7 @@ def command(*, run: str | None, repair: bool, as_json: bool) -> int:
     from handrail.operations.doctor.check import examine_health
     from handrail.operations.driving.driver_info import list_logins
     from handrail.wiring.driver_channel import driver_environments
+    from handrail.wiring.issues import describe_tracker
     from handrail.wiring.machine import list_unfinished_applies, this_machine
     from handrail.wiring.trackers import examine_github
 
@@ -38,16 +39,17 @@ def command(*, run: str | None, repair: bool, as_json: bool) -> int:
         held = list_logins(driver_environments(place.folders.data).list_held(), machine.agents.profiles)
     cut_off = list_unfinished_applies(place.folders.data)
     account = examine_github(place.folders)
+    issues = describe_tracker(place)
     if as_json:
         applies = [{"run": each.run, "checkout": each.checkout, "undo": each.undo} for each in cut_off]
         queue = [{"run": run, **data} for run, data in _queue(place).items()]
-        write_json(
-            {**_data(found, held), "unfinished_applies": applies, "queue": queue, "github": _account_data(account)}
-        )
+        others = {"unfinished_applies": applies, "queue": queue, "github": _account_data(account), "issues": issues}
+        write_json({**_data(found, held), **others})
     else:
         unfinished = [each.words for each in cut_off]
         lines = [
             *_lines(found, account),
+            *([f"  issues    {issues}"] if issues else []),
             *_driver_lines(found.driver, held),
             *(f"  {run} {data['words']}" for run, data in _queue(place).items()),
             *unfinished,

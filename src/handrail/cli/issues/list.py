@@ -2,7 +2,7 @@
 
 import click
 
-from handrail.cli.issues.options import priority_option
+from handrail.cli.issues.options import note_tracker, priority_option
 from handrail.cli.options import json_option
 
 
@@ -24,10 +24,13 @@ def command(*, as_json: bool, **wanted: object) -> None:
 
     with open_issue_book() as book:
         lines, total = find_issues(book, WantedIssues(**wanted))  # pyright: ignore[reportArgumentType] - click's words
+        tracker = book.tracker
     if as_json:
-        write_json({"issues": [line_data(line) for line in lines], "total": total})
+        write_json({"tracker": tracker, "issues": [line_data(line) for line in lines], "total": total})
         return
     from handrail.cli.issues.screen import render_lines
+
+    note_tracker()
 
     click.echo(render_lines(lines) if lines else "there are no such issues")
     if total > len(lines):

@@ -1,6 +1,7 @@
 """Options and arguments of commands about issues."""
 
 import re
+import sys
 
 import click
 
@@ -32,6 +33,16 @@ def complete_issues(_ctx: click.Context, _param: click.Parameter, incomplete: st
     except HandrailError:
         return []
     return [line.id for line in lines if line.id.startswith(incomplete)]
+
+
+def note_tracker() -> None:
+    """Say on a terminal which tracker has the issues, in a repository with beads."""
+    from handrail.cli.output import note
+    from handrail.wiring.issues import describe_tracker
+    from handrail.wiring.place import current_place
+
+    if sys.stderr.isatty() and (tracker := describe_tracker(current_place())):
+        note(f"issues: {tracker}")
 
 
 issue_argument = click.argument("issue", metavar="ISSUE", shell_complete=complete_issues)

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from handrail.cli.issues.options import note_tracker
 from handrail.cli.options import json_option
 
 if TYPE_CHECKING:
@@ -25,15 +26,17 @@ def command(*, limit: int, order: "ReadyOrder", explain: bool, as_json: bool) ->
 
     with open_issue_book() as book:
         found = book.find_ready(order, explain=explain)
+        tracker = book.tracker
     for issue, why in found.released:
         note(f"the claim of {issue} was released: {why}")
     lines = found.ready[: limit or None]
     if as_json:
-        write_json(_data(found, limit, explain=explain))
+        write_json({"tracker": tracker, **_data(found, limit, explain=explain)})
         return
     from handrail.cli.issues.screen import render_lines
     from handrail.cli.render.safe_text import escape_controls
 
+    note_tracker()
     click.echo(render_lines(lines) if lines else "nothing is ready")
     if explain:
         for issue, why in found.reasons.items():

@@ -133,7 +133,7 @@ class CommentReader:
             return replace(refused, problem=target)
         if target.asked and comment.at < math.floor(target.asked_at):
             return replace(refused, problem=f"it was written before {target.run} asked; please answer again")
-        by = make_person(comment.author) if self.ref.is_local else Actor("github", make_person(comment.author).name)
+        by = Actor("github" if self.ref.is_hosted else "person", make_person(comment.author).name)
         return CommentTaken(
             comment=comment.id,
             by=str(by),

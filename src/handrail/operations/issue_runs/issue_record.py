@@ -40,8 +40,8 @@ def build_record(issue: Issue, redactor: Redactor) -> dict[str, JsonValue]:
         "url": text(issue.url),
         "state": issue.state,
         "comments": [_comment(each, text(each.body)) for each in _newest(issue.comments)],
-        "tracker": "local" if issue.ref.is_local else issue.ref.place.partition("/")[0],
-        "repository": "" if issue.ref.is_local else issue.ref.place.partition("/")[2],
+        "tracker": issue.ref.place.partition("/")[0],
+        "repository": issue.ref.place.partition("/")[2],
     }
 
 

@@ -3,7 +3,7 @@
 import re
 
 from handrail.errors import UsageError
-from handrail.model.issues import LOCAL, IssueRef
+from handrail.model.issues import IssueRef
 from handrail.ports.trackers import TrackerCatalog
 
 DEFAULT_HOST = "github.com"
@@ -14,7 +14,7 @@ _ADDRESS = re.compile(
     re.ASCII,
 )
 _WHOLE = re.compile(r"(?P<place>[^#\s]+/[^#\s/]+/[^#\s/]+)#(?P<id>[1-9][0-9]{0,17})\Z", re.ASCII)
-_LOCAL = re.compile(r"(?:local#)?(?P<id>[A-Za-z0-9][A-Za-z0-9._-]*)\Z", re.ASCII)
+_OWN = re.compile(r"(?:(?P<place>local|beads)#)?(?P<id>[A-Za-z0-9][A-Za-z0-9._-]*)\Z", re.ASCII)
 FORMS = "12, owner/repo#12, the address of an issue, or the id of a local issue such as shop-a3f"
 
 
@@ -33,8 +33,8 @@ def find_issue(words: str, remote: str, catalog: TrackerCatalog) -> IssueRef:
         return IssueRef(_place(f"https://{host}/{found['owner']}/{found['name']}", words, catalog), found["id"])
     if found := _WHOLE.match(words):
         return IssueRef(_place(f"https://{found['place']}", words, catalog), found["id"])
-    if found := _LOCAL.match(words):
-        return IssueRef(LOCAL, found["id"])
+    if found := _OWN.match(words):
+        return IssueRef(found["place"] or catalog.own_place(), found["id"])
     raise UsageError(f"'{words}' does not name an issue", next_step=f"write {FORMS}")
 
 

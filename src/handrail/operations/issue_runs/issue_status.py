@@ -65,8 +65,8 @@ class IssueStatus:
         if wanted == "released":
             await self.tracker.release_claim(ref, claim_of(self.writer.log, ref, run))
         change = {
-            "blocked": IssueChange(add_labels=label, status="blocked" if ref.is_local else None),
-            "unblocked": IssueChange(remove_labels=label, status="in_progress" if ref.is_local else None),
+            "blocked": IssueChange(add_labels=label, status=None if ref.is_hosted else "blocked"),
+            "unblocked": IssueChange(remove_labels=label, status=None if ref.is_hosted else "in_progress"),
             "released": IssueChange(remove_labels=label),
             "closed": IssueChange(close="completed", remove_labels=label),
         }.get(wanted, NO_CHANGE)

@@ -13,7 +13,7 @@ from handrail.errors import NotConfigured, UsageError, VersionConflict
 from handrail.frozen import frozen
 from handrail.model.history.events import Admission
 from handrail.model.history.issue_work import StatusChanged
-from handrail.model.issues import LOCAL, Claim, Issue, IssueRef
+from handrail.model.issues import Claim, Issue, IssueRef
 from handrail.operations.issue_runs.assign_agent import NO_RULES, StatusRules, assign_agent, claim_of
 from handrail.operations.issue_runs.issue_record import add_attachments
 from handrail.operations.runs.lifecycle import Request, start
@@ -106,7 +106,7 @@ def ready_places(tracker: str, remote: str, catalog: TrackerCatalog) -> tuple[st
         )
         raise NotConfigured(message, next_step='add a remote, or set tracker = "local"')
     places = () if found is None else (str(found),)
-    return places if tracker == "remote" else (LOCAL, *places)
+    return places if tracker == "remote" else (catalog.own_place(), *places)
 
 
 def choose_workflow(named: str, configured: Sequence[str], choices: Sequence[str]) -> str:

@@ -68,6 +68,7 @@ def issue_data(issue: LocalIssue) -> dict[str, JsonValue]:
     claimed: JsonValue = None if claim is None else {"by": claim.by, "run": claim.run, "at": claim.at}
     return {
         "id": issue.id,
+        "tracker": issue.place,
         "repository": issue.repository,
         "status": "open",
         "priority": 2,

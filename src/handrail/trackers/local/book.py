@@ -10,7 +10,7 @@ from handrail.frozen import frozen
 from handrail.model import issue_events as ev
 from handrail.model.issue_events import IssueEvent, Record
 from handrail.model.issue_records import LINKS, MAX_LINK, IssueLine, LocalIssue
-from handrail.model.issues import Claim, ClaimResult
+from handrail.model.issues import Claim, ClaimResult, TrackerKind
 from handrail.model.secrets.redaction import Redactor
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.issue_books import ImportCounts, ReadyIssues, ReadyOrder
@@ -38,12 +38,21 @@ class LocalIssues:
     redactor: Redactor
 
     @property
+    def tracker(self) -> TrackerKind:
+        """Which tracker it is."""
+        return "local"
+
+    @property
     def _streams(self) -> IssueStreams:
         return IssueStreams(self.log, self.clock)
 
     def read(self, issue: str) -> LocalIssue:
         """Read an issue by its id."""
         return self._streams.read(issue)
+
+    def read_several(self, issues: Iterable[str]) -> tuple[LocalIssue, ...]:
+        """Read issues for a list."""
+        return tuple(map(self.read, issues))
 
     def lines(self) -> tuple[IssueLine, ...]:
         """List the issues of the repository."""

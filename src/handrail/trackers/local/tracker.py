@@ -1,4 +1,4 @@
-"""The local tracker behind the port that all trackers share."""
+"""The issues that a repository keeps on this machine, behind the port that all trackers share."""
 
 import asyncio
 from collections.abc import Sequence
@@ -27,8 +27,8 @@ from handrail.model.issues import (
     TrackerKind,
 )
 from handrail.model.workflow.values import JsonValue
+from handrail.ports.issue_books import IssueBook
 from handrail.ports.trackers import CommentPage
-from handrail.trackers.local.book import LocalIssues
 from handrail.trackers.local.times import parse_time
 
 OURS = "handrail"
@@ -37,14 +37,15 @@ OURS = "handrail"
 
 @frozen
 class LocalTracker:
-    """The issues of a repository in the user's own log."""
+    """The issues of a repository in the user's own log, or in beads."""
 
-    issues: LocalIssues
+    issues: IssueBook
+    place: str = LOCAL
 
     @property
     def kind(self) -> TrackerKind:
         """Which tracker it is."""
-        return "local"
+        return self.issues.tracker
 
     async def me(self) -> str:
         """Return the author of what Handrail writes itself."""
@@ -52,7 +53,7 @@ class LocalTracker:
 
     async def read(self, ref: IssueRef) -> Issue:
         """Read an issue with its comments, dependencies and parent."""
-        return issue_of(await asyncio.to_thread(self.issues.read, _id(ref)))
+        return issue_of(await asyncio.to_thread(self.issues.read, self._id(ref)))
 
     async def find(self, wanted: IssueFilter) -> tuple[Issue, ...]:
         """List issues, the most recently changed first."""
@@ -60,18 +61,17 @@ class LocalTracker:
 
     def _find(self, wanted: IssueFilter) -> tuple[Issue, ...]:
         lines = sorted(self.issues.lines(), key=lambda line: (-line.updated, line.id))
-        found: list[Issue] = []
-        for line in lines:
-            if len(found) < wanted.limit and _matches(line, wanted):
-                issue = issue_of(self.issues.read(line.id))
-                if wanted.text.casefold() in f"{issue.title}\n{issue.body}".casefold():
-                    found.append(replace(issue, comments=()))
-        return tuple(found)
+        chosen = [line.id for line in lines if _matches(line, wanted)]
+        if not wanted.text:
+            chosen = chosen[: wanted.limit]
+        found = [replace(issue_of(each), comments=()) for each in self.issues.read_several(chosen)]
+        text = wanted.text.casefold()
+        return tuple(each for each in found if text in f"{each.title}\n{each.body}".casefold())[: wanted.limit]
 
     async def list_ready(self, limit: int) -> tuple[Issue, ...]:
         """List the issues that can be worked on now; stale claims are released first."""
         ready = (await asyncio.to_thread(self.issues.find_ready)).ready
-        found = [await asyncio.to_thread(self.issues.read, line.id) for line in ready[:limit]]
+        found = await asyncio.to_thread(self.issues.read_several, [line.id for line in ready[:limit]])
         return tuple(replace(issue_of(each), comments=()) for each in found)
 
     async def create(self, draft: IssueDraft, marker: Marker) -> IssueRef:
@@ -87,56 +87,54 @@ class LocalTracker:
         issue = await asyncio.to_thread(self.issues.create, record, OURS, draft.parent, mark_of(marker))
         for each in draft.depends_on:
             await asyncio.to_thread(self.issues.link, issue, each.on, each.kind, OURS)
-        return IssueRef(LOCAL, issue)
+        return IssueRef(self.place, issue)
 
     async def change(self, ref: IssueRef, change: IssueChange) -> None:
         """Change an issue; what is already so stays."""
-        found = await asyncio.to_thread(self.issues.read, _id(ref))
+        found = await asyncio.to_thread(self.issues.read, self._id(ref))
         await asyncio.to_thread(self.issues.edit, found.id, _fields(found, change), OURS)
 
     async def add_dependency(self, ref: IssueRef, on: IssueRef, kind: str = "blocks") -> None:
         """Let an issue depend on another."""
-        await asyncio.to_thread(self.issues.link, _id(ref), _id(on), kind, OURS)
+        await asyncio.to_thread(self.issues.link, self._id(ref), self._id(on), kind, OURS)
 
     async def put_comment(self, ref: IssueRef, text: str, marker: Marker) -> str:
         """Write the comment of a marker, in place if there is one already."""
-        return await asyncio.to_thread(self.issues.comment, _id(ref), text, OURS, mark_of(marker))
+        return await asyncio.to_thread(self.issues.comment, self._id(ref), text, OURS, mark_of(marker))
 
     async def comments_since(self, ref: IssueRef, since: str) -> CommentPage:
         """List the comments that came or changed since an earlier look."""
-        found = await asyncio.to_thread(self.issues.read, _id(ref))
+        found = await asyncio.to_thread(self.issues.read, self._id(ref))
         last = int(since or 0)
         comments = [each for each in comments_of(found) if not since or found.changes.get(each.id, 0) > last]
         return CommentPage(tuple(comments), str(found.seq))
 
     async def may_decide(self, ref: IssueRef, login: str) -> bool:
         """Whether it is a person: whoever can reach the log may write, but no agent decides."""
-        await asyncio.to_thread(self.issues.read, _id(ref))
+        await asyncio.to_thread(self.issues.read, self._id(ref))
         return is_person(login)
 
     async def claim(self, ref: IssueRef, claim: Claim) -> ClaimResult:
         """Claim an issue: of any number of processes one gets it."""
-        return await asyncio.to_thread(self.issues.claim, _id(ref), claim)
+        return await asyncio.to_thread(self.issues.claim, self._id(ref), claim)
 
     async def release_claim(self, ref: IssueRef, claim: Claim) -> None:
         """Give up a claim; one that is gone already is ignored."""
-        await asyncio.to_thread(self.issues.release, _id(ref), claim.by, claim.by, "given up")
+        await asyncio.to_thread(self.issues.release, self._id(ref), claim.by, claim.by, "given up")
 
     async def claims(self, ref: IssueRef) -> tuple[Claim, ...]:
         """List the claim that holds, if there is one."""
-        found = await asyncio.to_thread(self.issues.read, _id(ref))
+        found = await asyncio.to_thread(self.issues.read, self._id(ref))
         return () if found.claim is None else (found.claim,)
 
     async def download(self, attachments: Sequence[Attachment], folder: Path) -> tuple[Attachment, ...]:  # noqa: ARG002
         """Refuse attachments: a local issue has none."""
-        return tuple(replace(each, problem="a local issue has no attachments") for each in attachments)
+        return tuple(replace(each, problem=f"an issue of {self.kind} has no attachments") for each in attachments)
 
-
-def _id(ref: IssueRef) -> str:
-    if not ref.is_local:
-        message = f"{ref} is not a local issue"
-        raise NotFound(message, next_step="handrail issues list")
-    return ref.id
+    def _id(self, ref: IssueRef) -> str:
+        if ref.place != self.place:
+            raise NotFound(f"{ref} is not an issue of {self.place}", next_step="handrail issues list")
+        return ref.id
 
 
 def mark_of(marker: Marker) -> str:

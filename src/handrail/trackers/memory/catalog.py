@@ -2,7 +2,7 @@
 
 import re
 
-from handrail.model.issues import RepositoryRef
+from handrail.model.issues import LOCAL, RepositoryRef
 from handrail.trackers.memory.pull_requests import MemoryPullRequests
 from handrail.trackers.memory.service import OURS, MemoryService
 from handrail.trackers.memory.tracker import MemoryTracker
@@ -30,6 +30,10 @@ class MemoryTrackers:
     def has_token(self, repository: RepositoryRef, run: str = "") -> bool:  # noqa: ARG002 -- as below
         """Whether there is a token for the host of a repository."""
         return bool(self._login)
+
+    def own_place(self, run: str = "") -> str:  # noqa: ARG002 -- as below
+        """Return the place of the issues that a repository keeps on this machine."""
+        return LOCAL
 
     def tracker(self, place: str, run: str = "") -> MemoryTracker:  # noqa: ARG002 -- all runs see one service
         """Return the tracker of a place."""

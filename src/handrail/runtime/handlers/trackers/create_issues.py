@@ -118,18 +118,18 @@ class IssueCreator:
         tree = state.tree
         setting = self.setting(tree.repository if tree is not None else state.workspace)
         if tree is None or setting == LOCAL:
-            return LOCAL
+            return self.catalog.own_place(state.run)
         remote = await run_in_thread(self.workspaces.remote, tree)
         url = await run_in_thread(self.workspaces.remote_url, tree, remote) if remote else ""
         repository = self.catalog.repository_of(url, state.run) if url else None
         if repository is None:
-            return LOCAL
+            return self.catalog.own_place(state.run)
         try:
             await self.catalog.tracker(str(repository), state.run).me()
         except NoToken:
             if setting == "remote":
                 raise
-            return LOCAL
+            return self.catalog.own_place(state.run)
         return str(repository)
 
     def _facts(self, run: str, pending: Pending) -> dict[str, dict[str, Any]]:

@@ -67,7 +67,7 @@ def find_issue(state: RunState) -> IssueLink | None:
     ref = parse_issue_ref(state.issue)
     if ref is None:
         return IssueLink(title=title) if title else None
-    number = int(ref.id) if ref.id.isascii() and ref.id.isdecimal() and not ref.is_local else 0
+    number = int(ref.id) if ref.id.isascii() and ref.id.isdecimal() and ref.is_hosted else 0
     url = f"https://{ref.place}/issues/{number}" if number else ""
     return IssueLink(title=title or str(ref), url=url, place=ref.place, number=number)
 

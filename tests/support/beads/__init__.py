@@ -1,0 +1,1 @@
+"""A double of `bd`, the program of beads."""
