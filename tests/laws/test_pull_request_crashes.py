@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from handrail.model.pull_request_facts import PullRequestOpened
-from handrail.store.sqlite.log import open_log
 from handrail.workspace.delivery.remote_git import RemoteGit
 from handrail.workspace.git.command import GitResult
 from support.runtime.pull_request_room import PullRequestRoom, make_remote
@@ -84,17 +83,14 @@ def drive_until_killed(room: PullRequestRoom, points: Points, monkeypatch: pytes
         return done
 
     room.steps.start(WORKFLOW, {})
-    room.steps.close()
-    room.steps._log = open_log(room.steps.folder / "data", on_point=points)
+    room.steps.reopen(points)
     room.service.on_point = points
     with monkeypatch.context() as patched:
         patched.setattr(RemoteGit, "run", run)
         with suppress(Killed):
             room.steps.drive()
         room.service.on_point = lambda _: None
-        with suppress(Killed):
-            room.steps._log.close()
-        room.steps._log = None
+        room.steps.abandon()
     return points.passed >= points.fatal
 
 

@@ -48,6 +48,7 @@ BUDGETS: dict[str, int] = {
     "tests/runtime/handlers": 100,
     "tests/runtime/handlers/agents": 40,
     "tests/runtime/handlers/proofs": 20,
+    "tests/runtime/handlers/trackers": 40,
     "tests/runtime/local": 20,
     "tests/security": 60,
     "tests/serve/mcp": 110,

@@ -106,7 +106,7 @@ class ReviewSubmitted:
 
 @frozen(kw_only=True)
 class BecameReady:
-    """The pull request is no draft any more."""
+    """The pull request is ready for review and not a draft any more."""
 
     at: float
     kind: Literal["became_ready"] = "became_ready"

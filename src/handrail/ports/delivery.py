@@ -1,6 +1,7 @@
-"""What happens to a run's work: applied to the user's checkout, merged, discarded; and what runs leave behind."""
+"""What happens to a run's work: pushed, applied to the checkout, merged, discarded; and what runs leave behind."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import field
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
 
@@ -50,6 +51,49 @@ class UnfinishedApply:
         what = "undoing" if self.undo else "applying"
         ways = f"handrail apply {self.run} finishes it, handrail apply {self.run} --undo reverts it"
         return f"{what} the changes of {self.run} in {self.checkout} was interrupted: {ways}"
+
+
+@frozen(kw_only=True)
+class PushRequest:
+    """A push of a run's branch."""
+
+    branch: str
+    """The branch of the remote."""
+    remote: str
+    """The name of the remote in the run's repository."""
+    message: str
+    """The message of a merge commit, where one is needed to build upon what others pushed."""
+    may_force: bool = False
+    """Whether commits that we pushed ourselves, and that the run's branch no longer has, may be replaced."""
+    token: str = field(default="", repr=False)
+    """A token for the host of an http(s) remote, used if the user has no credential helper for it."""
+    variables: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    """The environment of the run, from which the variables that concern ssh, proxies and certificates are taken."""
+
+
+@frozen(kw_only=True)
+class Pushed:
+    """The branch of the remote has everything of the run's branch."""
+
+    commit: str
+    previous: str = ""
+    """What the branch of the remote was at before; empty if it did not exist."""
+    how: Literal["created", "moved", "replaced", "unchanged"] = "moved"
+    merged: str = ""
+    """The commit of somebody else that was merged into the run's branch first."""
+
+
+@frozen(kw_only=True)
+class PushConflict:
+    """Somebody pushed what conflicts with the run's branch; nothing was changed."""
+
+    files: tuple[str, ...]
+    commit: str
+    """Their commit, which is in the repository now."""
+    message: str = ""
+
+
+PushResult: TypeAlias = Pushed | PushConflict
 
 
 class Delivery(Workspaces, Protocol):

@@ -7,7 +7,7 @@ from handrail.frozen import frozen
 from handrail.model.history.trees import Tree
 
 if TYPE_CHECKING:
-    from handrail.ports.pushes import PushRequest, PushResult
+    from handrail.ports.delivery import PushRequest, PushResult
 
 
 @frozen(kw_only=True)

@@ -177,7 +177,7 @@ def _is_any(log: Log, wanted: Filter, *, with_pull_requests: bool) -> bool:
 def report_on_issues(
     supervisor: Supervisor, system: "System", folders: Folders, tell: "Callable[[str], None]", run: str = ""
 ) -> None:
-    """Let a supervisor report on the issues of its runs: of one run, or of all; `tell` is told what goes wrong."""
+    """Let a supervisor report on the issues of its runs: of one run, or of all; `tell` gets what goes wrong."""
     made: list[Companion] = []
     # All runs are looked at once: of a run that has ended, the last words may be missing. Later, only open ones matter.
     wanted = [Filter(holding=("on_issue",), top=True, limit=1, key=run or None)]

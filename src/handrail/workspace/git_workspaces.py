@@ -20,8 +20,7 @@ from handrail.workspace.worktrees import records, settings_record
 
 if TYPE_CHECKING:
     from handrail.ports import delivery
-    from handrail.ports.delivery import Leftover, Life, Retention, UnfinishedApply
-    from handrail.ports.pushes import PushRequest, PushResult
+    from handrail.ports.delivery import Leftover, Life, PushRequest, PushResult, Retention, UnfinishedApply
     from handrail.workspace.commits import commit as committing
     from handrail.workspace.commits import merge as merging
     from handrail.workspace.commits import unused_filters

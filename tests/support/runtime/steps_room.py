@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from handrail.model.source import Document
 from handrail.model.workflow.settings import NO_POLICY, NO_PROJECT, AgentPolicy, Project
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.runs import lifecycle as runs
-from handrail.ports.log import Log
+from handrail.ports.log import Log, OnPoint
 from handrail.runtime.history import state_of
 from handrail.runtime.ports import PinnedWorkflow
 from handrail.runtime.run_writer import RunWriter
@@ -117,6 +118,18 @@ class StepsRoom:
     @property
     def writer(self) -> RunWriter:
         return make_writer(self.log)
+
+    def reopen(self, on_point: OnPoint) -> None:
+        """Open the log again, with points around each commit."""
+        self.close()
+        self._log = open_log(self.folder / "data", on_point=on_point)
+
+    def abandon(self) -> None:
+        """Let go of the log as it is: whoever had it is dead."""
+        log, self._log = self._log, None
+        with suppress(SystemExit):
+            if log is not None:
+                log.close()
 
     def close(self) -> None:
         """Close, after a look at all that was recorded."""

@@ -7,7 +7,7 @@ import pytest
 
 from handrail.errors import PushRefused, WorkspaceFault
 from handrail.model.history.trees import Tree
-from handrail.ports.pushes import PushConflict, Pushed, PushRequest
+from handrail.ports.delivery import PushConflict, Pushed, PushRequest
 from support.workspace.git_room import GitRoom, commit, fill, git
 
 REQUEST = PushRequest(branch="work/r1", remote="origin", message="Merge what was pushed")

@@ -76,7 +76,7 @@ _HEADS = {
     "queued": "waits for its turn",
     "running": "is running",
     "waiting": "is waiting",
-    "blocked": "needs somebody",
+    "blocked": "needs a person",
     "succeeded": "has finished",
     "failed": "has failed",
     "cancelled": "was stopped",

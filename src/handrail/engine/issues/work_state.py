@@ -44,7 +44,7 @@ class WorkState:
     taken: tuple[CommentTaken, ...] = ()
     """Comments that were taken up and not settled: their process may have died."""
     unanswered: tuple[CommentSettled, ...] = ()
-    """Refused comments whose authors were not told yet."""
+    """Refused comments whose authors have no reply yet."""
     replies: tuple[float, ...] = ()
     """When replies were written."""
     paused_until: float = 0.0

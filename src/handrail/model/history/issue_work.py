@@ -26,7 +26,7 @@ class AgentAssigned:
     close: bool = True
     """Whether it closes the issue if it finishes all of it, as configured when it started."""
     blocked_label: str = ""
-    """The label that the issue has while the run needs somebody; empty: none."""
+    """The label that the issue has while the run needs a person; empty: none."""
     nonce: str = ""
     """Distinguishes its claim from those of runs with the same name on other machines."""
     kind: Literal["agent_assigned"] = "agent_assigned"
@@ -81,7 +81,7 @@ class CommentTaken:
 
 @frozen(kw_only=True)
 class CommentSettled:
-    """A comment was applied, or refused for a reason that its author is told."""
+    """A comment was applied, or refused for a reason that its author gets as a reply."""
 
     comment: str
     at: float
@@ -92,7 +92,7 @@ class CommentSettled:
 
 @frozen(kw_only=True)
 class ReplyWritten:
-    """The author of a refused comment was told why."""
+    """The author of a refused comment got a reply that says why."""
 
     comment: str
     at: float

@@ -25,7 +25,7 @@ class StatusRules(NamedTuple):
     close: bool = True
     """Whether a run that finished its issue closes it."""
     blocked_label: str = ""
-    """The label that an issue has while its run needs somebody; empty: none."""
+    """The label that an issue has while its run needs a person; empty: none."""
 
 
 NO_RULES = StatusRules()

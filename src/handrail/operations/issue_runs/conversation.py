@@ -64,7 +64,7 @@ class Conversation:
     """Whether a run is looked after here."""
     on_problem: Callable[[str], None] = lambda _: None
     on_poll: Callable[[float | None], None] = lambda _: None
-    """Told when comments are looked for next; None if nobody waits."""
+    """Called with the time of the next look for comments; None if nobody waits."""
     with_pull_requests: bool = True
     """Whether the open pull requests of all runs are looked at too."""
     sent: set[str] = field(default_factory=set[str])

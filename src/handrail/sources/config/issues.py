@@ -23,7 +23,7 @@ class IssueSetting:
     close: bool | None = None
     """Whether a run that finished its issue closes it."""
     blocked_label: str = ""
-    """The label that an issue has while its run needs somebody."""
+    """The label that an issue has while its run needs a person."""
 
 
 def read_issues(file: TomlFile, report: Report) -> IssueSetting:

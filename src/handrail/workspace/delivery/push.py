@@ -22,7 +22,7 @@ from typing import cast
 from handrail.errors import PushRefused, WorkspaceFault
 from handrail.frozen import frozen
 from handrail.model.history.trees import Tree
-from handrail.ports.pushes import PushConflict, Pushed, PushRequest, PushResult
+from handrail.ports.delivery import PushConflict, Pushed, PushRequest, PushResult
 from handrail.ports.workspaces import Conflict
 from handrail.workspace.commits.commit import write_commit
 from handrail.workspace.commits.merge import build_upon, merge_pair

@@ -28,7 +28,7 @@ PROTOCOLS = "file:git:http:https:ssh"
 _TOKEN = "HANDRAIL_GIT_TOKEN"  # noqa: S105 - the name of a variable
 _HELPER = f'!f() {{ echo username=x-access-token; echo "password=${_TOKEN}"; }}; f'
 _SSH = "ssh -o BatchMode=yes"
-"""Asks nobody for a passphrase or a host key: there may be nobody."""
+"""Never prompts for a passphrase or a host key: there may be no terminal."""
 _PASSED = (
     *("GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "SSH_AUTH_SOCK", "SSH_AGENT_PID"),
     *("http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),

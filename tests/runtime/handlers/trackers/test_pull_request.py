@@ -228,5 +228,6 @@ def test_the_text_is_written_by_an_agent_that_only_reads(pulls: PullRequestRoom)
     body = pulls.only.body
     assert body.startswith("It was **dull**. Fixes, see #1, thanks @\u200bann. &lt;!-- handrail:pull-request")
     assert state.steps["pr"].output == state.names["request"]
-    assert isinstance(state.names["request"], dict)
-    assert state.names["request"]["number"] == 1
+    request = state.names["request"]
+    assert isinstance(request, dict)
+    assert request["number"] == 1

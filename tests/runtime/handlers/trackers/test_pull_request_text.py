@@ -6,6 +6,7 @@ import pytest
 
 from handrail.model.history.spending import Spending
 from handrail.model.issues import RepositoryRef
+from handrail.model.workflow.values import JsonValue
 from handrail.runtime.handlers.trackers.pull_request_text import (
     END,
     Evidence,
@@ -138,7 +139,8 @@ AFTER"""
 def test_an_issue_is_closed_only_by_the_run_that_finishes_it(
     pulls: PullRequestRoom, issue: str, after: str, line: str
 ) -> None:
-    given = {"id": "7", "number": 7, "title": "it", "body": "Closes #9", "url": "https://github.com/acme/shop/issues/9"}
+    url = "https://github.com/acme/shop/issues/9"
+    given: dict[str, JsonValue] = {"id": "7", "number": 7, "title": "it", "body": "Closes #9", "url": url}
     pulls.steps.issue = issue
     run = pulls.steps.start(WORKFLOW.replace("AFTER", after), {"more": {"say": "done"}}, issue=given)
     pulls.steps.drive()

@@ -30,10 +30,10 @@ from handrail.model.pull_request_facts import (
 )
 from handrail.model.pull_requests import PullRequest, PullRequestDraft, PullRequestState
 from handrail.model.workflow.values import JsonValue
+from handrail.ports.delivery import PushConflict, Pushed, PushRequest
 from handrail.ports.environments import RunEnvironments
 from handrail.ports.log import Log
 from handrail.ports.pull_requests import PullRequests
-from handrail.ports.pushes import PushConflict, Pushed, PushRequest
 from handrail.ports.trackers import TrackerCatalog
 from handrail.ports.workspaces import Workspaces
 from handrail.runtime.handlers.trackers.pull_request_text import (
