@@ -8,6 +8,7 @@ import pytest
 from support.cli.languages import GO, NODE, PYTHON, RUST, Language, rust_folders
 from support.github.double import GitHubDouble
 from support.issue_to_merge.host_room import HostRoom, open_room
+from support.issue_to_merge.prepare import prepare
 
 RUN = "work-1-a1"
 LANGUAGES = [
@@ -38,16 +39,6 @@ def play(room: HostRoom, language: Language) -> str:
     path = room.box.base / "play.json"
     path.write_text(json.dumps(turns))
     return str(path)
-
-
-def prepare(room: HostRoom, language: Language) -> None:
-    """Let the repository be one of a language, prepared by `init`."""
-    room.box.git("rm", "-q", "app.txt")
-    for name, text in {**language.files, ".gitignore": language.ignored}.items():
-        room.box.write(name, text)
-    room.box.commit()
-    room.call("init", "--yes")
-    room.publish()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -92,7 +92,8 @@ class HostRoom:
 
     def moved_heads(self) -> list[tuple[str, str]]:
         """Return what every push that had an effect moved: each ref with its new commit."""
-        done = [each for each in self.github.journal.calls("GIT push *") if "before" not in each.fault]
+        entries = self.github.journal.calls("GIT push *")
+        done = [each for each in entries if "before" not in each.fault and "limit" not in each.fault]
         return [(each["ref"], each["new"]) for entry in done for each in entry.body or ()]
 
     def end(self) -> None:

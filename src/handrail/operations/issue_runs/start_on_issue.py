@@ -75,8 +75,9 @@ class IssueDesk:
             return
         other = result.claim
         known = read_work(self.writer.log, issue.ref).agent(other.run)
-        same = known is not None and other.nonce in ("", known.nonce)
-        ours = same and self.writer.log.last(other.run).seq > 0
+        # A run of this log that does not exist yet is just being started by another process.
+        begun = other.nonce or self.writer.log.last(other.run).seq
+        ours = known is not None and begun and other.nonce in ("", known.nonce)
         if alone or not ours:
             raise IssueTaken(f"issue {issue.ref} is claimed by {other.run or other.by}", next_step=_way_on(other))
 

@@ -9,11 +9,12 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from handrail.engine.text.globs import literal_folders, matches
 from handrail.errors import EnvironmentFault
 from handrail.frozen import frozen
+from handrail.late_import import late_import
 from handrail.model.history.events import (
     GapRecorded,
     GitSettingsChanged,
@@ -33,6 +34,11 @@ from handrail.runtime.handlers.commands.start_command import (
     ResolvedCommand,
 )
 from handrail.runtime.ports import Clock
+
+if TYPE_CHECKING:
+    from handrail.engine.text import host_text
+else:
+    host_text = late_import("handrail.engine.text.host_text")
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -300,9 +306,13 @@ def _first_line(text: str) -> str:
 
 
 def add_run_trailer(message: str, run: str, step: str = "") -> str:
-    """Append to a commit message the trailers that name the run and, where one made the commit, its step."""
+    """Append to a commit message the trailers that name the run and, where one made the commit, its step.
+
+    A code host closes an issue that the message of a commit names after a closing keyword; what is written in a task,
+    by an agent or in another issue must not do that.
+    """
     of_step = f"Handrail-Step: {step}\n" if step else ""
-    return f"{message.rstrip()}\n\nHandrail-Run: {run}\n{of_step}"
+    return f"{host_text.separate_keywords(message.rstrip())}\n\nHandrail-Run: {run}\n{of_step}"
 
 
 def _summarize_output(action: str, output: JsonValue) -> str:
