@@ -51,6 +51,11 @@ class IssueRef:
         """Whether it is on a code host, and not on this machine alone."""
         return self.place not in (LOCAL, BEADS)
 
+    @property
+    def knows_authors(self) -> bool:
+        """Whether its tracker knows who wrote a comment; beads takes any name that its caller gives."""
+        return self.place != BEADS
+
 
 def parse_issue_ref(text: str) -> IssueRef | None:
     """Parse the whole name of an issue, as `str` writes it; None for anything else."""

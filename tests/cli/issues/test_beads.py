@@ -76,7 +76,7 @@ def test_of_many_processes_that_claim_at_once_one_gets_the_issue(beads: Runs) ->
         assert sorted(pool.map(claim, range(4))) == [0, 3, 3, 3]
 
 
-def test_a_run_claims_its_issue_reports_on_it_and_is_answered_by_a_comment(beads: Runs) -> None:
+def test_a_run_claims_its_issue_reports_on_it_and_takes_no_comment_for_an_answer(beads: Runs) -> None:
     beads.add("asks", ASKS)
     issue = json.loads(bd(beads, "create", "--title=It crashes", "--json"))["id"]
     result = beads.call("run", "asks", "--issue", issue)
@@ -86,11 +86,12 @@ def test_a_run_claims_its_issue_reports_on_it_and_is_answered_by_a_comment(beads
     held = json.loads(bd(beads, "show", issue, "--json"))[0]
     assert (held["status"], held["assignee"]) == ("in_progress", f"agent:{run}")
     assert "Shall I work on" in beads.text("issues", "show", issue)
-    bd(beads, "comments", "add", issue, "--file=/dev/stdin", "--actor=agent:other-1/work", "--json", text="/approve")
+    for words in (("--actor=agent:other-1/work",), ("--actor=ann",), ()):
+        bd(beads, "comments", "add", issue, "--file=/dev/stdin", *words, "--json", text="/approve")
     assert beads.call("status", "--refresh").exit_code == 0
     assert beads.json("status", run)["runs"][0]["status"] == "waiting"
-    bd(beads, "comments", "add", issue, "--file=/dev/stdin", "--json", text="Fine.\n\n/approve")
-    assert beads.call("status", "--refresh").exit_code == 0
+    assert "/approve`" not in beads.text("issues", "show", issue)
+    assert beads.call("approve", run).exit_code == 0
     until(lambda: beads.json("status", run)["runs"][0]["status"] == "succeeded")
     until(lambda: json.loads(bd(beads, "show", issue, "--json"))[0]["status"] == "closed")
     assert beads.json("show", run)["issue"] == f"beads#{issue}"

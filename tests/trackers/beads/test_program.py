@@ -74,7 +74,10 @@ def test_what_an_older_version_cannot_do_is_refused_with_its_version(tmp_path: P
 
 
 def test_what_is_no_answer_is_a_fault_and_never_a_guess(tmp_path: Path) -> None:
-    for ask in (answering("Tip: use bd!\n"), answering("", problem="it did not answer"), lambda _: None):
+    def ask_nobody(_: ProgramCall) -> None:
+        return None
+
+    for ask in (answering("Tip: use bd!\n"), answering("", problem="it did not answer"), ask_nobody):
         with pytest.raises(TrackerFault):
             Bd(ask, str(tmp_path), "1.3.0").call("list")
     with pytest.raises(NotFound):

@@ -5,6 +5,7 @@ from handrail.engine.issues.work_state import WorkState
 from handrail.errors import NotFound
 from handrail.model.history.events import ApprovalRequested, QuestionAsked
 from handrail.model.history.run_state import RunState, StepState
+from handrail.model.issues import parse_issue_ref
 from handrail.model.parts import parts, walk_steps
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.settings import AgentTask
@@ -59,6 +60,8 @@ def find_pull_request(steps: "list[tuple[str, StepState, str]]") -> str:
 def find_open_question(log: Log, state: RunState, *, alone: bool) -> OpenQuestion | None:
     """Find what a run, or one that it called, waits for a person to decide."""
     named = "" if alone else f" {state.run}"
+    ref = parse_issue_ref(state.issue)
+    by_comment = ref is None or ref.knows_authors
     for each in open_questions(log, state.run):
         try:
             asking = state_of(log, each)
@@ -69,12 +72,12 @@ def find_open_question(log: Log, state: RunState, *, alone: bool) -> OpenQuestio
             revise = (f"/revise{named} WHAT TO CHANGE",) if asked.revise and asked.revisions_left else ()
             answers = (f"/approve{named}", *revise, f"/reject{named}")
             message = asked.message or "approve?"
-            return OpenQuestion(
-                kind="approval", step=asked.address, text=message, answers=answers, command=f"handrail approve {each}"
-            )
+            command = f"handrail approve {each}"
+            answers = answers if by_comment else ()
+            return OpenQuestion(kind="approval", step=asked.address, text=message, answers=answers, command=command)
         if isinstance(asked, QuestionAsked):
             command = f'handrail answer {each} "..."'
-            answers = (f"/answer{named} YOUR ANSWER",)
+            answers = (f"/answer{named} YOUR ANSWER",) if by_comment else ()
             return OpenQuestion(
                 kind="question", step=asked.address, text=asked.question, answers=answers, command=command
             )

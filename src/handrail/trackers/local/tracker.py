@@ -110,9 +110,9 @@ class LocalTracker:
         return CommentPage(tuple(comments), str(found.seq))
 
     async def may_decide(self, ref: IssueRef, login: str) -> bool:
-        """Whether it is a person: whoever can reach the log may write, but no agent decides."""
+        """Whether it is a person: whoever can reach the log may write, but no agent decides, and no unproven name."""
         await asyncio.to_thread(self.issues.read, self._id(ref))
-        return is_person(login)
+        return ref.knows_authors and is_person(login)
 
     async def claim(self, ref: IssueRef, claim: Claim) -> ClaimResult:
         """Claim an issue: of any number of processes one gets it."""
