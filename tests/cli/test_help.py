@@ -274,7 +274,7 @@ def test_the_help_starts_without_loading_a_command() -> None:
 
 LIGHT = (
     *("model", "model.history", "model.history.run_lines"),
-    *("ports", "ports.storage.run_list", "wiring", "wiring.run_list"),
+    *("ports", "ports.run_list", "wiring", "wiring.run_list"),
 )
 
 

@@ -1,8 +1,10 @@
 """docs/issues/runs.md shows the comment, the keys and the commands as they are."""
 
+from typing import get_args
+
 from handrail.cli.begin.run import command
-from handrail.engine.issues.comment_commands import VERBS
 from handrail.engine.issues.progress_text import OpenQuestion, RunProgress, StepLine, write_progress
+from handrail.model.history.issue_work import CommentVerb
 from handrail.operations.issue_runs.comment_answers import MAX_REPLIES, REPLY_WINDOW
 from handrail.operations.issue_runs.conversation import FIRST_POLL, MAX_POLL
 from handrail.sources.config.issues import KEYS
@@ -36,7 +38,7 @@ def test_the_comment_is_shown_as_it_is_written() -> None:
 def test_every_key_and_every_command_is_on_the_page() -> None:
     (keys,) = [table for table in tables(PAGE) if table.notes.get("table") == "issues"]
     assert keys.firsts == list(KEYS)
-    assert all(f"| `/{verb}" in text_of(PAGE) for verb in VERBS)
+    assert all(f"| `/{verb}" in text_of(PAGE) for verb in get_args(CommentVerb))
     own = [
         name for each in command.params if each.name in ("issue", "ready", "labels", "at_once") for name in each.opts
     ]

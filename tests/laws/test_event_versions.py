@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from handrail.ports.hash_chain import START, link
 from handrail.ports.log import NewEvent, StoredEvent
-from handrail.ports.storage.hash_chain import START, link
 from handrail.store.sqlite.log import open_log
 from support.cli.running import Runs
 from support.cli.shop import Shop

@@ -175,7 +175,7 @@ def test_implement_spec_lists_what_failed_and_merges_the_rest(shop: StepsRoom) -
     assert state.status == "succeeded", state.message
     filed: Any = state.steps["left-over"].output
     assert [each["title"] for each in filed] == ["The base", "The top"]
-    assert "2 issues written to" in state.steps["left-over"].summary
+    assert "created 2 issues" in state.steps["left-over"].summary
     built: Any = state.names["built"]
     assert [(each["key"], each["status"]) for each in built] == [
         ("base", "failed"),

@@ -58,7 +58,7 @@ class Story:
         room.room.now += 100
         if not self.answered and room.progress(RUN):
             self.answered = True
-            room.service.comment(ref_of(), "eve", "/reject")
+            room.service.comment(ref_of(), "ann", "/reject work-99-a1")
             room.service.comment(ref_of(), "ann", "Good.\n\n/approve")
         room.look()
         room.room.now += 100

@@ -25,9 +25,9 @@ from handrail.model.history.run_lines import USUAL
 from handrail.model.tokens import Token, mint, read_token
 from handrail.model.workflow import plan
 from handrail.operations.delivery import export_import as transfer
+from handrail.ports.hash_chain import START, link, seal
 from handrail.ports.log import Checkpoint, NewEvent
 from handrail.ports.processes import ProcessSpec
-from handrail.ports.storage.hash_chain import START, link, seal
 from handrail.processes.local import LocalProcesses
 from handrail.sources.config import config
 from handrail.sources.trust.file import TrustFile

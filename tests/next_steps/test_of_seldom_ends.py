@@ -18,8 +18,8 @@ from handrail.operations.runs.lease import acquire_lease
 from handrail.operations.runs.refusals import RefusedCommand, record_attempt
 from handrail.operations.views.attach import attach
 from handrail.ports.agents import Project
+from handrail.ports.hash_chain import link
 from handrail.ports.log import Head, NewEvent
-from handrail.ports.storage.hash_chain import link
 from handrail.runtime.handlers.agents.project_files import Verdict, refusal
 from handrail.runtime.history import state_of
 from handrail.serve.mcp.step_tool_calls import open_call_handler
@@ -185,6 +185,29 @@ def test_an_event_that_cannot_be_read_is_cut_off_by_the_doctor(runs: Runs) -> No
         "`handrail doctor {} --repair` cuts the run back to what can be read, and keeps a copy of the rest",
         shows="1 set aside",
     )
+
+
+def test_an_issue_that_cannot_be_read_is_cut_back_by_the_doctor(runs: Runs) -> None:
+    issue = runs.json("issues", "create", "It crashes")["id"]
+    runs.text("issues", "comment", issue, "me too")
+    connection = sqlite3.connect(runs.shop.home / "data" / "handrail.db")
+    stream = f"issue:local#{issue}"
+    rows = connection.execute("SELECT seq, kind, version, hash FROM events WHERE stream = ? ORDER BY seq", (stream,))
+    *_, (_, _, _, before), (seq, kind, version, _) = rows.fetchall()
+    head = link(stream, Head(seq - 1, before), NewEvent(kind, version, b"{}"))
+    connection.execute(
+        "UPDATE events SET payload = x'7b7d', hash = ? WHERE stream = ? AND seq = ?", (head.hash, stream, seq)
+    )
+    connection.execute("UPDATE streams SET hash = ? WHERE name = ?", (head.hash, stream))
+    connection.commit()
+    connection.close()
+    follow(
+        in_process(runs),
+        runs.call("issues", "show", issue).output,
+        "let the doctor cut the issue back to what can be read: handrail doctor --repair",
+        shows=issue,
+    )
+    assert "It crashes" in runs.text("issues", "show", issue)
 
 
 def applied_half(team: Team) -> None:

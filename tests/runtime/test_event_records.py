@@ -21,6 +21,11 @@ READERS = {
     "operations/delivery/release.py": "reads only under which name a run came in",
     "runtime/inbox_events.py": "messages of the inbox, which are no events",
     "operations/pull/continue_workflow.py": "messages of the inbox, which are no events",
+    "runtime/handlers/trackers/create_issues.py": "messages of the inbox, which are no events",
+    "runtime/handlers/trackers/pull_request_text.py": "looks for a word in the bytes before it decodes an event",
+    "operations/delivery/pull_request.py": "looks for a word in the bytes before it decodes an event",
+    "runtime/work_stream.py": "facts of the work on an issue, which are no events of a run",
+    "runtime/pull_request_log.py": "facts of a pull request, which are no events of a run",
 }
 
 

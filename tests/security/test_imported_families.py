@@ -13,8 +13,8 @@ from handrail.model.codec import encode
 from handrail.model.history.events import ChildEnded, Parent, RunRewound, RunStarted
 from handrail.operations.delivery.export_import import ImportContext, export, import_run
 from handrail.operations.views.run_tree import family
+from handrail.ports.hash_chain import digest_of
 from handrail.ports.log import Log
-from handrail.ports.storage.hash_chain import digest_of
 from handrail.runtime.history import state_of
 from handrail.store.memory.log import MemoryWorld
 from handrail.wiring.system import make_writer

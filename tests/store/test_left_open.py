@@ -12,7 +12,7 @@ import pytest
 from handrail.errors import HandrailError, StorageDamaged, StorageTooNew
 from handrail.model.history.run_lines import Filter
 from handrail.ports.log import Holder
-from handrail.ports.storage.run_list import NeedsWholeLog
+from handrail.ports.run_list import NeedsWholeLog
 from handrail.runtime.local.driver_lock import LOCK, DriverLock
 from handrail.store.kernel_locks import KernelLocks
 from handrail.store.sqlite.connection import FILE, Session

@@ -42,7 +42,7 @@ MAX_COMPLETED = 200
 def complete_runs(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
     """Complete the ids of runs, the newest first."""
     from handrail.model.history.run_lines import Filter
-    from handrail.ports.storage.run_list import NeedsWholeLog
+    from handrail.ports.run_list import NeedsWholeLog
     from handrail.sources.folders import user_folders
     from handrail.wiring.run_list import open_run_list
 

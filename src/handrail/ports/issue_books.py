@@ -9,7 +9,7 @@ from handrail.model.issue_records import IssueLine, LocalIssue
 from handrail.model.issues import Claim, ClaimResult, TrackerKind
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.log import Log
-from handrail.ports.storage.log_care import Finding, TruncatedStream
+from handrail.ports.log_care import Finding, TruncatedStream
 
 ReadyOrder: TypeAlias = Literal["priority", "oldest", "hybrid"]
 

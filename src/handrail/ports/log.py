@@ -19,7 +19,7 @@ from handrail.model.workflow.values import JsonValue
 
 if TYPE_CHECKING:
     from handrail.model.issue_records import IssueLine
-    from handrail.ports.storage.log_care import Report, Salvage, TruncatedStream
+    from handrail.ports.log_care import Report, Salvage, TruncatedStream
 
 Document: TypeAlias = Mapping[str, JsonValue]
 OnPoint: TypeAlias = Callable[[str], None]

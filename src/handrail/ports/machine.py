@@ -12,8 +12,8 @@ from handrail.ports.sandboxes import Sandbox
 
 if TYPE_CHECKING:
     from handrail.ports.issue_books import IssueCare
+    from handrail.ports.log_care import LogFiles
     from handrail.ports.programs import Programs
-    from handrail.ports.storage.log_files import LogFiles
     from handrail.ports.trusted_files import TrustedFiles
     from handrail.ports.windows import WindowSystem
 

@@ -11,9 +11,9 @@ from handrail.model.history.events import VERSION, Event
 from handrail.model.history.named_blobs import blobs_named_by
 from handrail.model.secrets.redaction import Redactor
 from handrail.model.workflow.values import JsonValue
+from handrail.ports.event_versions import lift
+from handrail.ports.hash_chain import digest_of
 from handrail.ports.log import Blobs, NewEvent, StoredEvent
-from handrail.ports.storage.event_versions import lift
-from handrail.ports.storage.hash_chain import digest_of
 
 STRUCTURE = frozenset(
     (

@@ -22,7 +22,7 @@ from handrail.workspace.tmux import Tmux
 
 if TYPE_CHECKING:
     from handrail.ports.delivery import UnfinishedApply
-    from handrail.ports.storage.log_care import Salvage
+    from handrail.ports.log_care import Salvage
     from handrail.trackers.local import care as local_care
     from handrail.workspace import git_workspaces
 else:

@@ -8,7 +8,7 @@ from handrail.late_import import late_import
 from handrail.store.sqlite.connection import FILE
 
 if TYPE_CHECKING:
-    from handrail.ports.storage.run_list import RunList
+    from handrail.ports.run_list import RunList
     from handrail.store.sqlite import run_list
 else:
     run_list = late_import("handrail.store.sqlite.run_list")

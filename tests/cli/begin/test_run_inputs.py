@@ -113,6 +113,10 @@ def test_an_issue_is_whole_whatever_was_given() -> None:
             "state": "",
             "branch": "",
             "comments": [],
+            "assignees": [],
+            "attachments": [],
+            "tracker": "",
+            "repository": "",
         }
     )
     assert set(one("issue", '{"title": "x", "number": 3}')) == set(ISSUE.names())  # pyright: ignore[reportArgumentType]

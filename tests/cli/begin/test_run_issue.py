@@ -90,9 +90,7 @@ def test_a_stranger_and_a_bot_decide_nothing(repo: Fresh, github: GitHubDouble) 
     for _ in range(3):
         assert repo.shop.call("status", "--refresh").exit_code == 0
     assert status(repo, "work-1-a1") == "waiting"
-    told = [each["body"] for each in github.comments(number) if "could not be applied" in each["body"]]
-    assert len(told) == 1
-    assert "write permission" in told[0]
+    assert not [each for each in github.comments(number) if "could not be applied" in each["body"]]
 
 
 @pytest.mark.parametrize("form", ["{full}#1", "{url}/{full}/issues/1", "#1", "{host}/{full}#1"])

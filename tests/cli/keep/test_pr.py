@@ -88,6 +88,18 @@ def test_a_person_opens_the_pull_request_of_a_run_without_such_a_step(team: Team
     assert host.journal.count("GIT push *") == 1
 
 
+def test_a_pull_request_is_merged_automatically_once_its_checks_have_passed(team: Team, host: GitHubDouble) -> None:
+    team.text("run", "plain", "it breaks")
+    said = team.text("pr", "plain-1", "--ready", "--auto-merge")
+    assert "it is not merged automatically: " in said
+    host.repository.required_checks = ["ci"]
+    assert "automatically" not in team.text("pr", "plain-1", "--auto-merge")
+    (pull,) = host.pulls()
+    host.report_check(pull["head"]["sha"], "ci", "success")
+    assert host.read(f"/pulls/{pull['number']}")["merged"]
+    assert "merged" in team.text("status", "--refresh")
+
+
 def test_without_a_token_the_branch_is_left_with_the_next_command(
     team: Team, host: GitHubDouble, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -16,7 +16,7 @@ from handrail.errors import NotFound, StorageDamaged
 from handrail.model.history.events import GroupEntered, RunStarted
 from handrail.model.history.run_state import RunState
 from handrail.model.workflow.values import JsonValue
-from handrail.ports.storage.hash_chain import digest_of
+from handrail.ports.hash_chain import digest_of
 
 TEXT = "the whole issue. " * 200
 PLAIN = st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=5), st.lists, max_leaves=5)

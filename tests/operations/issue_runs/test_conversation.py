@@ -86,20 +86,31 @@ def test_own_comments_and_those_of_bots_never_trigger_anything(room: IssueRoom, 
     assert len(room.comments()) == before + 1
 
 
-def test_a_stranger_is_told_once_that_it_takes_write_permission(room: IssueRoom) -> None:
+def test_a_stranger_decides_nothing_and_makes_nobody_write(room: IssueRoom) -> None:
     run = asked(room)
-    room.service.comment(ref_of(), "eve", "/approve")
-    for _ in range(3):
+    for _ in range(MAX_REPLIES + 1):
+        room.service.comment(ref_of(), "eve", "/approve")
         room.look()
     assert decisions(room, run) == []
+    assert replies(room) == []
+    room.service.comment(ref_of(), "ann", "/approve")
+    room.look()
+    assert decisions(room, run) == [("approve", "github:ann", "")]
+
+
+def test_a_command_that_cannot_be_followed_is_answered_once(room: IssueRoom) -> None:
+    asked(room)
+    room.service.comment(ref_of(), "ann", "/approve work-99-a1")
+    for _ in range(3):
+        room.look()
     assert len(replies(room)) == 1
-    assert "only somebody with write permission" in replies(room)[0]
+    assert "no run work-99-a1 works on this issue" in replies(room)[0]
 
 
 def test_a_loop_of_refused_comments_ends_and_is_shown(room: IssueRoom) -> None:
     run = asked(room)
     for _ in range(MAX_REPLIES + 5):
-        room.service.comment(ref_of(), "eve", "/approve")
+        room.service.comment(ref_of(), "ann", "/approve work-99-a1")
         room.look()
     assert len(replies(room)) == MAX_REPLIES
     assert read_work(room.room.log, ref_of()).paused_until > room.room.now

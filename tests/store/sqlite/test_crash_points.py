@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from handrail.ports.hash_chain import START, intact, link
 from handrail.ports.log import Append, Head, Log, NewEvent, OnPoint, StoredEvent, TimerSet
-from handrail.ports.storage.hash_chain import START, intact, link
 from handrail.store.memory.log import MemoryWorld
 from handrail.store.sqlite import database, statements
 from handrail.store.sqlite.connection import Session

@@ -7,9 +7,9 @@ import pytest
 from inline_snapshot import snapshot
 
 from handrail.errors import StorageDamaged
+from handrail.ports.hash_chain import link
 from handrail.ports.log import Append, Checkpoint, Head, TimerSet
-from handrail.ports.storage.hash_chain import link
-from handrail.ports.storage.log_care import Finding, TruncatedStream
+from handrail.ports.log_care import Finding, TruncatedStream
 from handrail.store.sqlite.connection import Session, Value
 from handrail.store.sqlite.database import FILE
 from handrail.store.sqlite.log import SqliteLog, open_log

@@ -6,8 +6,8 @@ from pathlib import Path
 import apsw
 import pytest
 
+from handrail.ports.hash_chain import START, link
 from handrail.ports.log import NewEvent
-from handrail.ports.storage.hash_chain import START, link
 from handrail.store.sqlite import database, statements
 from handrail.store.sqlite.connection import FILE, Session
 from handrail.store.sqlite.log import open_log, salvage_folder

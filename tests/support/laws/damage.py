@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable
 
 from handrail.model.history.run_lines import Row
+from handrail.ports.hash_chain import START, link
 from handrail.ports.log import NewEvent, StoredEvent
-from handrail.ports.storage.hash_chain import START, link
 from handrail.store.memory.log import MemoryWorld
 from handrail.store.memory.state import State
 

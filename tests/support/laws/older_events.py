@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, Protocol, get_args, get_type_hints
 
 from handrail.model.history.events import VERSION, Event
+from handrail.ports.event_versions import LIFTERS, LIFTERS_IN_USE, Fields, Lifters
+from handrail.ports.hash_chain import START, link
 from handrail.ports.log import NewEvent
-from handrail.ports.storage.event_versions import LIFTERS, LIFTERS_IN_USE, Fields, Lifters
-from handrail.ports.storage.hash_chain import START, link
 
 OLDER = 0
 NEWER = VERSION + 1

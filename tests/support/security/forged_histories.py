@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 from hypothesis import strategies as st
 
 from handrail.model.history import events as ev
-from handrail.ports.storage.hash_chain import digest_of
+from handrail.ports.hash_chain import digest_of
 from support.security.forged_runs import Bundle, forge, leaves, rename, with_leaf
 
 KINDS = tuple(sorted(str(each.kind) for each in get_args(ev.Event)))

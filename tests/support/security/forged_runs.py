@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, cast
 
+from handrail.ports.hash_chain import START, digest_of, link
 from handrail.ports.log import NewEvent
-from handrail.ports.storage.hash_chain import START, digest_of, link
 
 Bundle = dict[str, Any]
 PLACES = frozenset({"path", "repository", "workspace"})

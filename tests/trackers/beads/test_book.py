@@ -125,7 +125,7 @@ def test_a_message_is_written_once_and_progress_is_rewritten(book: BeadsIssues) 
     key = book.comment(issue, "Step 1", "handrail", "progress:demo-1")
     assert book.comment(issue, "Step 2", "handrail", "progress:demo-1") == key
     texts = [str(each["text"]) for each in book.read(issue).records("comments")]
-    assert texts == ["It was refused.\n\n<!-- handrail message:reply-1 -->", "Step 2"]
+    assert texts == ["It was refused.\n\n<!-- handrail:message:reply-1 -->", "Step 2"]
     before = len(calls(book))
     book.comment(issue, "Step 2", "handrail", "progress:demo-1")
     assert all(each[0] != "update" for each in calls(book)[before:])

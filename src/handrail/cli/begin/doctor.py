@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from handrail.operations.agents.health import AgentHealth
     from handrail.operations.doctor.check import Health, Tool, UsageLimit
     from handrail.operations.driving.driver_info import DriverInfo, HeldLogins
-    from handrail.ports.storage.log_care import Finding, TruncatedStream
+    from handrail.ports.log_care import Finding, TruncatedStream
     from handrail.ports.trackers import AccountHealth
     from handrail.sources.tiers import Location
 
@@ -63,7 +63,7 @@ def _queue(place: "Location") -> "dict[str, dict[str, Any]]":
     """List the runs that wait for their turn, each with what it waits for."""
     from handrail.model.history.run_lines import Filter
     from handrail.operations.views.queue import OPEN, queue_data
-    from handrail.ports.storage.run_list import NeedsWholeLog
+    from handrail.ports.run_list import NeedsWholeLog
     from handrail.wiring.run_list import has_log, open_run_list
 
     try:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 @click.command("pr", epilog="Example: handrail pr fix-bug-1 --ready")
 @run_argument
 @click.option("--draft/--ready", default=None, help="Open it as a draft, or make it ready for review.")
+@click.option("--auto-merge", is_flag=True, help="Let GitHub merge it as soon as its checks and reviews allow that.")
 @click.option("--base", metavar="BRANCH", help="The branch to merge into; by default the one that the run began from.")
 @click.option("--title", help="Its title; by default that of the issue or the task.")
 @click.option(

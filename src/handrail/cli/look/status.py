@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from handrail.operations.views.overview import RunRow
     from handrail.operations.views.run_listing import ListingRequest, RunListing
-    from handrail.ports.storage.run_list import RunList
+    from handrail.ports.run_list import RunList
     from handrail.wiring.session import Session
 
 FIRST_STEPS = (
@@ -89,7 +89,7 @@ def list_inbox_lines() -> "list[RunRow]":
 
 def _read_list(read: "Callable[[RunList], Found]") -> "Found | None":
     """Read the list of runs without the rest of the log; return None if nothing was recorded yet."""
-    from handrail.ports.storage.run_list import NeedsWholeLog
+    from handrail.ports.run_list import NeedsWholeLog
     from handrail.wiring.run_list import has_log, open_run_list
 
     folder = _data_folder()

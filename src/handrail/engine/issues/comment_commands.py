@@ -12,7 +12,6 @@ from typing import cast
 from handrail.frozen import frozen
 from handrail.model.history.issue_work import CommentVerb
 
-VERBS: tuple[CommentVerb, ...] = ("approve", "revise", "reject", "answer", "stop")
 WITH_TEXT = frozenset({"revise", "answer"})
 _COMMAND = re.compile(r"/(?P<verb>approve|revise|reject|answer|stop)(?:[ \t]+(?P<rest>.*))?\Z")
 _RUN = re.compile(r"(?P<run>work-[A-Za-z0-9.-]+-a[0-9]+):?(?:[ \t]+|\Z)")

@@ -12,7 +12,7 @@ from handrail.errors import NotFound, StorageDamaged
 from handrail.model.history.events import RunStarted
 from handrail.model.names import make_identifier
 from handrail.model.workflow.values import JsonValue
-from handrail.ports.storage.hash_chain import digest_of
+from handrail.ports.hash_chain import digest_of
 
 LARGE = 1024
 """Characters of inputs and task, as JSON, from which on they are a blob of their own."""

@@ -37,8 +37,8 @@ from handrail.model.workflow.plan import Plan
 from handrail.operations.runs.lifecycle import next_number
 from handrail.operations.views.run_tree import family
 from handrail.ports.delivery import Delivery
+from handrail.ports.hash_chain import START, digest_of, link
 from handrail.ports.log import Append, Head, Log, StoredEvent, TimerSet
-from handrail.ports.storage.hash_chain import START, digest_of, link
 from handrail.runtime.event_records import decode_event, encode_event
 from handrail.runtime.history import decode_pinned_plans, readable_events, state_of
 from handrail.runtime.run_summary import summary_of

@@ -46,6 +46,7 @@ class PullRequestOptions:
     base: str | None = None
     title: str | None = None
     body: str | None = None
+    auto_merge: bool = False
     accept_git_changes: bool = False
 
 
@@ -83,6 +84,7 @@ def _wish(log: Log, state: RunState, options: PullRequestOptions) -> PullRequest
         labels=tuple(map(str, spec.get("labels") or ())),
         reviewers=tuple(map(str, spec.get("reviewers") or ())),
         finishes=state.status == "succeeded" and not state.open_gaps,
+        auto_merge=options.auto_merge,
         again=f"handrail pr {state.run}",
         accepted=options.accept_git_changes,
     )

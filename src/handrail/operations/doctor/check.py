@@ -14,10 +14,10 @@ from handrail.model.issues import LOCAL, STREAM
 from handrail.operations.agents.health import AgentHealth, examine_agents
 from handrail.operations.doctor.repair import cut_unreadable, drop_orphans, examine_runs, repair_lists, runs_in
 from handrail.ports.log import Log
+from handrail.ports.log_care import Finding, Salvage, TruncatedStream
 from handrail.ports.machine import Machine
 from handrail.ports.programs import InstalledProgram
 from handrail.ports.sandboxes import Sandbox
-from handrail.ports.storage.log_care import Finding, Salvage, TruncatedStream
 from handrail.runtime.handlers.agents.account_limits import FOLDER as LIMITS
 from handrail.runtime.handlers.agents.account_limits import AccountLimit, AccountLimits
 from handrail.runtime.local.driver_lock import DriverInfo, find_driver

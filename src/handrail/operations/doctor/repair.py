@@ -7,7 +7,7 @@ from handrail.errors import HandrailError, NotFound, StorageDamaged
 from handrail.model.history.run_lines import UNREADABLE, Filter, Row, facts_of, is_run
 from handrail.model.history.run_state import RunState
 from handrail.ports.log import Append, Holder, Log, TimerCleared, TimerSet
-from handrail.ports.storage.log_care import Finding, TruncatedStream
+from handrail.ports.log_care import Finding, TruncatedStream
 from handrail.runtime.history import plan_of, state_of
 from handrail.runtime.run_summary import summary_of, timers_of
 

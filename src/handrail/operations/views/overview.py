@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from handrail.ports.log import Holder
-    from handrail.ports.storage.run_list import RunList
+    from handrail.ports.run_list import RunList
 
 Section: TypeAlias = Literal["needs you", "paused", "waiting", "running", "ended"]
 Document = dict[str, Any]

@@ -11,7 +11,7 @@ from handrail.operations.views.overview import ENDED, NOTICES, OPEN, ORDER, RunR
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from handrail.ports.storage.run_list import RunList
+    from handrail.ports.run_list import RunList
 
 MAX_ENDED = 10
 MAX_OPEN = 100

@@ -12,9 +12,9 @@ from typing import Any, TypeVar, cast
 from handrail.errors import NotFound
 from handrail.model.history.run_lines import Filter, Row
 from handrail.model.issue_records import IssueLine
+from handrail.ports.hash_chain import START, digest_of, intact
 from handrail.ports.log import Append, Checkpoint, Head, Holder, Lease, Message, OnPoint, StoredEvent, Timer
-from handrail.ports.storage.hash_chain import START, digest_of, intact
-from handrail.ports.storage.log_care import Finding, Report, Salvage, TruncatedStream
+from handrail.ports.log_care import Finding, Report, Salvage, TruncatedStream
 from handrail.store.memory.listed_rows import select_rows
 from handrail.store.memory.state import HeldLease, State, StoredMessage, apply_append, check_leases, cut_stream
 

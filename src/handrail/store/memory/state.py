@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from handrail.errors import LeaseLost, MessagesWaiting, VersionConflict
 from handrail.frozen import frozen
 from handrail.model.history.run_lines import Row, facts_of
+from handrail.ports.hash_chain import START, digest_of, link
 from handrail.ports.log import (
     Append,
     Checkpoint,
@@ -19,8 +20,7 @@ from handrail.ports.log import (
     TimerCleared,
     TimerSet,
 )
-from handrail.ports.storage.hash_chain import START, digest_of, link
-from handrail.ports.storage.log_care import TruncatedStream
+from handrail.ports.log_care import TruncatedStream
 
 
 @frozen

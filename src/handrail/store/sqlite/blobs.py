@@ -3,7 +3,7 @@
 import apsw
 
 from handrail.errors import NotFound, StorageDamaged
-from handrail.ports.storage.hash_chain import digest_of
+from handrail.ports.hash_chain import digest_of
 from handrail.store.sqlite.compression import pack, unpack
 from handrail.store.sqlite.connection import Session
 from handrail.store.sqlite.database import Database

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import apsw
 
+from handrail.ports.hash_chain import START, digest_of, intact
 from handrail.ports.log import Checkpoint, Head, Lease
-from handrail.ports.storage.hash_chain import START, digest_of, intact
-from handrail.ports.storage.log_care import Finding, Report, Salvage, TruncatedStream
+from handrail.ports.log_care import Finding, Report, Salvage, TruncatedStream
 from handrail.store.sqlite.compression import unpack
 from handrail.store.sqlite.connection import Session
 from handrail.store.sqlite.database import Database

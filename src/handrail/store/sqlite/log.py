@@ -20,12 +20,12 @@ from handrail.store.sqlite.streams import SqliteInbox, SqliteStreams
 from handrail.store.sqlite.summaries import SqliteSummaries
 
 if TYPE_CHECKING:
-    from handrail.ports.storage import log_care
-    from handrail.ports.storage.log_care import Report, Salvage, TruncatedStream
+    from handrail.ports import log_care
+    from handrail.ports.log_care import Report, Salvage, TruncatedStream
     from handrail.store.sqlite import doctor as sqlite_doctor
     from handrail.store.sqlite import rebuild
 else:
-    log_care = late_import("handrail.ports.storage.log_care")
+    log_care = late_import("handrail.ports.log_care")
     sqlite_doctor = late_import("handrail.store.sqlite.doctor")
     rebuild = late_import("handrail.store.sqlite.rebuild")
 

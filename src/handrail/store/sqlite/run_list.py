@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from handrail.model.history.run_lines import Filter, Row
-from handrail.ports.storage.run_list import NeedsWholeLog
+from handrail.ports.run_list import NeedsWholeLog
 from handrail.store.kernel_locks import KernelLocks
 from handrail.store.sqlite.compression import unpack
 from handrail.store.sqlite.connection import FILE, Session

@@ -7,6 +7,7 @@ import apsw
 
 from handrail.errors import LeaseLost, MessagesWaiting, StorageDamaged, VersionConflict
 from handrail.model.history.run_lines import facts_of
+from handrail.ports.hash_chain import START, intact, link, seal
 from handrail.ports.log import (
     Append,
     Checkpoint,
@@ -19,7 +20,6 @@ from handrail.ports.log import (
     TimerCleared,
     TimerSet,
 )
-from handrail.ports.storage.hash_chain import START, intact, link, seal
 from handrail.store.sqlite.blobs import write_blob
 from handrail.store.sqlite.compression import pack, unpack
 from handrail.store.sqlite.connection import Session, text_of

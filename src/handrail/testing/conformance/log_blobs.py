@@ -2,8 +2,8 @@
 # ruff: noqa: D102, S101 -- these are tests: their names are sentences, and they assert
 
 from handrail.errors import NotFound
+from handrail.ports.hash_chain import digest_of
 from handrail.ports.log import Append
-from handrail.ports.storage.hash_chain import digest_of
 from handrail.testing.conformance.log_worlds import LogWorld, event, handle, refusing
 
 

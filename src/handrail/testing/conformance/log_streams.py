@@ -2,8 +2,8 @@
 # ruff: noqa: D102, S101 -- these are tests: their names are sentences, and they assert
 
 from handrail.errors import LeaseLost, VersionConflict
+from handrail.ports.hash_chain import START, intact
 from handrail.ports.log import Append, Checkpoint, Lease, Log, NewEvent, Timer, TimerCleared, TimerSet
-from handrail.ports.storage.hash_chain import START, intact
 from handrail.testing.conformance.log_worlds import LogWorld, event, handle, leased, record, refusing, texts_of
 
 

@@ -162,7 +162,7 @@ class BeadsIssues:
         found = self.read(issue)
         if marker.startswith("progress:"):
             return self._put_progress(found, text, marker)
-        mark = f"<!-- handrail {marker} -->" if marker else ""
+        mark = f"<!-- handrail:{marker} -->" if marker else ""
         ours = [each for each in found.records("comments") if mark and each.get("author") == OURS]
         if known := next((str(each["id"]) for each in ours if mark in str(each.get("text"))), ""):
             return known

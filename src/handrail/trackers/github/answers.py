@@ -1,7 +1,7 @@
 """Reads GitHub's answers into values."""
 
 import re
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Literal, cast
 
 from handrail.model.issues import Comment, Dependency, Issue, IssueRef, RepositoryRef
@@ -47,11 +47,6 @@ def read_time(text: str | None) -> float:
         return datetime.fromisoformat(text).timestamp()
     except ValueError:
         return 0.0
-
-
-def write_time(at: float) -> str:
-    """Write a time as GitHub expects it."""
-    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def read_login(answer: Json, key: str = "user") -> str:

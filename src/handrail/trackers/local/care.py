@@ -7,12 +7,12 @@ from handrail.model.history.run_lines import Filter
 from handrail.model.issue_records import LocalIssue
 from handrail.model.issues import LOCAL, STREAM
 from handrail.ports.log import Append, Holder, Log
-from handrail.ports.storage.log_care import Finding, TruncatedStream
+from handrail.ports.log_care import Finding, TruncatedStream
 from handrail.trackers.local.fold import line_of, summary_of
 from handrail.trackers.local.leased import IssueStreams
 
 PREFIX = f"{STREAM}{LOCAL}#"
-HOLDER = "handrail doctor"
+HOLDER = "doctor"
 
 
 class LocalIssueCare:

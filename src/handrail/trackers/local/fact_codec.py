@@ -29,5 +29,5 @@ def decode_fact(stored: StoredEvent) -> IssueEvent:
     except (ValueError, TypeError, LookupError, RecursionError) as error:
         name = stored.stream.partition("#")[2]
         message = f"issue {name} cannot be read: event {stored.seq} ({stored.kind}): {error}"
-        hint = "`handrail doctor --repair` cuts the issue back to what can be read"
+        hint = "let the doctor cut the issue back to what can be read: handrail doctor --repair"
         raise StorageDamaged(message, next_step=hint, stream=stored.stream, intact=stored.seq - 1) from error

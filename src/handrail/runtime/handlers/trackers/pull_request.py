@@ -65,6 +65,8 @@ class PullRequestWish:
     draft: bool = False
     ready: bool = False
     """Whether a draft is made ready for review."""
+    auto_merge: bool = False
+    """Whether the host merges it as soon as its checks and reviews allow that."""
     labels: tuple[str, ...] = ()
     reviewers: tuple[str, ...] = ()
     finishes: bool = False
@@ -250,6 +252,7 @@ class PullRequestOpener:
             shown = await place.host.update(existing.ref, draft)
         if wish.ready and shown.draft:
             await place.host.mark_ready(shown.ref)
+        refused = await place.host.enable_auto_merge(shown.ref) if wish.auto_merge else ""
         context = _Context(state, wish, place, pushed, shown, _closes(issue, wish, place.repository), self.clock)
         await record_facts(self.log, shown.ref.stream, context.find_facts, redactor)
         return OpenedPullRequest(
@@ -260,6 +263,7 @@ class PullRequestOpener:
             draft=shown.draft and not wish.ready,
             state=shown.status,
             created=existing is None,
+            notes=(*shown.remarks, *((f"it is not merged automatically: {refused}",) if refused else ())),
         )
 
     async def _draft(

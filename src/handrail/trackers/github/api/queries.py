@@ -43,5 +43,3 @@ MARK_READY = """mutation MarkReady($id: ID!) {
 AUTO_MERGE = """mutation AutoMerge($id: ID!) {
   enablePullRequestAutoMerge(input: { pullRequestId: $id }) { pullRequest { id } }
 }"""
-
-ALL = (VIEWER, PULL_REQUEST, OPEN_WORK, MARK_READY, AUTO_MERGE)

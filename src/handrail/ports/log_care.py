@@ -1,8 +1,12 @@
-"""What a check of stored facts found, and what a salvage did about it."""
+"""Where logs are stored: opened, checked and repaired by the folder that they are in; and what was found."""
 
-from typing import Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from handrail.frozen import frozen
+
+if TYPE_CHECKING:
+    from handrail.ports.log import Log
 
 
 @frozen
@@ -44,3 +48,24 @@ class Salvage:
     cuts: tuple[TruncatedStream, ...] = ()
     copy: str | None = None
     left: tuple[Finding, ...] = ()
+
+
+class LogFiles(Protocol):
+    """A kind of store on this machine."""
+
+    @property
+    def version(self) -> str:
+        """The version of the library that reads and writes."""
+        ...
+
+    def path(self, folder: Path) -> Path:
+        """Return the path of a folder's log file, whether it exists or not."""
+        ...
+
+    def open(self, folder: Path) -> "Log":
+        """Open the log of a folder, creating it if it does not exist."""
+        ...
+
+    def salvage(self, folder: Path) -> Salvage:
+        """Cut a damaged log back to what is intact; a copy of the file is retained."""
+        ...

@@ -7,8 +7,8 @@ import pytest
 
 from handrail.errors import StorageTooNew
 from handrail.model.history.events import VERSION
+from handrail.ports.event_versions import LIFTERS_IN_USE, Fields, lift
 from handrail.ports.log import StoredEvent
-from handrail.ports.storage.event_versions import LIFTERS_IN_USE, Fields, lift
 
 
 def stored(version: int, kind: str = "renamed", **fields: str) -> StoredEvent:
