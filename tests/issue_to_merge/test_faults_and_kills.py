@@ -11,6 +11,8 @@ from support.github.json_values import Json
 from support.issue_to_merge.crossings import CLOSES, CROSSINGS, DELIVERS, FAULTS, TASKS, Crossing
 from support.issue_to_merge.host_room import HostRoom
 
+pytestmark = pytest.mark.system  # takes long: many processes of its own
+
 RUN = "work-1-a1"
 KILLS: tuple[How, ...] = ("timeout before", "timeout")
 """The call hangs, before its effect or after it, and its process is killed meanwhile."""

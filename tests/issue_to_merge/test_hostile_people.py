@@ -12,6 +12,8 @@ from handrail.runtime.event_records import decode_event
 from handrail.store.sqlite.log import open_log
 from support.issue_to_merge.host_room import HostRoom
 
+pytestmark = pytest.mark.system  # takes long: many processes of its own
+
 RUN = "work-1-a1"
 WORKFLOW = """\
 name: NAME

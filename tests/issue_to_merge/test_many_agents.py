@@ -11,6 +11,8 @@ from support.github.double import GitHubDouble
 from support.issue_to_merge.host_room import HostRoom, open_room
 from support.security.black_box import PROGRAM
 
+pytestmark = pytest.mark.system  # takes long: many processes of its own
+
 CAP = 3
 WORKS = """\
 name: NAME

@@ -1,6 +1,10 @@
 """Which pull request a run updates: that of its key or of its step, never one that a person closed."""
 
+import pytest
+
 from support.issue_to_merge.host_room import HostRoom
+
+pytestmark = pytest.mark.system  # takes long: many processes of its own
 
 WORKFLOW = """\
 name: NAME

@@ -10,6 +10,8 @@ from support.github.double import GitHubDouble
 from support.issue_to_merge.host_room import HostRoom, open_room
 from support.issue_to_merge.prepare import prepare
 
+pytestmark = pytest.mark.system  # takes long: many processes of its own
+
 RUN = "work-1-a1"
 LANGUAGES = [
     pytest.param(PYTHON, id="python"),

@@ -13,6 +13,8 @@ import pytest
 from support.security.black_box import PROGRAM, BlackBox
 from support.security.shell_agent import ShellAgent, make_shell_agent
 
+pytestmark = pytest.mark.system  # takes long: many processes of its own
+
 EVIL = "name: evil\nsteps:\n  - {name: one, command: MARK}\n"
 PERSONS = (
     *(("approve", "deploy-1"), ("revise", "deploy-1", "-m", "x"), ("reject", "deploy-1"), ("answer", "deploy-1", "x")),

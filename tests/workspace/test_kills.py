@@ -9,6 +9,8 @@ import pytest
 from support.workspace.git_crashing import OPERATIONS, killed_at, set_up
 from support.workspace.git_room import GitRoom, everything, fill, git, listing
 
+pytestmark = pytest.mark.system  # takes long: many processes of its own
+
 STRIDE = 1 if os.environ.get("HANDRAIL_SOAK") else 12
 """Every command is killed in the long campaign, every sixth, before or after it, otherwise."""
 

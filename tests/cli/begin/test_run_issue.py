@@ -19,6 +19,8 @@ from support.github.double import GitHubDouble
 from support.github.faults import How
 from support.github.fixtures import github, github_server
 
+pytestmark = pytest.mark.system  # takes long: many processes of its own
+
 __all__ = ["github", "github_server"]
 ASKS = """\
 name: NAME
