@@ -21,7 +21,7 @@ def main() -> None:
     """Fill a log with issues, and print the CPU time of `ready`."""
     chance = random.Random(1)
     with tempfile.TemporaryDirectory() as folder, closing(open_log(Path(folder) / "data")) as log:
-        issues = LocalIssues(log, "/work/shop", time.time, Redactor({}, FORMS))
+        issues = LocalIssues(log, "/home/ann/shop", time.time, Redactor({}, FORMS))
         begun = time.process_time()
         issues.put_records((_record(number, chance) for number in range(COUNT)), "person:ann")
         print(f"import of {COUNT} issues: {time.process_time() - begun:.2f} s of CPU")

@@ -21,7 +21,7 @@ COUNT = 1_000
 def books(tmp_path: Path) -> Iterator[tuple[LocalIssues, LocalIssues]]:
     """The issues of one repository in two logs."""
     with closing(open_log(tmp_path / "one")) as one, closing(open_log(tmp_path / "two")) as two:
-        yield tuple(LocalIssues(log, "/work/shop", lambda: 1e9, Redactor({}, FORMS)) for log in (one, two))  # type: ignore[misc]
+        yield tuple(LocalIssues(log, "/home/ann/shop", lambda: 1e9, Redactor({}, FORMS)) for log in (one, two))  # type: ignore[misc]
 
 
 def _record(number: int) -> Record:
