@@ -1,5 +1,6 @@
 """The process table, where a process changes while it is looked at."""
 
+import asyncio
 import os
 import subprocess
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 
 from handrail.processes import process_table as proctable
 from handrail.processes.process_table import find_marked, initial_environment, lineage, outputs_of
+from support.runtime.room import until
 
 
 @pytest.mark.skipif(not proctable.LINUX, reason="/proc is Linux's")
@@ -39,9 +41,11 @@ def test_nothing_is_above_a_process_that_is_gone() -> None:
 @pytest.mark.skipif(not proctable.LINUX, reason="/proc is Linux's")
 def test_a_process_tells_what_it_was_started_with_and_where_it_writes(tmp_path: Path) -> None:
     with (tmp_path / "out").open("wb") as out:
-        words = ["sh", "-c", "unset SOME_MARK; export OTHER=1; read line"]
+        words = ["sh", "-c", "unset SOME_MARK; export OTHER=1; echo; read line"]
         process = subprocess.Popen(words, env={"SOME_MARK": "x=y"}, stdin=subprocess.PIPE, stdout=out, stderr=out)
     with process:
+        # The kernel shows the environment a moment after the process was started.
+        asyncio.run(until(lambda: (tmp_path / "out").stat().st_size > 0))
         (row,) = (each for each in lineage(process.pid) if each.pid == process.pid)
         try:
             assert initial_environment(row) == {"SOME_MARK": "x=y"}

@@ -189,7 +189,7 @@ def test_an_empty_list_creates_nothing(room: IssueRoom) -> None:
 @pytest.mark.parametrize(
     ("items", "says"),
     [
-        ([{"id": "a", "title": "A", "after": "b"}, {"id": "b", "title": "B", "after": "a"}], "in a circle"),
+        ([{"id": "a", "title": "A", "after": "b"}, {"id": "b", "title": "B", "after": "a"}], "circular dependency"),
         ([{"id": "a", "title": "A"}, {"id": "a", "title": "B"}], "the same id: 'a'"),
         ([f"issue {number}" for number in range(201)], "at most 200"),
     ],
