@@ -90,9 +90,11 @@ def _news(
                 news = [each for each in history(session.log, run, step) if _key(each) not in seen]
                 seen.update(map(_key, news))
                 yield news
-            if _stands(session, run, moved):
+            if not _stands(session, run, moved):
+                _wait_for_change(bell)
+            elif session.log.change_token() == changed:
+                # What made it stand is shown already.
                 return
-            _wait_for_change(bell)
     finally:
         if bell is not None:
             bell.close()
