@@ -16,7 +16,10 @@ from support.docs.pages import Block, blocks, group, pages
 
 pytestmark = pytest.mark.system  # takes long: many processes of its own
 
-PLAYED = ("README.md", *group("docs/cookbook.md"), "docs/testing-workflows.md", "docs/tutorial.md", "docs/runs.md")
+PLAYED = (
+    *("README.md", *group("docs/cookbook.md"), "docs/pull-requests.md", "docs/runs.md"),
+    *("docs/testing-workflows.md", "docs/tutorial.md"),
+)
 """Pages whose workflows are run by their own tests, with the scripts and the output that they show."""
 NO_WORKFLOWS = ("docs/language.md", "docs/mcp.md")
 """Pages whose JSON is data of expressions, or configures clients."""

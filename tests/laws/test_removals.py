@@ -25,6 +25,7 @@ OURS = {
     "agents.played.scripted_program": "what an author's script tells the played agent to delete, in its work tree",
     "cli.demo.place": "the throw-away project of a demo, in a temporary folder that it made",
     "cli.demo.story": "a file of the demo by which it tells its agent to go on",
+    "cli.issues.dep": "nothing: `unlink` ends a dependency between issues",
     "operations.atomic_files": "drafts of files",
     "operations.connect.connection": "a file or folder that `connect` itself made, where nothing else was put into it",
     "operations.init.sweep": "what the commands of a trial of `init` printed",
@@ -41,6 +42,8 @@ OURS = {
     "store.kernel_locks": "locks",
     "store.private_files": "drafts of files",
     "store.sqlite.rebuild": "the draft of a database that is repaired",
+    "trackers.github.attachments": "a download that is too big or cut off, in the folder of its run",
+    "wiring.conversations": "a marker file that says when to look for comments",
     "workspace.commits.commit": "an index of ours",
     "workspace.commits.merge": "the journal of a merge",
     "workspace.delivery.apply_journal": "drafts and the journal of an apply",
@@ -55,12 +58,12 @@ OURS = {
     "workspace.snapshots.heads": "notes of a merge in progress and an unborn branch, both kept in a snapshot before",
     "workspace.snapshots.index_memo": "what we remember of an index of ours",
     "workspace.snapshots.private_index": "an index of ours",
-    "workspace.snapshots.restore": "journals and an index of ours",
-    "workspace.worktrees.start_point": "drafts of files",
     "workspace.snapshots.recorded_files": "old records of ours",
+    "workspace.snapshots.restore": "journals and an index of ours",
     "workspace.worktrees.make": "records of ours of files in a worktree that is gone",
     "workspace.worktrees.settings_record": "notes of ours about settings of git",
     RULE: "worktrees, branches and refs, by the rule",
+    "workspace.worktrees.start_point": "drafts of files",
 }
 
 
