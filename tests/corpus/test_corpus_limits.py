@@ -14,6 +14,8 @@ from handrail.model.source import Bundle, SourceText
 from support.compiler.named_workflows import NamedWorkflows
 from support.corpus.loading import as_text, catalog_of, diagnose_bundle
 
+pytestmark = pytest.mark.system  # takes long
+
 HEAD = "name: limits\n"
 STEP = {"id": "plan-it", "title": "Plan it", "prompt": "Plan the work."}
 

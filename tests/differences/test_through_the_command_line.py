@@ -8,6 +8,8 @@ from support.cli.fixtures import team
 from support.cli.team import Team
 from support.differences.proofs import Json, flow, guided, step
 
+pytestmark = pytest.mark.system  # takes long
+
 __all__ = ["team"]
 
 LAST: Json = {"name": "last", "command": "echo last >> trace"}

@@ -3,6 +3,8 @@
 import re
 from dataclasses import fields
 
+import pytest
+
 from handrail.authoring.scripts.cassette import RecordedCall
 from handrail.processes.secret_forms import FORMS
 from support.docs.commands import Shown, commands, fits
@@ -10,6 +12,8 @@ from support.docs.examples import problems
 from support.docs.pages import blocks
 from support.docs.repository import begin, shown
 from support.places import ROOT
+
+pytestmark = pytest.mark.system  # takes long
 
 __all__ = ["shown"]
 PAGE = "docs/cassettes.md"

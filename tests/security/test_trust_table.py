@@ -6,6 +6,8 @@ import pytest
 
 from support.security.black_box import BlackBox
 
+pytestmark = pytest.mark.system  # takes long
+
 Plant = Callable[[BlackBox, str], str]
 """Writes a repository's files, which leave a mark when they run; gives the name of the workflow to run."""
 FLOW = ".handrail/workflows/flow/workflow.yaml"

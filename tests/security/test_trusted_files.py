@@ -5,6 +5,8 @@ import pytest
 from support.security.black_box import BlackBox
 from support.security.mcp_stdio import call_tools
 
+pytestmark = pytest.mark.system  # takes long
+
 USES = "name: flow\nsteps: [{name: a, use: helper}]\n"
 CALLS = "name: flow\nsteps: [{name: a, workflow: helper}]\n"
 

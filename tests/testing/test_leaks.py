@@ -7,8 +7,12 @@ import sys
 import tempfile
 from pathlib import Path
 
+import pytest
+
 from handrail.testing.leaks import lasting_within, processes_within, temporary_files
 from support.workspace.process_room import Room
+
+pytestmark = pytest.mark.system  # takes long
 
 
 def test_a_keeper_and_its_command_are_seen_while_they_run(room: Room) -> None:

@@ -11,6 +11,8 @@ from inline_snapshot import snapshot
 from support.cli.running import ASKING, SLOW, Runs, until
 from support.cli.screens import Screen
 
+pytestmark = pytest.mark.system  # takes long
+
 
 def started(runs: Runs, *args: str) -> "subprocess.Popen[str]":
     """Start the slow workflow and wait until its second step runs."""

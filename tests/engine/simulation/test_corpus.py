@@ -11,6 +11,8 @@ from support.compiler.native_case import compile_library, compile_text
 from support.engine.simulating import CASES, case, expected, said, simulation_of
 from support.places import WORKRAIL
 
+pytestmark = pytest.mark.system  # takes long
+
 DATA = WORKRAIL
 INVALID = "dashboard-template-workflow.json"
 PUBLISHED = sorted(path for path in DATA.rglob("*.json") if path.name != INVALID)

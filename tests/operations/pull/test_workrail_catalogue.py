@@ -24,6 +24,8 @@ from support.pull.generic_client import GenericClient
 from support.pull.reference_walk import Lacks, ReferenceWalk
 from support.pull.room import Json, Pull, Said, advancing, definition, step
 
+pytestmark = pytest.mark.system  # takes long
+
 DATA = WORKRAIL
 INVALID = "dashboard-template-workflow.json"
 FILES = sorted(path for path in DATA.rglob("*.json") if path.name != INVALID)

@@ -19,6 +19,8 @@ from handrail.ports.agents import AgentCall, ToolServer, unmet
 from support.compiler.native_case import compile_text
 from support.pull.tools_room import ToolsRoom, tool
 
+pytestmark = pytest.mark.system  # takes long
+
 WAITS = {"run": "until test -e ../../../../../go; do sleep 0.05; done", "say": "done"}
 """A turn that lasts until the room closes; a work tree lies five folders below the room's."""
 

@@ -22,6 +22,8 @@ from handrail.wiring.system import FLOWS
 from support.runtime.background_home import eventually
 from support.runtime.flow_home import Flows
 
+pytestmark = pytest.mark.system  # takes long
+
 FIVE = """\
 async def run(ctx):
     for number in range(1, 6):

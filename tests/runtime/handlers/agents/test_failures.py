@@ -15,6 +15,8 @@ from support.moved_time import MovedTime
 from support.runtime.room import of_kind
 from support.runtime.steps_room import Hand, StepsRoom
 
+pytestmark = pytest.mark.system  # takes long
+
 
 def case(step: str, *more: str) -> str:
     return "name: case\ndescription: a case\nsteps:\n" + "".join(f"  - {each}\n" for each in (step, *more))
