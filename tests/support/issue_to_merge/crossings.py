@@ -60,3 +60,9 @@ CROSSINGS = (
     Crossing("request reviewers", "POST */requested_reviewers"),
     Crossing("close issue", "PATCH */issues/1", 1, "closes"),
 )
+LISTS = (
+    Crossing("list comments", "GET */issues/1/comments"),
+    Crossing("list issues", "GET */issues"),
+    Crossing("list pull requests", "GET */pulls"),
+)
+"""Calls whose answers are lists."""
