@@ -52,6 +52,8 @@ class PullRequestUpdated:
     """A run brought the pull request to another state."""
 
     run: str
+    root: str = ""
+    """The run that a person started; empty in older facts, where it is taken for the run itself."""
     title: str
     base: str
     closes: tuple[str, ...] = ()
@@ -174,6 +176,8 @@ class PullRequestRecord:
     run: str = ""
     """The run that opened or updated it last."""
     root: str = ""
+    others: tuple[str, ...] = ()
+    """Further runs that people started and that updated it, because they have its key."""
     step: str = ""
     key: str = ""
     url: str = ""

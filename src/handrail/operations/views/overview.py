@@ -9,7 +9,7 @@ import re
 import time
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
-from handrail.model.history.run_lines import UNREADABLE, Facts, Filter, Row, fill_defaults
+from handrail.model.history.run_lines import UNREADABLE, Facts, Filter, Row, fill_defaults, is_updated_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -57,6 +57,7 @@ class RunSummaries:
         self.children: dict[str, list[str]] = {}
         """Open runs by the run that started them."""
         self._open: tuple[Row, ...] | None = None
+        self._shared: tuple[Row, ...] | None = None
         for row in rows:
             self.lines[row.key] = fill_defaults(row.document)
             self.facts[row.key] = row.facts
@@ -72,6 +73,14 @@ class RunSummaries:
         if self._open is None:
             self._open = self.runs.rows(Filter(statuses=OPEN))
         return self._open
+
+    def list_pull_requests(self, run: str) -> "tuple[Row, ...]":
+        """List the pull requests that a run opened, and then those of other runs that it updated."""
+        own = Filter(prefix="pr:", root=run, runs_only=False, order="made")
+        if self._shared is None:
+            self._shared = self.runs.rows(own._replace(root=None, holding=("others",)))
+        shared = tuple(row for row in self._shared if is_updated_by(row.document, run))
+        return (*self.runs.rows(own), *shared)
 
 
 def line_for_run(runs: "RunList", run: str) -> RunRow:
@@ -106,15 +115,14 @@ def line_of(known: RunSummaries, run: str) -> RunRow:
     if where and acting.get("said"):
         where = f"{where}: {acting['said']}"
     facts = known.facts[run]
-    words = ", ".join(part for part in (words, _pull_requests(known.runs, run)) if part)
+    words = ", ".join(part for part in (words, _pull_requests(known, run)) if part)
     standing = (section, run, step, where, words, next_step, facts.started, _cost(own))
     return RunRow(*standing, str(own.get("status")), _notice(known.runs, run), facts.repository or "")
 
 
-def _pull_requests(runs: "RunList", run: str) -> str:
+def _pull_requests(known: RunSummaries, run: str) -> str:
     """Name the pull requests of a run, each with what a person should know about it."""
-    rows = runs.rows(Filter(prefix="pr:", root=run, runs_only=False, order="made"))
-    return ", ".join(_describe_pull_request(row.document) for row in rows)
+    return ", ".join(_describe_pull_request(row.document) for row in known.list_pull_requests(run))
 
 
 def _describe_pull_request(known: "Mapping[str, Any]") -> str:
