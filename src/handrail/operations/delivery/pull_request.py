@@ -13,11 +13,11 @@ from handrail.operations.views.run_document import plan_of
 from handrail.ports.delivery import Delivery
 from handrail.ports.log import Log
 from handrail.runtime.event_records import decode_event
-from handrail.runtime.handlers.trackers.pull_request import (
+from handrail.runtime.handlers.trackers.pull_request import PullRequestOpener
+from handrail.runtime.handlers.trackers.pull_request_outcome import (
     LeftToPerson,
     NeedsPerson,
     OpenedPullRequest,
-    PullRequestOpener,
     PullRequestWish,
     describe_outcome,
     summarize_outcome,
@@ -81,6 +81,7 @@ def _wish(log: Log, state: RunState, options: PullRequestOptions) -> PullRequest
         key=key,
         draft=drafted if options.draft is None else options.draft,
         ready=options.draft is False,
+        back_to_draft=options.draft is True,
         labels=tuple(map(str, spec.get("labels") or ())),
         reviewers=tuple(map(str, spec.get("reviewers") or ())),
         finishes=state.status == "succeeded" and not state.open_gaps,
