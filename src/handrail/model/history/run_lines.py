@@ -78,6 +78,8 @@ class Filter(NamedTuple):
     """One of these."""
     parent: str | None = None
     root: str | None = None
+    roots: tuple[str, ...] = ()
+    """One of these."""
     top: bool = False
     """Only runs that no other run started."""
     inner: bool = False

@@ -26,6 +26,8 @@ NOTICES = ("tried", "git_changes")
 """The fields of a summary that a person should know about."""
 NOTICED = 7 * 24 * 3600.0
 """Seconds for which lists show what an agent tried."""
+_REQUESTS = Filter(prefix="pr:", runs_only=False, order="made")
+_NOTICED = Filter(holding=NOTICES, order="made")
 
 
 class RunRow(NamedTuple):
@@ -58,6 +60,7 @@ class RunSummaries:
         """Open runs by the run that started them."""
         self._open: tuple[Row, ...] | None = None
         self._shared: tuple[Row, ...] | None = None
+        self._found: dict[Filter, dict[str, list[Mapping[str, Any]]]] = {}
         for row in rows:
             self.lines[row.key] = fill_defaults(row.document)
             self.facts[row.key] = row.facts
@@ -74,13 +77,20 @@ class RunSummaries:
             self._open = self.runs.rows(Filter(statuses=OPEN))
         return self._open
 
-    def list_pull_requests(self, run: str) -> "tuple[Row, ...]":
+    def list_below(self, run: str, wanted: Filter) -> "list[Mapping[str, Any]]":
+        """List the wanted summaries of which a run is the root; those of all runs of the list are read at once."""
+        if wanted not in self._found:
+            found = self._found.setdefault(wanted, {})
+            for row in self.runs.rows(wanted._replace(roots=tuple(self.lines))):
+                found.setdefault(row.facts.root or row.key, []).append(row.document)
+        return self._found[wanted].get(run, [])
+
+    def list_pull_requests(self, run: str) -> "list[Mapping[str, Any]]":
         """List the pull requests that a run opened, and then those of other runs that it updated."""
-        own = Filter(prefix="pr:", root=run, runs_only=False, order="made")
         if self._shared is None:
-            self._shared = self.runs.rows(own._replace(root=None, holding=("others",)))
-        shared = tuple(row for row in self._shared if is_updated_by(row.document, run))
-        return (*self.runs.rows(own), *shared)
+            self._shared = self.runs.rows(_REQUESTS._replace(holding=("others",)))
+        shared = [row.document for row in self._shared if is_updated_by(row.document, run)]
+        return [*self.list_below(run, _REQUESTS), *shared]
 
 
 def line_for_run(runs: "RunList", run: str) -> RunRow:
@@ -117,12 +127,12 @@ def line_of(known: RunSummaries, run: str) -> RunRow:
     facts = known.facts[run]
     words = ", ".join(part for part in (words, _pull_requests(known, run)) if part)
     standing = (section, run, step, where, words, next_step, facts.started, _cost(own))
-    return RunRow(*standing, str(own.get("status")), _notice(known.runs, run), facts.repository or "")
+    return RunRow(*standing, str(own.get("status")), _notice(known, run), facts.repository or "")
 
 
 def _pull_requests(known: RunSummaries, run: str) -> str:
     """Name the pull requests of a run, each with what a person should know about it."""
-    return ", ".join(_describe_pull_request(row.document) for row in known.list_pull_requests(run))
+    return ", ".join(map(_describe_pull_request, known.list_pull_requests(run)))
 
 
 def _describe_pull_request(known: "Mapping[str, Any]") -> str:
@@ -132,9 +142,9 @@ def _describe_pull_request(known: "Mapping[str, Any]") -> str:
     return f"PR #{known.get('number')}{said}"
 
 
-def _notice(runs: "RunList", run: str) -> str:
+def _notice(known: RunSummaries, run: str) -> str:
     """Describe what a person should know about a run and its children: commands for people, changed settings of git."""
-    noticed = [row.document for row in runs.rows(Filter(root=run, holding=NOTICES, order="made"))]
+    noticed = known.list_below(run, _NOTICED)
     return (
         "; ".join(part for part in (_describe_settings_changes(noticed), _describe_refused_command(noticed)) if part)
         if noticed
