@@ -43,6 +43,8 @@ class PullRequestOpened:
     """The folder of the user's checkout."""
     closes: tuple[str, ...] = ()
     """The issues that are closed when it is merged, as its text says."""
+    text: str = ""
+    """What a person wrote for it; empty if it has the text of the workflow."""
     at: float
     kind: Literal["pull_request_opened"] = "pull_request_opened"
 
@@ -57,6 +59,7 @@ class PullRequestUpdated:
     title: str
     base: str
     closes: tuple[str, ...] = ()
+    text: str = ""
     at: float
     kind: Literal["pull_request_updated"] = "pull_request_updated"
 
@@ -182,6 +185,8 @@ class PullRequestRecord:
     key: str = ""
     url: str = ""
     title: str = ""
+    text: str = ""
+    """What a person wrote for it; empty if it has the text of the workflow."""
     head: str = ""
     base: str = ""
     commit: str = ""

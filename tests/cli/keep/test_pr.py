@@ -98,7 +98,9 @@ def test_a_person_opens_the_pull_request_of_a_run_without_such_a_step(team: Team
     assert team.json("pr", "plain-1")["draft"] is False, "what is ready stays ready"
     said = team.text("pr", "plain-1", "--draft")
     assert "updated draft pull request" in said
-    assert host.pulls()[0]["draft"] is True
+    (pull,) = host.pulls()
+    assert (pull["draft"], pull["title"]) == (True, "Mend it")
+    assert "Please look. Fixes, see #1." in pull["body"], "what a person wrote stays until another text is given"
     assert "turned into a draft" in team.text("logs", "plain-1")
     assert host.journal.count("POST */pulls") == 1
     assert host.journal.count("GIT push *") == 1

@@ -51,6 +51,7 @@ CROSSINGS = (
     Crossing("create first issue", "POST */issues"),
     Crossing("create second issue", "POST */issues", 2),
     Crossing("add dependency", "POST */dependencies/blocked_by"),
+    Crossing("look at branch", "GIT refs *"),
     Crossing("push", "GIT push *"),
     Crossing("push again", "GIT push *", 2),
     Crossing("find pull request", "GET */pulls"),

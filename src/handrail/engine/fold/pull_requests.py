@@ -58,6 +58,7 @@ def _open(record: PullRequestRecord, fact: PullRequestOpened) -> PullRequestReco
         key=fact.key,
         url=fact.url,
         title=fact.title,
+        text=fact.text,
         head=fact.head,
         base=fact.base,
         commit=fact.commit,
@@ -72,7 +73,8 @@ def _open(record: PullRequestRecord, fact: PullRequestOpened) -> PullRequestReco
 def _update(record: PullRequestRecord, fact: PullRequestUpdated) -> PullRequestRecord:
     root = fact.root or fact.run
     others = record.others if root in (record.root, *record.others) else (*record.others, root)
-    return replace(record, run=fact.run, title=fact.title, base=fact.base, closes=fact.closes, others=others)
+    changed = replace(record, title=fact.title, text=fact.text, base=fact.base, closes=fact.closes)
+    return replace(changed, run=fact.run, others=others)
 
 
 def _move(record: PullRequestRecord, commit: str) -> PullRequestRecord:

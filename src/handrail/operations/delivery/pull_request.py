@@ -71,12 +71,14 @@ def _wish(log: Log, state: RunState, options: PullRequestOptions) -> PullRequest
     step = known.step if known is not None else _step_name(log, state)
     own = f"{state.family}/{step}"
     key = str(spec.get("key") or "") if known is None else "" if known.key == own else known.key
-    title = options.title or str(spec.get("title") or "") or work_title(state)
+    title = options.title or (known.title if known else "") or str(spec.get("title") or "") or work_title(state)
+    text = options.body if options.body is not None else known.text if known else ""
     drafted = True if not spec and known is None else bool(spec.get("draft"))
     return PullRequestWish(
         step=step,
         title=title,
-        body=str(spec.get("body") or "") if options.body is None else options.body,
+        body=text or str(spec.get("body") or ""),
+        by_person=bool(text),
         base=options.base or str(spec.get("base") or ""),
         key=key,
         draft=drafted if options.draft is None else options.draft,

@@ -40,6 +40,7 @@ from handrail.runtime.handlers.trackers.pull_request_refusals import (
     describe_unpushed,
     describe_workflow_changes,
 )
+from handrail.runtime.handlers.trackers.pull_request_text import MAX_TEXT
 from handrail.runtime.handlers.trees import add_run_trailer, run_in_thread
 from handrail.runtime.ports import Clock
 from handrail.runtime.pull_request_log import record_facts
@@ -148,9 +149,15 @@ class PullRequestOpener:
         else:
             shown = await place.host.update(existing.ref, draft)
         shown, notes = await _bring_to_review(place, shown, wish)
-        closes = find_closed_issues(state, wish, place.repository)
         done = DoneWork(
-            state=state, step=wish.step, place=place, pushed=pushed, shown=shown, closes=closes, now=self.clock()
+            state=state,
+            step=wish.step,
+            place=place,
+            pushed=pushed,
+            shown=shown,
+            closes=find_closed_issues(state, wish, place.repository),
+            text=redactor.text(wish.body[:MAX_TEXT]) if wish.by_person else "",
+            now=self.clock(),
         )
         await record_facts(self.log, shown.ref.stream, done.find_facts, redactor)
         return OpenedPullRequest(

@@ -29,6 +29,8 @@ class DoneWork:
     shown: PullRequest
     """The pull request as it is now."""
     closes: tuple[str, ...]
+    text: str
+    """What a person wrote for it."""
     now: float
 
     def find_facts(self, record: PullRequestRecord) -> tuple[PullRequestFact, ...]:
@@ -43,10 +45,8 @@ class DoneWork:
             facts.append(
                 CommitsPushed(run=self.state.run, commit=pushed.commit, how=pushed.how, merged=pushed.merged, at=now)
             )
-        if (record.run, record.title, record.base, record.closes) != (
-            *(self.state.run, shown.title, shown.base),
-            self.closes,
-        ):
+        known = (record.run, record.title, record.base, record.closes, record.text)
+        if known != (self.state.run, shown.title, shown.base, self.closes, self.text):
             facts.append(self._updated())
         if record.draft != shown.draft:
             facts.append(BecameDraft(at=now) if shown.draft else BecameReady(at=now))
@@ -67,6 +67,7 @@ class DoneWork:
             draft=shown.draft,
             repository="" if tree is None else tree.repository,
             closes=self.closes,
+            text=self.text,
             at=self.now,
         )
 
@@ -78,6 +79,7 @@ class DoneWork:
             title=shown.title,
             base=shown.base,
             closes=self.closes,
+            text=self.text,
             at=self.now,
         )
 

@@ -13,6 +13,8 @@ class PullRequestWish:
     step: str
     title: str
     body: str = ""
+    by_person: bool = False
+    """Whether a person wrote the body, so that it stays until somebody writes another one."""
     base: str = ""
     key: str = ""
     draft: bool = False
