@@ -15,6 +15,7 @@ from handrail.trackers.github.api.variables import NAMES
 from handrail.wiring.trackers import Trackers, examine_github
 from support.github.double import GitHubDouble
 from support.github.fixtures import github, github_server
+from support.github.logins import put_gh, put_keyring
 
 __all__ = ["github", "github_server"]
 SHOP = "github.com/acme/shop"
@@ -136,3 +137,22 @@ def test_doctor_names_a_token_that_is_not_accepted(
     found = examine_github(folders)
     assert "does not accept the token from GH_TOKEN" in found.problem
     assert "ghp_revoked" not in found.problem + found.next_step
+
+
+@pytest.mark.parametrize("source", ["gh auth token", "the keyring"])
+def test_a_token_that_is_in_no_variable_is_used_and_removed_from_what_the_run_records(
+    github: GitHubDouble, folders: Folders, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, source: str
+) -> None:
+    if source == "the keyring":
+        put_keyring(monkeypatch, tmp_path, github.host, github.token)
+    else:
+        put_gh(tmp_path, github.token)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
+    trackers, environments = make(folders)
+    environments.hold("hers", {"GITHUB_API_URL": github.api_url})
+    repository = trackers.repository_of(github.clone_url(), "hers")
+    assert repository is not None
+    assert trackers.token_for(repository, "hers") == github.token
+    assert asyncio.run(trackers.pull_requests(repository, "hers").me()) == "handrail-user"
+    assert github.token not in environments.environment_of("hers").redactor.text(f"it is {github.token}.")
+    assert f"secret:{source}" in environments.environment_of("hers").redactor.text(f"x{github.token}")

@@ -114,8 +114,8 @@ class TrackerCatalog(Protocol):
         """Return the repository that the URL of a git remote names; None if its host is not a known code host."""
         ...
 
-    def has_token(self, repository: RepositoryRef, run: str = "") -> bool:
-        """Whether there is a token for the host of a repository, without calling the host."""
+    def token_for(self, repository: RepositoryRef, run: str = "") -> str:
+        """Return the token for the host of a repository, without calling the host; empty if there is none."""
         ...
 
     def own_place(self, run: str = "") -> str:

@@ -144,9 +144,9 @@ class LateTrackers:
         """Return the repository that the URL of a git remote names."""
         return self._catalog.repository_of(remote, run)
 
-    def has_token(self, repository: "RepositoryRef", run: str = "") -> bool:
-        """Whether there is a token for the host of a repository."""
-        return self._catalog.has_token(repository, run)
+    def token_for(self, repository: "RepositoryRef", run: str = "") -> str:
+        """Return the token for the host of a repository; empty if there is none."""
+        return self._catalog.token_for(repository, run)
 
     def own_place(self, run: str = "") -> str:
         """Return the place of the issues that the repository keeps on this machine."""

@@ -4,6 +4,7 @@ import asyncio
 import os
 import time
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ from handrail.runtime.history import state_of
 from handrail.sources.config.github import read_github
 from handrail.sources.folders import Folders, main_checkout, repository_root
 from handrail.trackers.github.api.endpoint import PUBLIC, Endpoint, GitHubSetting, configured_endpoint, endpoint_for
-from handrail.trackers.github.api.token import find_token, missing_token
+from handrail.trackers.github.api.token import Token, find_token, missing_token
 from handrail.trackers.github.api.variables import NAMES
 from handrail.trackers.github.remotes import parse_place, parse_remote
 
@@ -60,10 +61,10 @@ class Trackers:
         named = (configured_endpoint(environ, self._setting), configured_endpoint({}, self._setting))
         return parse_remote(remote, tuple(each.host for each in named))
 
-    def has_token(self, repository: RepositoryRef, run: str = "") -> bool:
-        """Whether there is a token for the host of a repository, without calling the host."""
-        found = self._connect(repository.host, run)
-        return find_token(found.endpoint, found.environ) is not None
+    def token_for(self, repository: RepositoryRef, run: str = "") -> str:
+        """Return the token for the host of a repository, without calling the host; empty if there is none."""
+        found = self._connect(repository.host, run).find_token()
+        return "" if found is None else found.value
 
     def own_place(self, run: str = "") -> str:
         """Return the place of the issues that the repository keeps on this machine: `beads` or `local`."""
@@ -105,8 +106,16 @@ class Trackers:
         endpoint = endpoint_for(host, environ, self._setting)
         key = endpoint, run
         if key not in self._known or self._known[key].environ != environ:
-            self._known[key] = connection.GitHubConnection(endpoint, environ, self._data, redactor)
+            find = partial(self._find_token, run)
+            self._known[key] = connection.GitHubConnection(endpoint, environ, self._data, redactor, find)
         return self._known[key]
+
+    def _find_token(self, run: str, endpoint: Endpoint, environ: Mapping[str, str]) -> Token | None:
+        """Find the token of a run, and have it removed from all that the run records."""
+        found = find_token(endpoint, environ)
+        if run and found is not None:
+            self._environments.add_secret(run, found.source, found.value)
+        return found
 
     def _environment_of(self, run: str) -> tuple[Mapping[str, str], Redactor]:
         """Return what an environment says about GitHub: that of a run, or of this process."""

@@ -96,6 +96,12 @@ def is_run(stream: str) -> bool:
     return bool(stream) and PREFIX_END not in stream
 
 
+def is_updated_by(line: "Mapping[str, JsonValue]", root: str) -> bool:
+    """Whether the entry of a pull request that another run opened says that a run updated it."""
+    others = line.get("others")
+    return isinstance(others, list) and root in others
+
+
 def fill_defaults(line: "Mapping[str, JsonValue]") -> "dict[str, JsonValue]":
     """Return an entry with its default values filled in."""
     return {**USUAL, **line}

@@ -9,7 +9,7 @@ import re
 import time
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
-from handrail.model.history.run_lines import UNREADABLE, Facts, Filter, Row, fill_defaults
+from handrail.model.history.run_lines import UNREADABLE, Facts, Filter, Row, fill_defaults, is_updated_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -59,6 +59,7 @@ class RunSummaries:
         self.children: dict[str, list[str]] = {}
         """Open runs by the run that started them."""
         self._open: tuple[Row, ...] | None = None
+        self._shared: tuple[Row, ...] | None = None
         self._found: dict[Filter, dict[str, list[Mapping[str, Any]]]] = {}
         for row in rows:
             self.lines[row.key] = fill_defaults(row.document)
@@ -83,6 +84,13 @@ class RunSummaries:
             for row in self.runs.rows(wanted._replace(roots=tuple(self.lines))):
                 found.setdefault(row.facts.root or row.key, []).append(row.document)
         return self._found[wanted].get(run, [])
+
+    def list_pull_requests(self, run: str) -> "list[Mapping[str, Any]]":
+        """List the pull requests that a run opened, and then those of other runs that it updated."""
+        if self._shared is None:
+            self._shared = self.runs.rows(_REQUESTS._replace(holding=("others",)))
+        shared = [row.document for row in self._shared if is_updated_by(row.document, run)]
+        return [*self.list_below(run, _REQUESTS), *shared]
 
 
 def line_for_run(runs: "RunList", run: str) -> RunRow:
@@ -124,7 +132,7 @@ def line_of(known: RunSummaries, run: str) -> RunRow:
 
 def _pull_requests(known: RunSummaries, run: str) -> str:
     """Name the pull requests of a run, each with what a person should know about it."""
-    return ", ".join(map(_describe_pull_request, known.list_below(run, _REQUESTS)))
+    return ", ".join(map(_describe_pull_request, known.list_pull_requests(run)))
 
 
 def _describe_pull_request(known: "Mapping[str, Any]") -> str:

@@ -11,7 +11,7 @@ The branch of the remote is looked at first:
 
 A merge after the run went back takes what we pushed last as the common base, so that the work that the run dropped
 does not come back with the work of somebody else. What is to be pushed is noted before: if we are killed in between,
-the next push knows that commit as ours.
+the next push knows that commit as ours, ends what is left of the one before, and looks at the remote for its outcome.
 """
 
 import shlex
@@ -27,9 +27,10 @@ from handrail.ports.workspaces import Conflict
 from handrail.workspace.commits.commit import write_commit
 from handrail.workspace.commits.merge import build_upon, merge_pair
 from handrail.workspace.commits.merge_trees import is_ancestor
-from handrail.workspace.delivery.remote_git import NAME, RemoteGit, connect, explain_refusal, find_remote_url
+from handrail.workspace.delivery.remote_git import NAME, RemoteGit, connect, find_remote_url
+from handrail.workspace.delivery.remote_process import end_orphan
 from handrail.workspace.git.command import Git, GitResult
-from handrail.workspace.git.data_places import DataLayout, read_json, write_json
+from handrail.workspace.git.data_places import DataLayout, hash_path, read_json, write_json
 from handrail.workspace.git.repositories import branches, common_dir, find_root
 from handrail.workspace.snapshots.changes import require_true_objects
 
@@ -87,7 +88,9 @@ def push(places: DataLayout, tree: Tree, request: PushRequest) -> PushResult:
     common = common_dir(root)
     with places.lock(common / "push" / request.branch) as lock:
         git = places.git(root).with_locks(lock)
-        remote = connect(git, url, request.token, request.variables)
+        record = places.private_folder(root) / f"push-{hash_path(Path(request.branch), 16)}.json"
+        end_orphan(record)
+        remote = connect(git, url, request, record)
         under_way = _Push(places, tree, request, remote, git, places.private_folder(root) / JOURNAL)
         return _push(under_way)
 
@@ -113,7 +116,7 @@ def _push(at: _Push) -> PushResult:
             at.note(head)
             how = "replaced" if replaces else "moved" if there else "created"
             return Pushed(commit=head, previous=there, how=how, merged=merged)
-        refused = explain_refusal(at.remote.url, ran)
+        refused = at.remote.explain(ran)
         if not _is_raced(ran):
             break
     if refused is None or at.remote.find_branch(at.request.branch) == at.head:
