@@ -85,7 +85,7 @@ class Trackers:
     def local_issues(self, run: str = "") -> "book.LocalIssues":
         """Return the local issues of the repository of a run, or of the current folder."""
         redactor = self._environment_of(run)[1]
-        return book.LocalIssues(self._log, find_repository(self._log, run), time.time, redactor)
+        return book.LocalIssues(self._log, find_repository(self._log, run), time.time, lambda: redactor)
 
     def _beads_issues(self, run: str) -> "beads_book.BeadsIssues":
         found = self._find_beads(run)

@@ -114,6 +114,7 @@ def test_an_issue_may_be_named_in_several_forms(repo: Fresh, github: GitHubDoubl
         (("a task", "--issue", "1"), "the issue is the task"),
         (("--issue", "1", "--ready"), "--ready takes the issues that are ready"),
         (("--label", "bug"), "-n and --label choose among ready issues"),
+        (("--ready", "--in", "."), "with --in, all runs on ready issues would work in the same folder"),
     ],
 )
 def test_what_does_not_name_one_issue_is_refused_clearly(repo: Fresh, words: tuple[str, ...], message: str) -> None:

@@ -13,6 +13,12 @@ MAX_LINES = 400
 TEXTS = ("description", "design", "acceptance_criteria", "notes")
 
 
+def describe_empty(tracker: str) -> str:
+    """Say that a tracker has no issues at all."""
+    where = "the local tracker" if tracker == "local" else tracker
+    return f"no issues in {where} yet; handrail issues create TITLE creates one"
+
+
 def render_lines(lines: Sequence[IssueLine]) -> str:
     """Render a table of issues."""
     rows = [

@@ -50,4 +50,4 @@ def export_command(*, to: BinaryIO) -> None:
     with open_issue_book() as book:
         records = book.export_records()
     to.write(write_lines(records))
-    note(f"{len(records)} issues")
+    note("1 issue" if len(records) == 1 else f"{len(records)} issues")

@@ -202,7 +202,7 @@ class CommentReader:
                 paused = ReactionsPaused(until=now + REPLY_WINDOW, at=now)
                 await record_work(self.log, self.ref, self.writer.redactor, paused)
                 return
-            text = f"This comment could not be applied: {refused.problem}."
+            text = f"A command in a comment above could not be applied: {refused.problem}."
             await self.tracker.put_comment(
                 self.ref,
                 self.writer.redactor.text(clean_host_text(text)),

@@ -76,8 +76,8 @@ class IssueDesk:
         other = result.claim
         known = read_work(self.writer.log, issue.ref).agent(other.run)
         # A run of this log that does not exist yet is just being started by another process.
-        begun = other.nonce or self.writer.log.last(other.run).seq
-        ours = known is not None and begun and other.nonce in ("", known.nonce)
+        of_this_log = issue.ref.is_local or other.nonce or self.writer.log.last(other.run).seq
+        ours = known is not None and of_this_log and other.nonce in ("", known.nonce)
         if alone or not ours:
             raise IssueTaken(f"issue {issue.ref} is claimed by {other.run or other.by}", next_step=_way_on(other))
 
