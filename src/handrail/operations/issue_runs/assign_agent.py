@@ -70,5 +70,6 @@ def _claim_name(log: Log, issue: Issue, number: int, claim: RunClaim) -> str:
 def _record(work: WorkLedger, issue: Issue, assigned: AgentAssigned) -> None:
     # What was written before the first run answers none of its questions, whatever the clocks of both sides say.
     old = () if work.state.agents else tuple(each.id for each in issue.comments)
-    seen = (CommentsSeen(ids=old, since="", at=assigned.at),) if old else ()
+    look = "" if work.state.since else issue.looked
+    seen = (CommentsSeen(ids=old, since=look, at=assigned.at),) if old or look else ()
     work.record(assigned, *seen)
