@@ -25,6 +25,14 @@ def test_an_explicit_command_is_read(body: str, wanted: CommentCommand) -> None:
     assert read_command(body) == wanted
 
 
+def test_the_name_of_a_copy_counts_only_where_there_is_such_a_run() -> None:
+    assert read_command("/revise fix-bug-3 use a set", ["fix-bug-3"]) == CommentCommand(
+        "revise", "fix-bug-3", "use a set"
+    )
+    assert read_command("/approve fix-bug-3", ["fix-bug-3"]) == CommentCommand("approve", "fix-bug-3")
+    assert read_command("/revise fix-bug-3 use a set") == CommentCommand("revise", "", "fix-bug-3 use a set")
+
+
 @pytest.mark.parametrize(
     "body",
     [

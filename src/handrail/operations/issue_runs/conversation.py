@@ -23,6 +23,7 @@ from handrail.model.issues import IssueRef, Marker, parse_issue_ref
 from handrail.model.pull_requests import STREAM as PULL_REQUEST
 from handrail.operations.issue_runs.assign_agent import NO_RULES, StatusRules
 from handrail.operations.issue_runs.comment_answers import CommentReader
+from handrail.operations.issue_runs.issue_forks import MAX_RUNS, find_original
 from handrail.operations.issue_runs.issue_status import IssueStatus
 from handrail.operations.issue_runs.run_progress import collect_progress
 from handrail.ports.log import Holder, Log
@@ -46,9 +47,6 @@ AGAIN = 60.0
 """Seconds after which a service that failed is tried again."""
 FINISH_WITHIN = 20.0
 """Seconds that the end of a process waits for the last words on an issue."""
-MAX_RUNS = 500
-"""The number of runs whose issues are looked after: those that changed last."""
-
 OPEN_PULL_REQUESTS = Filter(prefix=PULL_REQUEST, runs_only=False, status="open", limit=1)
 """Finds out whether any pull request is open."""
 Wait = Callable[[float], Awaitable[object]]
@@ -82,6 +80,8 @@ class Conversation:
     """Whether a run was passed over because it was read a moment ago."""
     _polls: dict[IssueRef, float] = field(default_factory=dict[IssueRef, float])
     _trackers: dict[str, Tracker] = field(default_factory=dict[str, Tracker])
+    _originals: dict[str, str] = field(default_factory=dict[str, str])
+    """The runs on issues, with the run that each is or was copied from; empty for a run that has none."""
     _pull_requests: RefreshResult | None = None
     _seen: int | None = None
 
@@ -114,12 +114,20 @@ class Conversation:
             ref = parse_issue_ref(str(row.document.get("on_issue")))
             if ref is None or not self.wanted(row.key) or self._done.get(row.key) == row.position:
                 continue
+            if not self._find_original(ref, row.key):
+                continue
             await self._guard(ref, self._update(ref, row, now, final=final))
             await self._guard(ref, self._settle(ref, now))
             if row.document.get("status") not in OVER and ref.knows_authors:
                 asked = self._asked_since(ref, row)
                 waiting[ref] = max(waiting.get(ref, 0.0), asked) if asked else waiting.get(ref, 0.0)
         await self._poll({ref: asked for ref, asked in waiting.items() if asked}, now, refresh=refresh)
+
+    def _find_original(self, ref: IssueRef, run: str) -> str:
+        """Return the run on an issue that a run is or was copied from; nothing is posted about any other."""
+        if not self._originals.get(run):
+            self._originals[run] = find_original(self.log, run, read_work(self.log, ref).runs)
+        return self._originals[run]
 
     async def _guard(self, ref: IssueRef, call: Awaitable[None]) -> None:
         """Run what talks to a service; a failure is only reported, and tried again later."""
@@ -150,7 +158,7 @@ class Conversation:
             await self._write(ref, progress, work)
             self._edited[run] = now, urgency
         tracker = self._tracker(ref, run)
-        assigned = work.agent(run)
+        assigned = work.agent(self._originals[run])
         rules = NO_RULES if assigned is None else StatusRules(assigned.close, assigned.blocked_label)
         await IssueStatus(self.writer, tracker, rules).bring_up_to_date(ref, state, progress)
         if over and is_due:
