@@ -125,7 +125,7 @@ class Conversation:
 
     def _find_original(self, ref: IssueRef, run: str) -> str:
         """Return the run on an issue that a run is or was copied from; nothing is posted about any other."""
-        if not self._originals.get(run):
+        if run not in self._originals:
             self._originals[run] = find_original(self.log, run, read_work(self.log, ref).runs)
         return self._originals[run]
 

@@ -68,9 +68,8 @@ def find_open_question(log: Log, state: RunState, work: WorkState) -> OpenQuesti
         except NotFound:
             continue
         asked = asked_event(log, asking)
-        named = (
-            "" if asked is None or ref is None or find_runs(log, ref, work) in ((), (state.run,)) else f" {state.run}"
-        )
+        alone = asked is None or ref is None or len(find_runs(log, ref, work)) <= 1
+        named = "" if alone else f" {state.run}"
         if isinstance(asked, ApprovalRequested):
             revise = (f"/revise{named} WHAT TO CHANGE",) if asked.revise and asked.revisions_left else ()
             answers = (f"/approve{named}", *revise, f"/reject{named}")
