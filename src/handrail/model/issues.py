@@ -22,6 +22,7 @@ LOCAL = "local"
 BEADS = "beads"
 """The place of the issues that beads keeps in a repository."""
 _NAME = re.compile(r"(?P<place>[^#\s]+)#(?P<id>[^#\s]+)\Z")
+_MARK = re.compile(r"<!--[\s\u200b-\u200f\u2060\ufeff]*handrail", re.IGNORECASE)
 
 
 @frozen
@@ -75,6 +76,8 @@ class Comment:
     edited_at: float = 0.0
     url: str = ""
     by_bot: bool = False
+    is_marked: bool = False
+    """Whether it carries a mark of Handrail, whoever wrote it; its body may be without the mark."""
 
 
 @frozen(kw_only=True)
@@ -125,6 +128,8 @@ class Issue:
     kind: str = "task"
     is_locked: bool = False
     """Whether only people with write permission may comment."""
+    looked: str = ""
+    """Where a first look for later comments begins; empty if the tracker has to list all of them then."""
 
     @property
     def number(self) -> int:
@@ -231,3 +236,8 @@ class Marker:
     key: str
     """Distinguishes it from all others of its kind: a run, a step, an item."""
     extra: dict[str, str] = field(default_factory=dict[str, str])
+
+
+def has_mark(text: str) -> bool:
+    """Whether a text contains what looks like a mark of Handrail, anywhere in it."""
+    return _MARK.search(text) is not None

@@ -19,7 +19,7 @@ def command(*, issue: str, text: str, as_json: bool) -> None:
 
     if not text.strip():
         raise UsageError("the comment is empty", next_step='handrail issues comment ISSUE "TEXT"')
-    with open_issue_book() as book:
+    with open_issue_book(current_actor()) as book:
         number = book.comment(issue, text, str(current_actor()))
     if as_json:
         write_json({"issue": issue, "comment": number})

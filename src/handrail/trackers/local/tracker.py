@@ -1,7 +1,7 @@
 """The issues that a repository keeps on this machine, behind the port that all trackers share."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -102,8 +102,11 @@ class LocalTracker:
         """Write the comment of a marker, in place if there is one already."""
         return await asyncio.to_thread(self.issues.comment, self._id(ref), text, OURS, mark_of(marker))
 
-    async def comments_since(self, ref: IssueRef, since: str) -> CommentPage:
-        """List the comments that came or changed since an earlier look."""
+    async def comments_since(self, looks: Mapping[IssueRef, str]) -> Mapping[IssueRef, CommentPage]:
+        """List the comments that came or changed since an earlier look at each issue."""
+        return {ref: await self._page(ref, look) for ref, look in looks.items()}
+
+    async def _page(self, ref: IssueRef, since: str) -> CommentPage:
         found = await asyncio.to_thread(self.issues.read, self._id(ref))
         last = int(since or 0)
         comments = [each for each in comments_of(found) if not since or found.changes.get(each.id, 0) > last]
@@ -160,6 +163,7 @@ def comments_of(issue: LocalIssue) -> list[Comment]:
             at=parse_time(each.get("created_at")),
             edited_at=parse_time(each.get("updated_at")),
             by_bot=not is_person(str(each.get("author", ""))) and str(each.get("id")) in issue.changes,
+            is_marked=str(each.get("id")) in issue.comment_markers,
         )
         for each in issue.records("comments")
     ]
