@@ -32,7 +32,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from handrail.processes.keeper_files import claim, has_room, write_record, write_status
+from handrail.processes.keeper_files import KeeperFiles
 from handrail.processes.process_table import adopt_orphans, birth_of, find_descendants
 from handrail.processes.spawn import SpawnError, spawn
 
@@ -80,25 +80,26 @@ class PreparedKeeper:
         The descriptor `until_running` is closed once the command runs.
         """
         spec = _read_spec()
-        folder = Path(spec["folder"])
+        folder, files = Path(spec["folder"]), KeeperFiles(spec["folder"])
         stdin = _open_mouth(folder, spec)
         record = {"key": spec["key"], "mark": spec["mark"], "pid": os.getpid(), "started": self._started}
-        refusal = claim(folder, record, durable=spec["once"])
+        refusal = files.claim(record, durable=spec["once"])
         if refusal:
             _answer(refusal)
             os._exit(0)
         # It stays open until the status is written, so that nobody has to wait for the keeper's own end.
         line = os.dup(0)
-        keeper = Keeper(folder, self._bell, spec["limit"])
+        keeper = Keeper(files, self._bell, spec["limit"])
         given = _input(spec)
         try:
             keeper.command = spawn(spec["told"], (given if stdin is None else stdin.theirs, 1, 2))
             more = {"command": keeper.command, "command_started": birth_of(keeper.command)}
-            write_record(folder, {**record, **more})
+            files.name_command({**record, **more})
         except SpawnError as refused:
             keeper.note_refusal(refused)
         os.close(given)
         _answer("ok")
+        files.drop_draft()
         if until_running is not None:
             os.close(until_running)
         keeper.outputs, keeper.stdin = open_masked_files(folder, spec), stdin
@@ -186,8 +187,8 @@ def _ignore_signal(_number: int, _frame: object) -> None:
 class Keeper:
     """Waits for the command, watches its output, and ends what it leaves behind."""
 
-    def __init__(self, folder: Path, bell: int, limit: int) -> None:
-        self._folder = folder
+    def __init__(self, files: KeeperFiles, bell: int, limit: int) -> None:
+        self._files = files
         self._bell = bell
         self._limit = limit
         self._raw: int | None = None
@@ -219,7 +220,7 @@ class Keeper:
             self._listen(pause if self.stdin is None else min(pause, self.stdin.look()))
         if self.stdin is not None:
             self.stdin.close()
-        self._incomplete = not has_room(self._folder)
+        self._incomplete = not self._files.has_room()
         if not self._is_empty():
             self._record(cleared=False)
             self._clear()
@@ -292,4 +293,4 @@ class Keeper:
             "incomplete": self._incomplete,
             "masked": bool(self.outputs) and all(each.complete for each in self.outputs),
         }
-        write_status(self._folder, status)
+        self._files.write_status(status)
