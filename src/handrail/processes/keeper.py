@@ -18,7 +18,8 @@ is killed in between, the command is found by its mark, a variable in its enviro
 2. `process.json` is created by link(2): of two keepers started for one folder, one wins and the other exits.
 3. The command has a session of its own, so that signals to its group do not reach the keeper, which records them.
 4. Orphans of the command become the keeper's children (Linux), so that no fork or session hides them.
-5. The status is written when the command itself has ended; then the rest of its tree is ended; then the keeper exits.
+5. The status is written when the command itself has ended; then the rest of its tree is ended; then the keeper exits,
+and makes the folder of another command on its way out.
 6. Secrets are masked in the output while it grows, and all of them before the keeper exits (`mask_output`).
 7. Whoever starts a command waits for the keeper: what it needs only afterwards is imported while the command runs.
 """
@@ -32,7 +33,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from handrail.processes.keeper_files import KeeperFiles
+from handrail.processes.keeper_files import KeeperFiles, make_ahead
 from handrail.processes.process_table import adopt_orphans, birth_of, find_descendants
 from handrail.processes.spawn import SpawnError, spawn
 
@@ -80,7 +81,7 @@ class PreparedKeeper:
         The descriptor `until_running` is closed once the command runs.
         """
         spec = _read_spec()
-        folder, files = Path(spec["folder"]), KeeperFiles(spec["folder"])
+        folder, files = Path(spec["folder"]), KeeperFiles(spec["folder"], ahead=spec["ahead"])
         stdin = _open_mouth(folder, spec)
         record = {"key": spec["key"], "mark": spec["mark"], "pid": os.getpid(), "started": self._started}
         refusal = files.claim(record, durable=spec["once"])
@@ -106,6 +107,8 @@ class PreparedKeeper:
         keeper.group = None if self._adopting else keeper.command
         keeper.keep()
         os.close(line)
+        if spec["next"] is not None:
+            make_ahead(*spec["next"])
         os._exit(0)  # all is written, and nobody has to wait for Python's own shutdown
 
 

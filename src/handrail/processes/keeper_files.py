@@ -9,6 +9,8 @@ command's own process id is added once it runs, and need not be on disk: after a
 2. The space for the status is allocated before anything runs, so that a disk that fills up cannot lose it.
 3. A status contains the size of the output. If a power failure took some of that, the status does not count
 (`process_folder`), so it needs no fsync: if it is lost or torn, the command counts as cut off, as it may have been.
+4. A keeper that has written its last status makes the files of another command ahead, which the next keeper finds, or
+makes as it needs them: on some file systems a new file takes a good part of the time of a short command.
 """
 
 import contextlib
@@ -19,6 +21,9 @@ from pathlib import Path
 
 RESERVED_BYTES = 4096
 """How much space is reserved for the status, in bytes."""
+_SPACE = b" " * RESERVED_BYTES
+_AHEAD = "ahead"
+"""Stands for the keeper in the names of drafts that were made when it was not known yet."""
 _RECORD = 1024
 """The size of a record in bytes: padded with spaces, so that a longer one can overwrite it."""
 
@@ -26,11 +31,13 @@ _RECORD = 1024
 class KeeperFiles:
     """The record and the status of one command, each opened once: who waits for the command waits for every open."""
 
-    def __init__(self, folder: str, outputs: tuple[int, ...] = (1, 2)) -> None:
+    def __init__(self, folder: str, outputs: tuple[int, ...] = (1, 2), *, ahead: bool = False) -> None:
         self._outputs = outputs
         """Where the command will write: what an earlier start wrote there is dropped."""
         self._record_path, self._status_path = f"{folder}/process.json", f"{folder}/status"
-        self._draft, self._reserve = (f"{folder}/{name}" for name in _list_drafts(os.getpid()))
+        self._draft, self._reserve = (
+            f"{folder}/{name}" for name in _list_drafts(_AHEAD if ahead else str(os.getpid()))
+        )
         self._record: int | None = None
         """The record, until the command is named in it."""
         self._reserved: int | None = None
@@ -42,7 +49,7 @@ class KeeperFiles:
         Once the command runs, `name_command` has to be called.
         """
         try:
-            self._reserved = _create(self._reserve, b" " * RESERVED_BYTES)
+            self._reserved = _create(self._reserve, _SPACE)
             self._record = _create(self._draft, _pad(record))
             os.link(self._draft, self._record_path)
             self._begin(self._record, durable=durable)
@@ -111,15 +118,26 @@ class KeeperFiles:
         return words
 
 
+def make_ahead(path: str, name: str) -> None:
+    """Make a folder with the folder of another command in it, ready to be moved (`launch`), if the disk takes it."""
+    draft, inner = f"{path}.new", f"{path}.new/{name}"
+    with contextlib.suppress(OSError):
+        for folder in (draft, inner):
+            os.mkdir(folder, 0o700)  # noqa: PTH102 - as above
+        for each, content in zip(("stdout", "stderr", *_list_drafts(_AHEAD)), (b"", b"", b"", _SPACE), strict=True):
+            os.close(_create(f"{inner}/{each}", content))
+        os.rename(draft, path)  # noqa: PTH104 - as above
+
+
 def remove_drafts(folder: Path, keeper: int) -> None:
     """Remove the drafts of a keeper that was killed."""
-    for name in (*_list_drafts(keeper), f"room.{keeper}.tmp"):
+    for name in (*_list_drafts(str(keeper)), *_list_drafts(_AHEAD), f"room.{keeper}.tmp"):
         _remove(f"{folder}/{name}")
 
 
-def _list_drafts(keeper: int) -> tuple[str, str]:
+def _list_drafts(owner: str) -> tuple[str, str]:
     """Return the names of the draft of the record, and of the file that reserves space for the status."""
-    return f"process.json.{keeper}.tmp", f"status.{keeper}"
+    return f"process.json.{owner}.tmp", f"status.{owner}"
 
 
 def _pad(record: Mapping[str, object]) -> bytes:
@@ -131,10 +149,11 @@ def _open(path: str) -> int:
 
 
 def _create(path: str, content: bytes) -> int:
-    """Write a file, and return it still open."""
+    """Write a file, and return it still open; space that was reserved ahead is left as it is."""
     descriptor = _open(path)
     try:
-        _fill(descriptor, content)
+        if content is not _SPACE or os.fstat(descriptor).st_size != RESERVED_BYTES:
+            _fill(descriptor, content)
     except OSError:
         os.close(descriptor)
         raise
