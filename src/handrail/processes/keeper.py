@@ -18,7 +18,8 @@ is killed in between, the command is found by its mark, a variable in its enviro
 2. `process.json` is created by link(2): of two keepers started for one folder, one wins and the other exits.
 3. The command has a session of its own, so that signals to its group do not reach the keeper, which records them.
 4. Orphans of the command become the keeper's children (Linux), so that no fork or session hides them.
-5. The status is written when the command itself has ended; then the rest of its tree is ended; then the keeper exits.
+5. The status is written when the command itself has ended; then the rest of its tree is ended; then the keeper exits,
+and makes the folder of another command on its way out.
 6. Secrets are masked in the output while it grows, and all of them before the keeper exits (`mask_output`).
 7. Whoever starts a command waits for the keeper: what it needs only afterwards is imported while the command runs.
 """
@@ -32,7 +33,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from handrail.processes.keeper_files import claim, has_room, write_record, write_status
+from handrail.processes.keeper_files import KeeperFiles, make_ahead
 from handrail.processes.process_table import adopt_orphans, birth_of, find_descendants
 from handrail.processes.spawn import SpawnError, spawn
 
@@ -80,31 +81,34 @@ class PreparedKeeper:
         The descriptor `until_running` is closed once the command runs.
         """
         spec = _read_spec()
-        folder = Path(spec["folder"])
+        folder, files = Path(spec["folder"]), KeeperFiles(spec["folder"], ahead=spec["ahead"])
         stdin = _open_mouth(folder, spec)
         record = {"key": spec["key"], "mark": spec["mark"], "pid": os.getpid(), "started": self._started}
-        refusal = claim(folder, record, durable=spec["once"])
+        refusal = files.claim(record, durable=spec["once"])
         if refusal:
             _answer(refusal)
             os._exit(0)
         # It stays open until the status is written, so that nobody has to wait for the keeper's own end.
         line = os.dup(0)
-        keeper = Keeper(folder, self._bell, spec["limit"])
+        keeper = Keeper(files, self._bell, spec["limit"])
         given = _input(spec)
         try:
             keeper.command = spawn(spec["told"], (given if stdin is None else stdin.theirs, 1, 2))
             more = {"command": keeper.command, "command_started": birth_of(keeper.command)}
-            write_record(folder, {**record, **more})
+            files.name_command({**record, **more})
         except SpawnError as refused:
             keeper.note_refusal(refused)
         os.close(given)
         _answer("ok")
+        files.drop_draft()
         if until_running is not None:
             os.close(until_running)
         keeper.outputs, keeper.stdin = open_masked_files(folder, spec), stdin
         keeper.group = None if self._adopting else keeper.command
         keeper.keep()
         os.close(line)
+        if spec["next"] is not None:
+            make_ahead(*spec["next"])
         os._exit(0)  # all is written, and nobody has to wait for Python's own shutdown
 
 
@@ -186,8 +190,8 @@ def _ignore_signal(_number: int, _frame: object) -> None:
 class Keeper:
     """Waits for the command, watches its output, and ends what it leaves behind."""
 
-    def __init__(self, folder: Path, bell: int, limit: int) -> None:
-        self._folder = folder
+    def __init__(self, files: KeeperFiles, bell: int, limit: int) -> None:
+        self._files = files
         self._bell = bell
         self._limit = limit
         self._raw: int | None = None
@@ -219,7 +223,7 @@ class Keeper:
             self._listen(pause if self.stdin is None else min(pause, self.stdin.look()))
         if self.stdin is not None:
             self.stdin.close()
-        self._incomplete = not has_room(self._folder)
+        self._incomplete = not self._files.has_room()
         if not self._is_empty():
             self._record(cleared=False)
             self._clear()
@@ -292,4 +296,4 @@ class Keeper:
             "incomplete": self._incomplete,
             "masked": bool(self.outputs) and all(each.complete for each in self.outputs),
         }
-        write_status(self._folder, status)
+        self._files.write_status(status)

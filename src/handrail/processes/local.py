@@ -14,7 +14,7 @@ from handrail.late_import import late_import
 from handrail.model.secrets.redaction import Redactor
 from handrail.ports.processes import MARK, Ended, Gone, ProcessSpec, Running, Stream, TimedOut
 from handrail.processes.environment import process_redactor
-from handrail.processes.launch import launch
+from handrail.processes.launch import StartFolders, launch
 from handrail.processes.mask_output import read_masked
 from handrail.processes.process_folder import LOST_PROCESS, ProcessRecord, Status, build_ended, read_record, read_status
 from handrail.processes.process_table import Row, find_descendants, find_marked, send
@@ -33,7 +33,9 @@ _AGAIN = 0.05
 class LocalProcesses:
     """The `Processes` of this machine."""
 
-    def __init__(self, redactor_for: Callable[[str], Redactor] | None = None) -> None:
+    def __init__(
+        self, redactor_for: Callable[[str], Redactor] | None = None, folders: StartFolders | None = None
+    ) -> None:
         self._children: set[int] = set()
         """Keepers that this object started and that nobody else reaps."""
         self._lines: dict[str, int] = {}
@@ -42,14 +44,18 @@ class LocalProcesses:
         """The folder and the final status of the command that was awaited last: whoever awaits one reads its output."""
         self._redactor_for: Callable[[str], Redactor] = redactor_for or _forget_folder(process_redactor())
         """Knows the secrets of the run that a folder's command belongs to, besides those that its keeper knew."""
+        self._folders = folders
+        """Where the folders of commands are made ahead."""
         weakref.finalize(self, _close, self._lines)
+        if folders is not None:
+            weakref.finalize(self, folders.close)
 
     def start(self, spec: ProcessSpec) -> Running:
         """Start a command, or adopt the one that was started in this folder before."""
         folder = Path(spec.folder)
         record = read_record(folder)
         if record is None:
-            keeper, line = launch(spec)
+            keeper, line = launch(spec, self._folders)
             self._drop_line(spec.folder)
             self._lines[spec.folder] = line
             self._children.add(keeper)
