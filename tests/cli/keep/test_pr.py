@@ -179,6 +179,7 @@ def test_changed_settings_of_git_are_accepted_by_the_command_that_is_shown(team:
     assert team.json("show", "changes-1")["status"] == "succeeded"
 
 
+@pytest.mark.system
 def test_a_pull_request_with_a_key_belongs_to_every_run_that_updated_it(team: Team, host: GitHubDouble) -> None:
     team.add("nightly", WORKFLOW.replace("draft: true", "draft: true, key: nightly"))
     push(team, host)
@@ -192,6 +193,7 @@ def test_a_pull_request_with_a_key_belongs_to_every_run_that_updated_it(team: Te
         assert f"PR #{pull['number']}" in team.text("status", run).splitlines()[0]
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("source", ["gh", "keyring"])
 def test_a_token_that_is_in_no_variable_pushes_and_is_shown_nowhere(
     team: Team, host: GitHubDouble, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, source: str
@@ -214,6 +216,7 @@ def test_a_token_that_is_in_no_variable_pushes_and_is_shown_nowhere(
     assert token not in shown
 
 
+@pytest.mark.system
 def test_an_enterprise_server_is_named_by_the_users_configuration(
     team: Team, host: GitHubDouble, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -225,3 +228,18 @@ def test_an_enterprise_server_is_named_by_the_users_configuration(
     path = team.runs.shop.home / "config.toml"
     path.write_text(f'[github]\napi_url = "{host.api_url}"\n')
     assert "opened draft pull request #1" in team.text("run", "hand-on", "it breaks")
+
+
+@pytest.mark.system
+def test_a_login_that_the_host_refuses_is_named_with_the_command_that_helps(
+    team: Team, host: GitHubDouble, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    config = tmp_path / "gitconfig"
+    config.write_text('[credential]\n\thelper = "!f() { echo username=ann; echo password=wrong; }; f"\n')
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
+    said = team.text("run", "hand-on", "it breaks", code=3)
+    assert "does not accept the login of your credential helper" in said
+    assert "gh auth setup-git --hostname 127.0.0.1" in said
+    assert host.pulls() == []
+    config.write_text("")
+    assert "opened draft pull request #1" in team.text("resume", "hand-on-1")

@@ -5,6 +5,7 @@ import pickle
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from handrail.errors import PushRefused, WorkspaceFault
 from handrail.model.history.trees import Tree
 from handrail.ports.delivery import PushConflict, Pushed, PushRequest
 from handrail.processes.process_table import is_alive
+from handrail.workspace.delivery.remote_git import RemoteGit
 from support.cli.running import until
 from support.workspace.git_room import GitRoom, commit, fill, git
 
@@ -134,6 +136,25 @@ def test_after_a_rewind_the_work_of_a_person_stays_and_the_dropped_work_does_not
     assert git(remote, "show", "work/r1:new.txt") == "new"
     assert git(remote, "show", "work/r1:notes.md") == "by hand"
     assert git(remote, "merge-base", "--is-ancestor", theirs, "work/r1") == ""
+
+
+def test_somebody_who_pushes_before_every_push_of_ours_is_not_overtaken(
+    shop: GitRoom, remote: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = work(shop)
+    shop.spaces.push(tree, REQUEST)
+    fill(Path(tree.path), {"more.txt": "more\n"})
+    shop.spaces.commit(tree, "More")
+    plain, pushes = RemoteGit.find_branch, count(1)
+
+    def find_after_a_push(reached: RemoteGit, branch: str) -> str:
+        person(shop, notes_md=f"by hand {next(pushes)}\n")
+        return plain(reached, branch)
+
+    monkeypatch.setattr(RemoteGit, "find_branch", find_after_a_push)
+    with pytest.raises(PushRefused, match="somebody else keeps pushing to work/r1"):
+        shop.spaces.push(tree, REQUEST)
+    assert git(remote, "log", "-1", "--format=%s", "work/r1") == "from a person"
 
 
 def test_a_branch_is_built_upon_also_when_its_worktree_is_gone(shop: GitRoom, remote: Path) -> None:

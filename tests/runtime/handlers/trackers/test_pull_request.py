@@ -3,11 +3,16 @@
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from handrail.errors import TrackerBusy
 from handrail.model.history.events import RunRewound
+from handrail.model.issues import RepositoryRef
 from handrail.model.pull_request_facts import CommitsPushed, PullRequestOpened, PullRequestUpdated
 from handrail.operations.views.pull_requests import find_pull_requests
+from handrail.trackers.memory.catalog import MemoryTrackers
 from handrail.trackers.memory.people import close, merge, reopen
+from handrail.wiring.system import ENVIRONMENTS
 from support.runtime.pull_request_room import PullRequestRoom
 from support.runtime.room import of_kind
 from support.runtime.steps_room import git
@@ -248,3 +253,24 @@ def test_the_text_is_written_by_an_agent_that_only_reads(pulls: PullRequestRoom)
     request = state.names["request"]
     assert isinstance(request, dict)
     assert request["number"] == 1
+
+
+def test_a_token_that_was_found_for_the_push_is_removed_from_what_the_run_records_then(
+    pulls: PullRequestRoom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = "own-token-of-the-host"
+
+    class KeyringTrackers(MemoryTrackers):
+        """Finds a token that is in no variable."""
+
+        def token_for(self, repository: RepositoryRef, run: str = "") -> str:
+            del repository, run
+            monkeypatch.setitem(ENVIRONMENTS.found, "the keyring", secret)
+            return secret
+
+    pulls.steps.trackers = KeyringTrackers(pulls.service)
+    leak = "  - {name: later, command: 'printf own-token-%s of-the-host', output: leaked}\n"
+    state = pulls.steps.run(flow(after=leak), {}, task="it breaks")
+    assert state.status == "succeeded", state.message
+    assert str(state.names["leaked"]).startswith("[secret:the keyring*")
+    assert not any(secret.encode() in stored.payload for stored in pulls.steps.log.read(state.run))
