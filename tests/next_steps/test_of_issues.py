@@ -35,7 +35,7 @@ def test_an_empty_list_says_how_to_fill_it_and_what_it_leaves_out(runs: Runs) ->
     )
     (issue,) = (each["id"] for each in runs.json("issues", "list")["issues"])
     runs.text("issues", "claim", issue)
-    said, why = runs.text("issues", "ready"), f"{issue} is not ready: it is claimed by person:ann"
+    said, why = runs.text("issues", "ready"), f"{issue} is not ready: it is claimed by ann"
     follow(shell, said, "nothing is ready; handrail issues ready --explain says why", shows=why)
     runs.text("issues", "close", issue)
     said = runs.text("issues", "list")

@@ -141,9 +141,12 @@ def test_a_local_issue_is_worked_on_and_closed(repo: Fresh) -> None:
     assert result.exit_code == 3, result.output
     run = f"work-{issue}-a1"
     assert repo.shop.json("issues", "show", issue)["status"] == "in_progress"
-    assert repo.shop.call("approve", run).exit_code == 0
+    assert repo.shop.call("issues", "comment", issue, "Not bad").output == f"{issue}: comment 2\n"
+    answered = repo.shop.call("issues", "comment", issue, "Good.\n\n/approve", LOGNAME="ben")
+    assert f"{run} has the answer, and continues in the background" in answered.output
     until(lambda: status(repo, run) == "succeeded")
     until(lambda: repo.shop.json("issues", "show", issue)["status"] == "closed")
+    assert 'by="person:ben"' in repo.shop.call("logs", run).output
 
 
 def lines(trace: Path, word: str) -> list[str]:

@@ -1,6 +1,7 @@
 """`handrail issues`: what people and agents do with the issues of a repository."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -41,12 +42,12 @@ def test_what_is_not_ready_is_explained(runs: Runs) -> None:
     assert {each["id"] for each in runs.json("issues", "ready")["issues"]} == {first, second, part}
 
 
-def test_a_circle_of_dependencies_is_refused(runs: Runs) -> None:
+def test_a_cycle_of_dependencies_is_refused(runs: Runs) -> None:
     first = create(runs, "First")
     second = create(runs, "Second", "--dep", first)
     said = runs.text("issues", "dep", "add", first, second, code=2)
     assert f"{first} cannot depend on {second}" in said
-    assert "would be a circle" in said
+    assert "would be a cycle" in said
 
 
 def test_an_issue_is_claimed_and_released(runs: Runs) -> None:
@@ -93,6 +94,11 @@ def test_issues_are_exported_and_imported(runs: Runs) -> None:
     create(runs, "Second", "--dep", first)
     exported = runs.call("issues", "export").stdout
     assert [json.loads(line)["_type"] for line in exported.splitlines()] == ["issue", "issue"]
+    whole = runs.json("issues", "export")
+    assert (whole["total"], {each["title"] for each in whole["issues"]}) == (2, {"First", "Second"})
+    out = str(runs.shop.root / "out.jsonl")
+    assert runs.json("issues", "export", "-o", out) == {"file": out, "total": 2}
+    assert Path(out).read_text() == exported
     file = runs.shop.write(".beads/issues.jsonl", exported.replace('"First"', '"Changed"') + '{"id":"x"}\n')
     said = runs.text("issues", "import", str(file))
     assert "is an export of beads, written less than 2 hours ago" in said

@@ -15,7 +15,9 @@ from handrail.operations.runs.lifecycle import Request
 from handrail.runtime.history import events_of, state_of
 from handrail.runtime.ports import PinnedWorkflow
 from handrail.runtime.work_stream import read_work
-from support.issues.desk import PLAIN, IssueRoom, ref_of
+from handrail.trackers.memory.catalog import MemoryTrackers
+from handrail.trackers.memory.tracker import MemoryTracker
+from support.issues.desk import PLAIN, STUCK, IssueRoom, ref_of
 from support.issues.desk import make_room as room_in
 
 
@@ -182,6 +184,43 @@ def test_a_run_is_stopped_by_a_comment(room: IssueRoom) -> None:
     room.look()
     assert state_of(room.room.log, run).status == "cancelled"
     assert room.do(room.trackers.tracker(ref_of().place).claims(ref_of())) == ()
+
+
+def test_a_run_that_is_over_lends_its_environment_to_no_other(room: IssueRoom) -> None:
+    asked(room)
+    room.service.comment(ref_of(), "ann", "/stop")
+    room.look()
+    second = room.start(room.service.issue(ref_of()).issue)
+
+    class Forgetful(MemoryTrackers):
+        def tracker(self, place: str, run: str = "") -> MemoryTracker:
+            if run != second:
+                raise TrackerFault(f"the token of {run} is gone")
+            return super().tracker(place, run)
+
+    room.trackers = Forgetful(room.service)
+    room.room.drive()
+    room.room.now += 10
+    room.service.comment(ref_of(), "ann", "/approve")
+    room.do(room.talk().look(refresh=True))
+    room.room.drive()
+    assert (room.problems, decisions(room, second)) == ([], [("approve", "github:ann", "")])
+
+
+def test_a_look_on_a_persons_word_reads_the_comments_of_runs_that_ask_nothing_too(room: IssueRoom) -> None:
+    run = room.start(room.issue(2), STUCK)
+    room.look()
+    assert state_of(room.room.log, run).status == "blocked"
+    (posted,) = room.progress(run, ref_of(2))
+    assert "needs a person" in posted
+    assert f"`handrail resume {run}`" in posted
+    room.room.now += 10
+    room.service.comment(ref_of(2), "ann", "/approve")
+    room.look()
+    assert "no run on this issue waits for approval" in room.comments(ref_of(2))[-1][1]
+    room.service.comment(ref_of(2), "ann", "/stop")
+    room.look()
+    assert state_of(room.room.log, run).status == "cancelled"
 
 
 def test_a_run_that_finished_its_issue_closes_it_and_others_do_not(room: IssueRoom) -> None:

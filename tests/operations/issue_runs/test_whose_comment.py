@@ -67,7 +67,7 @@ def open_memory(room: IssueRoom) -> Talk:
 
 
 def open_local(room: IssueRoom) -> Talk:
-    book = LocalIssues(room.room.log, "/w", room.room.clock, Redactor({}, FORMS))
+    book = LocalIssues(room.room.log, "/w", room.room.clock, lambda: Redactor({}, FORMS))
     room.trackers = OneTracker(LocalTracker(book))
     issue = book.create({"title": "It crashes"}, "person:ann")
 

@@ -30,6 +30,9 @@ def command(*, what: str, issue: str, on: str, kind: str, as_json: bool) -> int:
     if as_json:
         write_json({"status": done, "issue_id": issue, "depends_on_id": on, "type": kind or "blocks"})
     else:
+        from handrail.cli.render.safe_text import escape_controls
+
         words = {"added": "depends on", "removed": "no longer depends on", "absent": "did not depend on"}
-        click.echo(f"{issue} {words[done]} {on}")
+        shown = f" ({kind})" if kind and kind != "blocks" else ""
+        click.echo(escape_controls(f"{issue} {words[done]} {on}{shown}"))
     return 0

@@ -16,7 +16,7 @@ from handrail.engine.issues.comment_commands import CommentCommand, read_command
 from handrail.engine.issues.work_state import WorkState
 from handrail.engine.text.host_text import clean_host_text
 from handrail.errors import HandrailError
-from handrail.model.actors import Actor, make_person
+from handrail.model.actors import Actor, make_person, type_actor
 from handrail.model.history.issue_work import (
     CommentSettled,
     CommentsSeen,
@@ -133,10 +133,10 @@ class CommentReader:
             return replace(refused, problem=target)
         if target.asked and comment.at < math.floor(target.asked_at):
             return replace(refused, problem=f"it was written before {target.run} asked; please answer again")
-        by = Actor("github" if self.ref.is_hosted else "person", make_person(comment.author).name)
+        hosted = Actor("github", make_person(comment.author).name)
         return CommentTaken(
             comment=comment.id,
-            by=str(by),
+            by=str(hosted) if self.ref.is_hosted else type_actor(comment.author),
             run=target.run,
             verb=command.verb,
             text=command.text,
@@ -234,6 +234,11 @@ class _Target:
     asked: int = 0
     asked_at: float = 0.0
     root: str = ""
+
+
+def list_runs_on(log: Log, ref: IssueRef) -> tuple[str, ...]:
+    """List the runs that were started on an issue."""
+    return read_work(log, ref).runs
 
 
 def _pending(state: RunState) -> int:

@@ -26,6 +26,7 @@ from handrail.operations.issue_runs.comment_answers import CommentReader
 from handrail.operations.issue_runs.issue_forks import MAX_RUNS, find_original
 from handrail.operations.issue_runs.issue_status import IssueStatus
 from handrail.operations.issue_runs.run_progress import collect_progress
+from handrail.operations.views.pull_requests import find_pull_requests
 from handrail.ports.log import Holder, Log
 from handrail.ports.trackers import CommentPage, Tracker, TrackerCatalog
 from handrail.runtime.history import state_of
@@ -37,6 +38,7 @@ from handrail.runtime.work_stream import WorkLedger, read_work, record_work, upd
 WRITER = "issue-writer:"
 """The prefix of the lease under which a process writes about a run."""
 OVER = ("succeeded", "failed", "cancelled")
+UNFINISHED = ("queued", "running", "waiting", "blocked")
 LOOK_INTERVAL = 1.0
 """Seconds between two looks at a run whose status is the same; reading a long run takes a while."""
 EDIT_INTERVAL = 15.0
@@ -68,8 +70,8 @@ class Conversation:
     """Whether the open pull requests of all runs are looked at too."""
     sent: set[str] = field(default_factory=set[str])
     """The runs that were sent what people answered."""
-    _done: dict[str, int] = field(default_factory=dict[str, int])
-    """Ended runs whose issue needs nothing more, with the position of their last event."""
+    _done: dict[str, tuple[object, ...]] = field(default_factory=dict[str, tuple[object, ...]])
+    """Ended runs whose issue needs nothing more, as long as they and their pull requests stay as they were then."""
     _edited: dict[str, tuple[float, str]] = field(default_factory=dict[str, tuple[float, str]])
     """When the comment about a run was last written, and what made it urgent."""
     _blocked: dict[str, float] = field(default_factory=dict[str, float])
@@ -112,7 +114,7 @@ class Conversation:
         waiting: dict[IssueRef, float] = {}
         for row in rows:
             ref = parse_issue_ref(str(row.document.get("on_issue")))
-            if ref is None or not self.wanted(row.key) or self._done.get(row.key) == row.position:
+            if ref is None or not self.wanted(row.key) or self._is_done(ref, row):
                 continue
             if not self._find_original(ref, row.key):
                 continue
@@ -121,6 +123,10 @@ class Conversation:
             if row.document.get("status") not in OVER and ref.knows_authors:
                 asked = self._asked_since(ref, row)
                 waiting[ref] = max(waiting.get(ref, 0.0), asked) if asked else waiting.get(ref, 0.0)
+        if refresh:
+            # Nobody is asked there, but a run can be stopped, and whoever answers nothing is told so.
+            for ref in (each for each, asked in waiting.items() if not asked):
+                await self._guard(ref, self._read_comments((ref,), now))
         await self._poll({ref: asked for ref, asked in waiting.items() if asked}, now, refresh=refresh)
 
     def _find_original(self, ref: IssueRef, run: str) -> str:
@@ -128,6 +134,16 @@ class Conversation:
         if run not in self._originals:
             self._originals[run] = find_original(self.log, run, read_work(self.log, ref).runs)
         return self._originals[run]
+
+    def _is_done(self, ref: IssueRef, row: Row) -> bool:
+        """Whether the issue of an ended run needs nothing more."""
+        return row.key in self._done and self._done[row.key] == self._end_of(ref, row)
+
+    def _end_of(self, ref: IssueRef, row: Row) -> tuple[object, ...]:
+        """Return what changes if the issue of an ended run may need something again."""
+        # A code host closes an issue with its pull request by itself.
+        records = () if ref.is_hosted else find_pull_requests(self.log, row.key)
+        return (row.position, *(each.status for each in records))
 
     async def _guard(self, ref: IssueRef, call: Awaitable[None]) -> None:
         """Run what talks to a service; a failure is only reported, and tried again later."""
@@ -157,19 +173,20 @@ class Conversation:
         if is_due:
             await self._write(ref, progress, work)
             self._edited[run] = now, urgency
-        tracker = self._tracker(ref, run)
         assigned = work.agent(self._originals[run])
         rules = NO_RULES if assigned is None else StatusRules(assigned.close, assigned.blocked_label)
-        await IssueStatus(self.writer, tracker, rules).bring_up_to_date(ref, state, progress)
+        # Whoever needs nothing of the service any more must not need its token either.
+        status = IssueStatus(self.writer, lambda: self._tracker(ref, run), rules)
+        await status.bring_up_to_date(ref, state, progress)
         if over and is_due:
-            self._done[run] = row.position
+            self._done[run] = self._end_of(ref, row)
             self._trackers.pop(run, None)
 
     async def _settle(self, ref: IssueRef, now: float) -> None:
         """Complete what a process that died has left on an issue, also after its run is over."""
         work = read_work(self.log, ref)
         if (work.taken or work.unanswered) and work.paused_until <= now and self._blocked.get(ref.place, 0.0) <= now:
-            tracker = self._tracker(ref, next(iter(work.runs), ""))
+            tracker = self._tracker_of_issue(ref, work)
             self.sent.update(await CommentReader(self.writer, tracker, ref).settle(now))
 
     def _tracker(self, ref: IssueRef, run: str) -> Tracker:
@@ -179,6 +196,13 @@ class Conversation:
             # The environment of a run that is over is no longer held, but its last words have yet to be written.
             known = self._trackers[run] = self.trackers.tracker(ref.place, run)
         return known
+
+    def _tracker_of_issue(self, ref: IssueRef, work: WorkState) -> Tracker:
+        """Return the tracker of an issue, with the environment of its newest run that is open, if there is one."""
+        newest = work.runs[::-1]
+        # The environment of a run that is over is no longer held: its token may be gone.
+        found = (run for run in newest if self.log.keys(Filter(key=run, statuses=UNFINISHED)))
+        return self._tracker(ref, next(found, next(iter(newest), "")))
 
     async def _write(self, ref: IssueRef, progress: RunProgress, work: WorkState) -> None:
         """Write the comment about a run, unless it says the same already or another process is writing it."""
@@ -256,7 +280,7 @@ class Conversation:
         """Take up the comments on issues of one place, which are listed with one call."""
         works = {ref: read_work(self.log, ref) for ref in refs}
         looks = {ref: work.since for ref, work in works.items() if work.paused_until <= now}
-        trackers = {ref: self._tracker(ref, next(iter(works[ref].runs), "")) for ref in looks}
+        trackers = {ref: self._tracker_of_issue(ref, works[ref]) for ref in looks}
         if not looks:
             return
         pages = await next(iter(trackers.values())).comments_since(looks)

@@ -85,8 +85,8 @@ def find_open_question(log: Log, state: RunState, work: WorkState) -> OpenQuesti
             )
     if state.status != "blocked":
         return None
-    command = state.next_step or f"handrail status {state.run}"
-    return OpenQuestion(kind="blocked", step=state.blocked_at, text=state.message, command=command)
+    text = "\n\n".join(part for part in (state.message, state.next_step) if part)
+    return OpenQuestion(kind="blocked", step=state.blocked_at, text=text, command=f"handrail resume {state.run}")
 
 
 def asked_event(log: Log, state: RunState) -> ApprovalRequested | QuestionAsked | None:

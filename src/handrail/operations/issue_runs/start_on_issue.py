@@ -22,6 +22,8 @@ from handrail.runtime.handlers.agents.host import ATTACHMENTS
 from handrail.runtime.run_writer import RunClaim, RunWriter
 from handrail.runtime.work_stream import hold_work, read_work
 
+USUAL = "fix-bug"
+"""The workflow that is named as an example."""
 MAX_READY = 100
 """The most ready issues that are taken at once."""
 
@@ -121,7 +123,7 @@ def choose_workflow(named: str, configured: Sequence[str], choices: Sequence[str
     chosen = named or next((each for each in configured if each), "")
     if chosen:
         return chosen
-    example = next(iter(choices), "fix-bug")
+    example = next(iter(choices), USUAL) if USUAL not in choices else USUAL
     hint = f'name one before --issue or --ready, or set a default in config.toml: [issues] workflow = "{example}"'
     message = f"no workflow was named, and none is configured for issues; there are {', '.join(choices)}"
     raise NotConfigured(message, next_step=hint)

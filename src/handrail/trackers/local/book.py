@@ -114,7 +114,7 @@ class LocalIssues:
                 return ()
             if cycle := cycles.find_cycle(self.log.issue_lines(found.repository), issue, on, kind):
                 raise UsageError(
-                    f"{issue} cannot depend on {on}: {' -> '.join(cycle)} would be a circle",
+                    f"{issue} cannot depend on {on}: {' -> '.join(cycle)} would be a cycle",
                     next_step=f"remove one of these dependencies first: handrail issues dep remove {on} ISSUE",
                 )
             return (ev.DependencyAdded(on=on, link=kind, by=by, at=self.clock()),)
