@@ -122,11 +122,11 @@ class TrackerCatalog(Protocol):
         ...
 
     def own_place(self, run: str = "") -> str:
-        """Return the place of the issues that the repository keeps on this machine: `beads` or `local`."""
+        """Return the place of the issues that the repository keeps on this machine: `local`, or that of beads."""
         ...
 
     def tracker(self, place: str, run: str = "") -> Tracker:
-        """Return the tracker of a place: `local`, `beads`, or a repository such as `github.com/acme/shop`."""
+        """Return the tracker of a place: `local`, that of beads, or a repository such as `github.com/acme/shop`."""
         ...
 
     def pull_requests(self, repository: RepositoryRef, run: str = "") -> PullRequests:
