@@ -145,13 +145,13 @@ class _Names:
             return _describe_step(self._log, work, facts.commit)
         if facts.snapshot_of and not origin.lost:
             return self._person(origin, f"in the files of {facts.snapshot_of} before its first step")
+        if facts.cut_off:
+            why = "this is a shallow clone, which ends here: git fetch --unshallow"
+            return UnknownOwner(why=why, commit=facts.commit)
         if origin.lost:
             return RunOwner(
                 run=origin.lost[0], why=self._explain_lost(origin), commit=facts.commit, at=facts.committed_at
             )
-        if facts.cut_off:
-            why = "this is a shallow clone, which ends here: git fetch --unshallow"
-            return UnknownOwner(why=why, commit=facts.commit)
         if not origin.brings:
             return self._person(origin)
         if origin.certain or any(run in self._present for run in origin.brings):
