@@ -66,8 +66,8 @@ if TYPE_CHECKING:
     from handrail.model.issues import RepositoryRef
     from handrail.operations.runs import issue_tracker
     from handrail.ports.pull_requests import PullRequests
+    from handrail.ports.repositories import TrustedFiles
     from handrail.ports.trackers import Tracker, TrackerCatalog
-    from handrail.ports.trusted_files import TrustedFiles
     from handrail.runtime import call_activity
     from handrail.runtime.handlers import items
     from handrail.runtime.handlers.trackers import create_issues
