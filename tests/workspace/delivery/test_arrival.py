@@ -123,6 +123,18 @@ def test_snapshots_go_when_their_time_is_over_and_the_work_is_in_a_branch(shop: 
     assert not list((shop.data / "removed").iterdir())
 
 
+def test_snapshots_of_steps_stay_longer_for_blame_than_what_was_put_aside_or_applied(shop: GitRoom) -> None:
+    work(shop)
+    shop.spaces.snapshot(shop.prepare()[0], "r1")
+    apply(shop)
+    commit(shop.repo, "applied")
+    cleaned(shop)
+    kept = shop.refs()
+    cleaned(shop, Retention(lambda _: 30, 4e12, lambda _: 36_500_000))
+    assert shop.refs() == [ref for ref in kept if ref == "refs/handrail/r1"]
+    assert cleaned(shop, LATER) == ["refs/handrail/r1"]
+
+
 def test_snapshots_of_work_that_is_only_in_the_checkout_stay(shop: GitRoom) -> None:
     work(shop)
     shop.spaces.snapshot(shop.prepare()[0], "r1")

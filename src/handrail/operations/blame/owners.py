@@ -130,8 +130,6 @@ class _Names:
         self._log = log
         self._redactor = redactor
         self._origins = traced.origins
-        works = (traced.origins[each.commit].work for each in traced.lines if each.commit)
-        self._present = {work.run for work in works if work is not None and work.address}
         self._known: dict[str, Owner] = {"": UnknownOwner(why="not committed yet")}
 
     def owner(self, line: BlamedLine) -> Owner:
@@ -154,7 +152,7 @@ class _Names:
             )
         if not origin.brings:
             return self._person(origin)
-        if origin.certain or any(run in self._present for run in origin.brings):
+        if origin.certain:
             return self._person(origin, f"in the commit that brought in {', '.join(origin.brings)}")
         why = "the commit names the run, but none of its lines are in the snapshots of the run"
         return RunOwner(run=origin.brings[0], why=why, commit=facts.commit, at=facts.committed_at)
