@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from shlex import quote
 
 from handrail.errors import HandrailError, NotFound, UsageError, WorkspaceFault
 from handrail.ports.line_history import Ancestry, BlamedLine, CommitFacts, PinnedWork, TrackedFile
@@ -14,6 +15,7 @@ from handrail.workspace.snapshots.state import REFS, parse_message
 _HEADER = re.compile(rb"([0-9a-f]{40,64}) (\d+) (\d+)(?: \d+)?")
 _IDENTITY = re.compile(r"(.*?) ?<([^>]*)> (\d+) [+-]\d+")
 _FILE_MODES = ("100644", "100755", "100664")
+_SHORT = 12
 _SNIFFED = 8000
 """How many bytes git looks at to tell text from binary data."""
 
@@ -32,14 +34,14 @@ class GitLineHistory:
         commit = _resolve(git, revision)
         mode, _, named = git.line("ls-tree", "--full-tree", commit, "--", path).partition(" ")
         if not named:
-            raise _missing_error(git, path, commit, revision)
+            raise _missing_error(git, file, path, revision)
         if mode not in _FILE_MODES:
             kind = {"040000": "a folder", "120000": "a symbolic link", "160000": "a submodule"}.get(mode, "not a file")
-            raise UsageError(f"{path} is {kind}: only files have lines", next_step="name a file")
+            raise UsageError(f"{file} is {kind}: only files have lines", next_step="name a file")
         found = TrackedFile(root, path, commit if revision else "")
-        if b"\0" in _content(git, found)[:_SNIFFED]:
-            message = f"{path} is a binary file: it has no lines"
-            raise UsageError(message, next_step=f"see its commits: git log --follow -- {path}")
+        if b"\0" in _content(git, file, found)[:_SNIFFED]:
+            message = f"{file} is a binary file: it has no lines"
+            raise UsageError(message, next_step=f"see its commits: git log --follow -- {quote(str(file))}")
         return found
 
     def blame(self, file: TrackedFile, ancestry: Ancestry) -> tuple[BlamedLine, ...]:
@@ -130,29 +132,28 @@ def _resolve(git: Git, revision: str) -> str:
     return repositories.head(git).commit
 
 
-def _missing_error(git: Git, path: str, commit: str, revision: str) -> HandrailError:
-    last = git.query("log", "-1", "--format=%H", "--diff-filter=D", commit, "--", f":(literal){path}") or ""
-    where = revision or "HEAD"
-    if last:
-        message = f"{path} is not in {where}: it was deleted in {last[:12]}"
-        return NotFound(message, next_step=f"handrail blame {path} --rev {last[:12]}^")
+def _missing_error(git: Git, file: Path, path: str, revision: str) -> HandrailError:
+    where, name = revision or "HEAD", quote(str(file))
     if not revision and (git.where / path).is_file():
-        return NotFound(f"{path} is not committed yet, so all of it is uncommitted", next_step=f"git add {path}")
-    return NotFound(f"there is no {path} in {where}", next_step="name a file that is committed")
+        return NotFound(f"{file} is not committed yet, so nobody owns its lines", next_step=f"git add {name}")
+    last = git.query("log", "-1", "--format=%H %P", "--diff-filter=D", where, "--", f":(literal){path}") or ""
+    if last:
+        commit, parent, *_ = last.split()
+        message = f"{file} is not in {where}: it was deleted in {commit[:_SHORT]}"
+        return NotFound(message, next_step=f"handrail blame {name} --rev {parent[:_SHORT]}")
+    return NotFound(f"there is no {file} in {where}", next_step="name a file that is committed")
 
 
-def _content(git: Git, file: TrackedFile) -> bytes:
-    if file.revision:
-        return git.out("cat-file", "blob", f"{file.revision}:{file.path}")
+def _content(git: Git, file: Path, found: TrackedFile) -> bytes:
+    if found.revision:
+        return git.out("cat-file", "blob", f"{found.revision}:{found.path}")
     try:
-        return (git.where / file.path).read_bytes()
+        return (git.where / found.path).read_bytes()
     except FileNotFoundError:
-        message = f"{file.path} was deleted in the checkout, which is not committed yet"
-        raise NotFound(message, next_step=f"handrail blame {file.path} --rev HEAD") from None
+        message = f"{file} was deleted in the checkout, which is not committed yet"
+        raise NotFound(message, next_step=f"handrail blame {quote(str(file))} --rev HEAD") from None
     except OSError as error:
-        raise WorkspaceFault(
-            f"{file.path} cannot be read: {error.strerror}", next_step="check its permissions"
-        ) from error
+        raise WorkspaceFault(f"{file} cannot be read: {error.strerror}", next_step="check its permissions") from error
 
 
 def _parse_blame(out: bytes) -> list[BlamedLine]:

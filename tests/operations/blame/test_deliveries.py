@@ -78,7 +78,7 @@ def test_an_agent_that_rebases_on_others_does_not_own_their_lines(room: BlameRoo
     assert room.owners("app.txt") == ["person Top", "person Start", "one-1 first"]
 
 
-def test_applied_work_that_a_person_committed_with_an_edit_is_told_apart(room: BlameRoom) -> None:
+def test_applied_work_that_a_person_committed_with_an_edit_is_distinguished(room: BlameRoom) -> None:
     one = room.start("one-1")
     one.step("first", app_txt="base\nfirst a\nfirst b\n")
     room.git_room.spaces.apply_to_checkout(one.tree, "one-1")

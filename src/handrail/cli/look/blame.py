@@ -36,6 +36,8 @@ def command(*, file: str, revision: str, as_json: bool) -> None:
 
 
 def _parse(file: str, revision: str) -> "BlameRequest":
+    from shlex import quote
+
     from handrail.errors import UsageError
     from handrail.operations.blame.owners import BlameRequest
 
@@ -46,7 +48,7 @@ def _parse(file: str, revision: str) -> "BlameRequest":
     last = int(found[3] or first)
     if not 1 <= first <= last:
         message = f"{found[2]}{f'-{found[3]}' if found[3] else ''} are not lines of a file: they count from 1 upwards"
-        raise UsageError(message, next_step=f"handrail blame {found[1]}")
+        raise UsageError(message, next_step=f"handrail blame {quote(found[1])}")
     return BlameRequest(file=Path(found[1]), revision=revision, first=first, last=last)
 
 

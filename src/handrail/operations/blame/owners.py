@@ -1,6 +1,7 @@
 """Names the owner of each line: the step of a run with its agent and cost, a run alone, a person, or nobody yet."""
 
 from pathlib import Path
+from shlex import quote
 from typing import Literal, TypeAlias
 
 from handrail.engine.state.agent_calls import call_of
@@ -109,17 +110,17 @@ def find_owners(history: LineHistory, log: Log | None, redactor: Redactor, asked
     file = history.find_file(asked.file, asked.revision)
     # The whole file is examined, since one line alone may look as if it came from elsewhere.
     traced = Trace(history, log, file).follow()
-    chosen = _choose(traced.lines, asked, file.path)
+    chosen = _choose(traced.lines, asked)
     names = _Names(log, redactor, traced)
     owned = tuple(OwnedLine(each.number, redactor.text(each.text), names.owner(each)) for each in chosen)
     return BlameAnswer(file.path, file.revision, owned)
 
 
-def _choose(lines: tuple[BlamedLine, ...], asked: BlameRequest, path: str) -> tuple[BlamedLine, ...]:
+def _choose(lines: tuple[BlamedLine, ...], asked: BlameRequest) -> tuple[BlamedLine, ...]:
     count = len(lines)
     if asked.first > max(count, 1):
-        message = f"{path} has {count} line{'' if count == 1 else 's'}, so there is no line {asked.first}"
-        raise UsageError(message, next_step=f"handrail blame {path}")
+        message = f"{asked.file} has {count} line{'' if count == 1 else 's'}, so there is no line {asked.first}"
+        raise UsageError(message, next_step=f"handrail blame {quote(str(asked.file))}")
     return lines[asked.first - 1 : asked.last or None]
 
 
@@ -130,8 +131,6 @@ class _Names:
         self._log = log
         self._redactor = redactor
         self._origins = traced.origins
-        works = (traced.origins[each.commit].work for each in traced.lines if each.commit)
-        self._present = {work.run for work in works if work is not None and work.address}
         self._known: dict[str, Owner] = {"": UnknownOwner(why="not committed yet")}
 
     def owner(self, line: BlamedLine) -> Owner:
@@ -154,7 +153,7 @@ class _Names:
             )
         if not origin.brings:
             return self._person(origin)
-        if origin.certain or any(run in self._present for run in origin.brings):
+        if origin.certain:
             return self._person(origin, f"in the commit that brought in {', '.join(origin.brings)}")
         why = "the commit names the run, but none of its lines are in the snapshots of the run"
         return RunOwner(run=origin.brings[0], why=why, commit=facts.commit, at=facts.committed_at)

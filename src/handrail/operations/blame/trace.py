@@ -1,7 +1,7 @@
 """Asks git where lines come from until every commit of its answer is understood."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from handrail.frozen import frozen
@@ -85,6 +85,7 @@ class Trace:
         found = tuple(dict.fromkeys((*runs, *named)))
         known = [run for name in found if (run := self._find_run(name)) is not None]
         self._connect(facts, path, known, None if certain else facts.committed_at)
+        certain = certain or self._has_lines_of(facts.commit, path, known)
         step = _STEP_TRAILER.search(facts.message)
         names = tuple(each.work.run for each in known)
         return CommitOrigin(
@@ -119,6 +120,15 @@ class Trace:
             self._add(run.ancestry)
         if any(parents):
             self._add({facts.commit: self._sort_parents(facts, path, parents)})
+
+    def _has_lines_of(self, commit: str, path: str, runs: Sequence[KnownRun]) -> bool:
+        """Whether a file, as a commit has it, has lines of the runs that the commit names: names may recur."""
+        own = {each.snapshot for run in runs for each in run.work.steps if each.address}
+        if not own or self._runs is None:
+            return False
+        own |= {made for run in runs for window in self._runs.windows(run) for made in window.commits}
+        lines = self._history.blame(TrackedFile(self._root, path, commit), self._ancestry)
+        return any(each.commit in own for each in lines)
 
     def _sort_parents(self, facts: CommitFacts, path: str, more: Iterable[str]) -> tuple[str, ...]:
         """Put the parent whose file is most like that of the commit first: of equal lines, git finds the right one."""
