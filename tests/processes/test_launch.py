@@ -11,8 +11,10 @@ import pytest
 
 from handrail.ports.processes import Ended, ProcessSpec
 from handrail.processes.keeper_files import make_ahead
+from handrail.processes.keeper_pool import KEEPER_POOL
 from handrail.processes.launch import StartFolders
 from handrail.processes.local import LocalProcesses
+from handrail.testing.leaks import lasting_within
 from support.workspace.process_room import Room
 
 FILES = ["process.json", "status", "stderr", "stdout"]
@@ -22,6 +24,8 @@ FILES = ["process.json", "status", "stderr", "stdout"]
 def folders(tmp_path: Path) -> Iterator[StartFolders]:
     found = StartFolders(tmp_path / "ahead")
     yield found
+    KEEPER_POOL.close()
+    assert lasting_within(tmp_path) == []
     found.close()
     assert list((tmp_path / "ahead").iterdir()) == []
 
@@ -48,6 +52,8 @@ def _names(spec: ProcessSpec) -> list[str]:
 
 
 def _ahead(room: Room) -> list[Path]:
+    """List what was made ahead, once a keeper has made it."""
+    room.until_so(lambda: any(path.suffix != ".new" for path in (room.root / "ahead").iterdir()))
     return sorted((room.root / "ahead").iterdir())
 
 

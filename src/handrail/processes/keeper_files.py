@@ -83,15 +83,18 @@ class KeeperFiles:
         except OSError:
             return False
 
-    def write_status(self, status: Mapping[str, object]) -> None:
-        """Write the status atomically, in the space that was reserved for it."""
+    def write_status(self, status: Mapping[str, object]) -> bool:
+        """Write the status atomically, in the space that was reserved for it; return whether it was written."""
         # If the folder was deleted the status is lost, but the keeper still has to end the rest of the tree.
         with contextlib.suppress(OSError):
+            content = json.dumps(status).encode()
             try:
-                self._put_status(json.dumps(status).encode())
+                self._put_status(content)
             except FileNotFoundError:
                 # The reserved file is gone, but the folder may be there.
-                self._put_status(json.dumps(status).encode())
+                self._put_status(content)
+            return True
+        return False
 
     def _put_status(self, content: bytes) -> None:
         # Never truncated first: that would free the reserved space.

@@ -28,7 +28,7 @@ from typing import NoReturn, TypedDict, TypeVar
 from handrail.errors import ProcessFault
 from handrail.ports.processes import MARK, ProcessSpec
 from handrail.processes.environment import secret_values
-from handrail.processes.keeper_pool import KEEPER_POOL, spawn_python
+from handrail.processes.keeper_pool import KEEPER_POOL, LENGTH_BYTES, spawn_python
 
 T = TypeVar("T")
 _TIMEOUT = 60.0
@@ -160,7 +160,7 @@ def launch(spec: ProcessSpec, folders: StartFolders | None = None) -> tuple[int,
     """Start a keeper, wait until it has claimed the folder or found it taken, and return its process id.
 
     The second value is a descriptor that the caller has to close: it is readable as soon as the keeper has written the
-    status, or died. Where `folders` has a folder ready, that is used.
+    status, or died; the keeper waits there for another command then. Where `folders` has a folder ready, that is used.
     """
     folder = Path(spec.folder)
     try:
@@ -191,7 +191,11 @@ def _open(path: Path, opened: contextlib.ExitStack) -> int:
 
 
 def _start_keeper(folder: Path, outputs: list[int], opened: contextlib.ExitStack) -> tuple[int, socket.socket]:
-    """Fork or else start a new keeper, and return it with our end of its socket."""
+    """Call an idle keeper, or else fork or start one, and return it with our end of its socket."""
+    idle = KEEPER_POOL.call_idle(outputs)
+    if idle is not None:
+        opened.enter_context(idle[1])
+        return idle
     pid, ours = _start_with_socket(KEEPER_POOL.fork_keeper, outputs, opened)
     if pid is None:
         pid, ours = _start_with_socket(partial(spawn_python, "keeper", [str(folder)]), outputs, opened)
@@ -233,9 +237,8 @@ def _talk(ours: socket.socket, words: bytes, keeper: int) -> str:
     """Tell a keeper what to run, and return its answer."""
     ours.settimeout(_TIMEOUT)
     try:
-        ours.sendall(words)
-        ours.shutdown(socket.SHUT_WR)
-        reply = ours.recv(4096).decode(errors="replace").strip()
+        ours.sendall(len(words).to_bytes(LENGTH_BYTES, "big") + words)
+        reply = _read_line(ours).decode(errors="replace").strip()
     except TimeoutError as error:
         # A keeper that hangs must not continue later: nobody would know what it runs.
         os.kill(keeper, signal.SIGKILL)
@@ -243,6 +246,14 @@ def _talk(ours: socket.socket, words: bytes, keeper: int) -> str:
     except OSError as error:
         reply = str(error)
     return reply or "the keeper died at startup; the file stderr there says why"
+
+
+def _read_line(ours: socket.socket) -> bytes:
+    """Read one line and no more: what follows it tells others that the command has ended."""
+    while b"\n" not in (seen := ours.recv(4096, socket.MSG_PEEK)):
+        if not seen or len(seen) == 4096:
+            return seen
+    return ours.recv(seen.index(b"\n") + 1)
 
 
 def _make_absolute(path: str) -> str:
