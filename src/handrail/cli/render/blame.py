@@ -2,8 +2,8 @@
 
 from datetime import datetime
 
+from handrail.cli.render.layout import render_table
 from handrail.cli.render.safe_text import escape_controls
-from handrail.cli.render.table import render_table
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.blame.owners import (
     BlameAnswer,
