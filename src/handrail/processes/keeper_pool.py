@@ -35,7 +35,7 @@ _TIMEOUT = 10.0
 _MOST_IDLE = 2
 """More idle keepers than that are not needed often enough."""
 LENGTH_BYTES = 8
-"""What a keeper is told is one JSON document, after so many bytes with its length; what it says are lines."""
+"""A keeper receives one JSON document, after so many bytes with its length; it answers in lines."""
 ENDED = "ended"
 """What it says when the status is written and it is idle."""
 _ENVIRONMENT = {"LC_ALL": "C.UTF-8"}
