@@ -1,5 +1,6 @@
 """A step pushes the run's branch and opens its pull request, once, whatever happens."""
 
+import asyncio
 import subprocess
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from handrail.model.history.events import RunRewound
 from handrail.model.issues import RepositoryRef
 from handrail.model.pull_request_facts import CommitsPushed, PullRequestOpened, PullRequestUpdated
 from handrail.operations.views.pull_requests import find_pull_requests
+from handrail.runtime.handlers.trackers.pull_request_outcome import NeedsPerson, OpenedPullRequest, PullRequestWish
 from handrail.trackers.memory.catalog import MemoryTrackers
 from handrail.trackers.memory.people import close, merge, reopen
 from handrail.wiring.system import ENVIRONMENTS
@@ -274,3 +276,22 @@ def test_a_token_that_was_found_for_the_push_is_removed_from_what_the_run_record
     assert state.status == "succeeded", state.message
     assert str(state.names["leaked"]).startswith("[secret:the keyring*")
     assert not any(secret.encode() in stored.payload for stored in pulls.steps.log.read(state.run))
+
+
+def test_a_conflict_is_resolved_in_the_checkout_once_the_worktree_is_gone(pulls: PullRequestRoom) -> None:
+    more = "  - {name: again, command: 'echo more > new.txt'}\n  - {name: save, type: commit, message: More}\n"
+    state = pulls.steps.run(flow(after=more), {}, task="it breaks")
+    assert state.tree is not None
+    system = pulls.steps.system()
+    assert system.workspaces.release(state.tree, state.run)
+    pulls.push_by_hand("work/hand-on-1", new_txt="hers\n")
+    wish = PullRequestWish(step="pr", title="fix: it breaks", again="handrail pr hand-on-1")
+    found = asyncio.run(system.opener.deliver(state, state.tree, wish))
+    assert isinstance(found, NeedsPerson)
+    command, _, again = found.next_step.removeprefix("resolve it: ").partition(", commit it, then: ")
+    assert again == wish.again
+    assert subprocess.run(command, shell=True, capture_output=True, check=False).returncode == 1
+    (pulls.steps.repo / "new.txt").write_text("both\n")
+    git(pulls.steps.repo, "commit", "-qam", "Resolve it")
+    assert isinstance(asyncio.run(system.opener.deliver(state, state.tree, wish)), OpenedPullRequest)
+    assert pulls.show("work/hand-on-1", "new.txt") == "both"

@@ -76,12 +76,15 @@ class PullRequestOpener:
             return replace(left, summary=f"{left.summary} ({missing.message})")
 
     def _commit(self, run: str, tree: Tree, wish: PullRequestWish) -> str:
-        if tree.owned and self.workspaces.is_there(tree):
+        if self._has_worktree(tree):
             return self.workspaces.commit(tree, add_run_trailer(wish.title, run, wish.step))
         return ""
 
+    def _has_worktree(self, tree: Tree) -> bool:
+        return tree.owned and self.workspaces.is_there(tree)
+
     def _leave_to_person(self, run: str, tree: Tree, base: str, remote: str, commit: str) -> LeftToPerson:
-        where = tree.path if tree.owned and self.workspaces.is_there(tree) else tree.repository
+        where = tree.path if self._has_worktree(tree) else tree.repository
         return replace(describe_unpushed(run, tree, base, remote, where), commit=commit)
 
     async def _deliver_to(self, state: RunState, tree: Tree, wish: PullRequestWish, place: Place) -> PullRequestOutcome:
@@ -93,7 +96,7 @@ class PullRequestOpener:
         await run_in_thread(self._require_known_settings, state, tree, wish)
         pushed = await run_in_thread(self._push, state, tree, place, found)
         if isinstance(pushed, PushConflict):
-            return describe_conflict(pushed, tree, place, wish)
+            return describe_conflict(pushed, tree, place, wish, has_worktree=self._has_worktree(tree))
         existing = found if found is not None and found.status == "open" else None
         return await self._open_or_update(state, wish, place, pushed, existing)
 

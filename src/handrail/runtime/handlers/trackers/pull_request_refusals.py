@@ -33,13 +33,17 @@ def describe_workflow_changes(files: list[str], tree: Tree, place: Place, wish: 
     )
 
 
-def describe_conflict(found: PushConflict, tree: Tree, place: Place, wish: PullRequestWish) -> NeedsPerson:
+def describe_conflict(
+    found: PushConflict, tree: Tree, place: Place, wish: PullRequestWish, *, has_worktree: bool
+) -> NeedsPerson:
     """Describe a conflict between the run's work and what somebody pushed."""
     files = ", ".join(found.files[:_SHOWN]) or found.message
-    where = shlex.quote(tree.path if tree.owned else tree.repository)
+    merge = f"git -C {shlex.quote(tree.path if has_worktree else tree.repository)} merge {found.commit[:12]}"
+    if tree.owned and not has_worktree:
+        merge = f"git -C {shlex.quote(tree.repository)} switch {tree.branch} && {merge}"
     return NeedsPerson(
         message=f"somebody pushed {found.commit[:12]} to {place.branch}, and it conflicts with the run in {files}",
-        next_step=f"resolve it: git -C {where} merge {found.commit[:12]}, commit it, then: {wish.again}",
+        next_step=f"resolve it: {merge}, commit it, then: {wish.again}",
         reason="merge",
     )
 
