@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from handrail.late_import import late_import
-from handrail.ports.issue_books import IssueBook
 from handrail.sources.folders import main_checkout
 from handrail.sources.tiers import Location
 from handrail.store.sqlite.log import open_readable
@@ -15,6 +14,7 @@ from handrail.trackers.local.book import LocalIssues
 from handrail.wiring.place import current_place
 
 if TYPE_CHECKING:
+    from handrail.ports.issue_books import IssueBook
     from handrail.processes import environment, machine_tools
     from handrail.trackers.beads import book as beads_book
     from handrail.trackers.beads import program
@@ -28,7 +28,7 @@ BEADS_FOLDER = ".beads"
 
 
 @contextmanager
-def open_issue_book() -> Generator[IssueBook]:
+def open_issue_book() -> "Generator[IssueBook]":
     """Open the issues of the repository in which a command was called: those of beads, if it is used there."""
     place = current_place()
     scope = _scope(place)
