@@ -121,7 +121,7 @@ class Conversation:
                 asked = self._asked_since(ref, row)
                 waiting[ref] = max(waiting.get(ref, 0.0), asked) if asked else waiting.get(ref, 0.0)
         if refresh:
-            # Nobody is asked there, but a run can be stopped, and whoever answers nothing is told so.
+            # Nobody is asked there, but a run can be stopped, and any other command gets its reply.
             for ref in (each for each, asked in waiting.items() if not asked):
                 await self._guard(ref, self._read_comments(ref, now))
         await self._poll({ref: asked for ref, asked in waiting.items() if asked}, now, refresh=refresh)
@@ -132,7 +132,7 @@ class Conversation:
 
     def _end_of(self, ref: IssueRef, row: Row) -> tuple[object, ...]:
         """Return what changes if the issue of an ended run may need something again."""
-        # A code host closes an issue with its pull request by itself.
+        # A code host closes an issue with its pull request on its own.
         records = () if ref.is_hosted else find_pull_requests(self.log, row.key)
         return (row.position, *(each.status for each in records))
 
