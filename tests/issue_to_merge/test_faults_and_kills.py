@@ -8,7 +8,7 @@ import pytest
 
 from support.github.faults import How
 from support.github.json_values import Json
-from support.issue_to_merge.crossings import CLOSES, CROSSINGS, DELIVERS, FAULTS, TASKS, Crossing
+from support.issue_to_merge.crossings import CLOSES, CROSSINGS, DELIVERS, FAULTS, LISTS, TASKS, Crossing
 from support.issue_to_merge.host_room import HostRoom
 
 pytestmark = pytest.mark.system  # takes long: many processes of its own
@@ -17,31 +17,11 @@ RUN = "work-1-a1"
 KILLS: tuple[How, ...] = ("timeout before", "timeout")
 """The call hangs, before its effect or after it, and its process is killed meanwhile."""
 TRIES = 5
-PLAIN_FAULTS = {
-    ("claim", "502 after effect"),
-    ("open pull request", "cut after effect"),
-    ("create second issue", "502 after effect"),
-}
-PLAIN_KILLS = {("open pull request", "timeout"), ("create progress comment", "timeout")}
 
 
-def spread(hows: Iterable[How], plain: set[tuple[str, str]]) -> list[Any]:
-    """List every crossing with every fault; all but a few are left to the tests of the system."""
-    # Git itself gives up a push that is not answered, after minutes, and no other push may begin before.
-    pairs = [
-        (point, how)
-        for point, how in itertools.product(CROSSINGS, hows)
-        if not (point.call.startswith("GIT push") and how.startswith("timeout"))
-    ]
-    return [
-        pytest.param(
-            point,
-            how,
-            id=f"{point.name}, {how}",
-            marks=() if (point.name, how) in plain else pytest.mark.system,
-        )
-        for point, how in pairs
-    ]
+def spread(hows: Iterable[How]) -> list[Any]:
+    """List every crossing with every fault."""
+    return [pytest.param(point, how, id=f"{point.name}, {how}") for point, how in itertools.product(CROSSINGS, hows)]
 
 
 def command(room: HostRoom, point: Crossing) -> tuple[str, ...]:
@@ -92,7 +72,7 @@ def check_issues(issues: list[Json], room: HostRoom) -> None:
     assert [each["number"] for each in blocked] == [numbers["Do one"]]
 
 
-@pytest.mark.parametrize(("point", "how"), spread(FAULTS, PLAIN_FAULTS))
+@pytest.mark.parametrize(("point", "how"), spread(FAULTS))
 def test_a_fault_of_the_host_loses_and_doubles_nothing(room: HostRoom, point: Crossing, how: How) -> None:
     words = command(room, point)
     fault = room.github.fail(point.call, how, point.nth)
@@ -102,7 +82,20 @@ def test_a_fault_of_the_host_loses_and_doubles_nothing(room: HostRoom, point: Cr
     check(room, point)
 
 
-@pytest.mark.parametrize(("point", "how"), spread(KILLS, PLAIN_KILLS))
+@pytest.mark.parametrize("how", ["duplicated", "reordered"])
+@pytest.mark.parametrize("point", LISTS, ids=lambda point: point.name)
+def test_a_list_that_repeats_or_turns_its_entries_loses_and_doubles_nothing(
+    room: HostRoom, point: Crossing, how: How
+) -> None:
+    words = command(room, point)
+    fault = room.github.fail(point.call, how, times=999)
+    room.call(*words, code=None)
+    finish(room, words)
+    assert fault.struck > 0
+    check(room, point)
+
+
+@pytest.mark.parametrize(("point", "how"), spread(KILLS))
 def test_a_driver_that_is_killed_at_a_call_loses_and_doubles_nothing(room: HostRoom, point: Crossing, how: How) -> None:
     words = command(room, point)
     fault = room.github.fail(point.call, how, point.nth)

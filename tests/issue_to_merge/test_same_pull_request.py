@@ -1,5 +1,9 @@
 """Which pull request a run updates: that of its key or of its step, never one that a person closed."""
 
+import re
+import shlex
+from pathlib import Path
+
 import pytest
 
 from support.issue_to_merge.host_room import HostRoom
@@ -73,3 +77,38 @@ def test_a_branch_that_a_person_moved_is_built_upon(room: HostRoom) -> None:
     assert room.box.git("show", f"{BRANCH}:theirs.txt", cwd=git.path) == "hers"
     assert room.box.git("show", f"{BRANCH}:new.txt", cwd=git.path) == "one"
     assert len(room.github.pulls()) == 1
+
+
+TWICE = """\
+name: NAME
+description: Change something, let somebody look at it, and change it again.
+steps:
+  - {name: change, command: "echo one > new.txt"}
+  - {name: pr, type: pull-request, title: Change it, draft: true}
+  - {name: ok, type: approval, message: Go on?}
+  - {name: again, command: "echo two > new.txt"}
+  - {name: next, type: pull-request, title: Change it, draft: true, key: KEY}
+"""
+
+
+def test_a_conflict_with_what_a_person_pushed_needs_you_and_is_resolved_as_the_message_says(room: HostRoom) -> None:
+    room.add("hand-on", TWICE.replace("KEY", "shared"))
+    ann = room.github.person("ann", "write")
+    room.call("run", "hand-on", code=3)
+    theirs = ann.push("work/shared", {"new.txt": "hers\n"})
+    said = room.call("approve", "hand-on-1", code=3).text
+    assert f"somebody pushed {theirs[:12]} to work/shared, and it conflicts with the run in new.txt" in said
+    assert room.json("status", "hand-on-1")["runs"][0]["reason"] == "merge"
+    assert "needs you" in room.call("status").text.lower()
+    assert room.github.repository.git.branches["work/shared"] == theirs
+    assert len(room.github.pulls()) == 1
+    (merge,) = re.findall(r"resolve it: (.+), commit it, then: handrail resume hand-on-1$", said, re.MULTILINE)
+    assert room.shell(merge).returncode == 1
+    worktree = Path(shlex.split(merge)[2])
+    (worktree / "new.txt").write_text("both\n")
+    room.box.git("commit", "-qam", "Resolve it", cwd=worktree)
+    room.call("resume", "hand-on-1")
+    git = room.github.repository.git
+    assert room.box.git("show", "work/shared:new.txt", cwd=git.path) == "both"
+    assert room.box.git("merge-base", "--is-ancestor", theirs, git.branches["work/shared"], cwd=git.path) == ""
+    assert [each["head"]["ref"] for each in room.github.pulls()] == [BRANCH, "work/shared"]

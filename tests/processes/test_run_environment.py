@@ -3,7 +3,7 @@ from collections.abc import Mapping
 import pytest
 
 from handrail.ports.environments import RunEnvironments
-from handrail.processes.run_environment import SharedEnvironments
+from handrail.processes.run_environment import HandedEnvironments, SharedEnvironments
 
 
 def _account(agent: str, variables: Mapping[str, str]) -> str:
@@ -11,7 +11,7 @@ def _account(agent: str, variables: Mapping[str, str]) -> str:
 
 
 @pytest.fixture
-def environments(monkeypatch: pytest.MonkeyPatch) -> RunEnvironments:
+def environments(monkeypatch: pytest.MonkeyPatch) -> SharedEnvironments:
     monkeypatch.setenv("HOME", "/home/ann")
     monkeypatch.setenv("SHOP_NAME", "corner")
     monkeypatch.setenv("SHOP_TOKEN", "a-token-of-the-shop")
@@ -48,3 +48,15 @@ def test_changed_variables_are_chosen_from_as_well_and_further_ones_always_passe
     assert variables["PATH"] == "/tools"
     assert variables["HANDRAIL_HOME"] == "/room"
     assert "SHOP" not in variables
+
+
+@pytest.mark.parametrize("handed", [False, True])
+def test_a_secret_that_is_in_no_variable_is_removed_too(environments: SharedEnvironments, *, handed: bool) -> None:
+    known = HandedEnvironments(environments, lambda run: run)
+    if handed:
+        known.hold("work-1", {"PATH": "/bin"})
+    before = known.environment_of("work-1")
+    known.add_secret("work-1", "the keyring", "kept-in-the-keyring")
+    for each in (before, known.environment_of("work-1")):
+        assert "kept-in-the-keyring" not in each.redactor.text("it is kept-in-the-keyring")
+        assert "kept-in-the-keyring" not in each.secrets.values()

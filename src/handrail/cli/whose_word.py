@@ -3,12 +3,14 @@
 import shlex
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from handrail.cli.command_table import ACTS_WITH, CHILD_COMMANDS, ONLY_LOOKS, PERSON_COMMANDS
 from handrail.errors import HandrailError, PersonOnly
 from handrail.model.actors import Actor
-from handrail.wiring.session import Session, current_actor, open_existing_session
+
+if TYPE_CHECKING:
+    from handrail.wiring.session import Session
 
 NAMED = ("run", "workflow", "issue")
 """The arguments that say what a command is about."""
@@ -18,6 +20,8 @@ def require_person(command: str, given: Mapping[str, Any]) -> None:
     """Refuse a command that an agent calls in place of a person."""
     if given.get(ONLY_LOOKS.get(command, "")) or not given.get(ACTS_WITH.get(command, ""), command not in ACTS_WITH):
         return
+    from handrail.wiring.session import current_actor, open_existing_session
+
     actor = current_actor()
     if actor.decides:
         return
@@ -31,7 +35,7 @@ def require_person(command: str, given: Mapping[str, Any]) -> None:
     raise PersonOnly(_message(actor, command), next_step=f"ask the person to run it in their own terminal: {words}")
 
 
-def _is_own_child(session: Session, actor: Actor, about: str, command: str) -> bool:
+def _is_own_child(session: "Session", actor: Actor, about: str, command: str) -> bool:
     """Whether an agent means a run that its own run started; even then, only a person may grant more budget."""
     from handrail.operations.views.questions import kind_of
     from handrail.operations.views.run_tree import find_acting_run, make_family_test
@@ -44,7 +48,7 @@ def _is_own_child(session: Session, actor: Actor, about: str, command: str) -> b
     return command != "resume" or kind_of(session.log, find_acting_run(session.log, found).acting) != "budget"
 
 
-def _record(session: Session, actor: Actor, command: str, about: str) -> None:
+def _record(session: "Session", actor: Actor, command: str, about: str) -> None:
     """Record the attempt in the agent's own run, or else in the run that was meant; without either it stays refused."""
     from handrail.operations.runs.refusals import RefusedCommand, record_attempt
 

@@ -43,6 +43,8 @@ class PullRequestOpened:
     """The folder of the user's checkout."""
     closes: tuple[str, ...] = ()
     """The issues that are closed when it is merged, as its text says."""
+    text: str = ""
+    """What a person wrote for it; empty if it has the text of the workflow."""
     at: float
     kind: Literal["pull_request_opened"] = "pull_request_opened"
 
@@ -52,9 +54,12 @@ class PullRequestUpdated:
     """A run brought the pull request to another state."""
 
     run: str
+    root: str = ""
+    """The run that a person started; empty in older facts, where it is taken for the run itself."""
     title: str
     base: str
     closes: tuple[str, ...] = ()
+    text: str = ""
     at: float
     kind: Literal["pull_request_updated"] = "pull_request_updated"
 
@@ -174,10 +179,14 @@ class PullRequestRecord:
     run: str = ""
     """The run that opened or updated it last."""
     root: str = ""
+    others: tuple[str, ...] = ()
+    """Further runs that people started and that updated it, because they have its key."""
     step: str = ""
     key: str = ""
     url: str = ""
     title: str = ""
+    text: str = ""
+    """What a person wrote for it; empty if it has the text of the workflow."""
     head: str = ""
     base: str = ""
     commit: str = ""

@@ -40,6 +40,10 @@ class RunEnvironments(Protocol):
         """Return the environment of a run."""
         ...
 
+    def add_secret(self, run: str, name: str, value: str) -> None:
+        """Have a secret of a run removed from what is recorded that was found outside its environment."""
+        ...
+
 
 @frozen
 class HeldEnvironment:

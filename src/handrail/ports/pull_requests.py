@@ -40,6 +40,10 @@ class PullRequests(Protocol):
         """Turn a draft into a pull request that is ready for review."""
         ...
 
+    async def mark_draft(self, ref: PullRequestRef) -> None:
+        """Turn a pull request that is ready for review into a draft again."""
+        ...
+
     async def enable_auto_merge(self, ref: PullRequestRef) -> str:
         """Let the host merge it when its conditions hold; return why that is not possible, or an empty text."""
         ...

@@ -30,6 +30,8 @@ class ProcessEnvironment:
     more: Mapping[str, str] = field(default_factory=dict[str, str])
     """Additional variables for every command."""
     find_login: FindLogin = _assume_login
+    found: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Secrets of the run that are in no variable, such as a token from a keyring."""
 
     @property
     def secrets(self) -> dict[str, str]:
@@ -39,7 +41,7 @@ class ProcessEnvironment:
     @property
     def redactor(self) -> Redactor:
         """Removes the secrets of this environment from what is recorded."""
-        return Redactor(self.secrets, FORMS)
+        return Redactor({**self.found, **self.secrets}, FORMS)
 
     def variables(self, pass_env: tuple[str, ...] = ()) -> dict[str, str]:
         """Return the allowed variables, and those that `pass_env` names."""
@@ -64,11 +66,17 @@ class SharedEnvironments:
     more: Mapping[str, str] = field(default_factory=dict[str, str])
     """Variables that every command gets, named or not."""
     find_login: FindLogin = _assume_login
+    found: dict[str, str] = field(default_factory=dict[str, str])
+    """Secrets that are in no variable."""
 
     def environment_of(self, run: str) -> ProcessEnvironment:  # noqa: ARG002 - the same for every run
         """Return the environment of this process."""
         parent = {**os.environ, **self.changes} if self.changes else os.environ
-        return ProcessEnvironment(self.find_account, parent, self.more, self.find_login)
+        return ProcessEnvironment(self.find_account, parent, self.more, self.find_login, self.found)
+
+    def add_secret(self, run: str, name: str, value: str) -> None:  # noqa: ARG002 - the same for every run
+        """Have a secret removed from what is recorded that was found outside the environment."""
+        self.found[name] = value
 
 
 class HandedEnvironments:
@@ -87,6 +95,8 @@ class HandedEnvironments:
         self._root_of = root_of
         self._fetch = fetch
         self._known: dict[str, ProcessEnvironment] = {}
+        self._found: dict[str, dict[str, str]] = {}
+        """Secrets that are in no variable, by run; shared with the environments that were handed out before."""
 
     def keep_own(self, run: str) -> None:
         """Use the environment of this process for a run: it is started here."""
@@ -95,11 +105,23 @@ class HandedEnvironments:
 
     def hold(self, run: str, variables: Mapping[str, str]) -> None:
         """Hold an environment for a run."""
-        self._known[self._root_of(run)] = replace(self._own.environment_of(run), parent=dict(variables))
+        root = self._root_of(run)
+        found = self._found.setdefault(root, {})
+        self._known[root] = replace(self._own.environment_of(run), parent=dict(variables), found=found)
 
     def drop(self, run: str) -> None:
         """Forget the environment of a run."""
-        self._known.pop(self._root_of(run), None)
+        root = self._root_of(run)
+        self._known.pop(root, None)
+        self._found.pop(root, None)
+
+    def add_secret(self, run: str, name: str, value: str) -> None:
+        """Have a secret of a run removed from what is recorded that was found outside its environment."""
+        root = self._root_of(run)
+        if root not in self._known and self._fetch is None:
+            self._own.add_secret(root, name, value)
+        else:
+            self._found.setdefault(root, {})[name] = value
 
     def list_held(self) -> dict[str, Mapping[str, str]]:
         """Return all environments that are held, by run."""

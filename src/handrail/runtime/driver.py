@@ -51,7 +51,7 @@ from handrail.ports.log import Holder, Lease, Log
 from handrail.runtime.handlers.children import ChildHandler, is_over
 from handrail.runtime.handlers.commands.handler import CommandHandler
 from handrail.runtime.handlers.proofs.file_evidence import RECORDED
-from handrail.runtime.handlers.steps import StepHandler, compare
+from handrail.runtime.handlers.steps import TRACKER_STEPS, StepHandler, compare
 from handrail.runtime.history import StateCache, is_readable, plan_of
 from handrail.runtime.ports import Clock, Flows, is_set
 from handrail.runtime.recorder import PendingCommit, Recorder
@@ -243,7 +243,15 @@ class Driver:
             newest = self.recorder.intent(state.run, pending.seq)
             refused = newest if isinstance(newest, StepRefused) else None
             return await self._add_notices(state, await self.handlers.steps.guide(plan, state, pending, began, refused))
-        return await self.handlers.steps.perform(plan, state, pending, began)
+        events = await self.handlers.steps.perform(plan, state, pending, began)
+        if began.action in TRACKER_STEPS:
+            self._learn_secrets()
+        return events
+
+    def _learn_secrets(self) -> None:
+        """Let the recorder remove the token that was found for the run, if it is in no variable."""
+        self.writer = self.recorder.writer = RunWriter(self.log, self.environment.redactor)
+        self.recorder.redactor = self.writer.redactor
 
     async def _add_notices(self, state: RunState, events: tuple[Event, ...]) -> tuple[Event, ...]:
         """Add to an outcome what a person should know about it."""

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, cast
 from handrail.engine.fold.pull_requests import fold_facts, summarize
 from handrail.errors import LogConflict, StorageDamaged
 from handrail.model.codec import decode, encode
-from handrail.model.history.run_lines import Filter
+from handrail.model.history.run_lines import Filter, Row, is_updated_by
 from handrail.model.pull_request_facts import VERSION, PullRequestFact, PullRequestRecord
 from handrail.model.pull_requests import STREAM
 from handrail.model.secrets.redaction import Redactor
@@ -36,9 +36,20 @@ def read_record(log: Log, stream: str) -> PullRequestRecord:
 
 def list_records(log: Log, root: str | None = None, *, only_open: bool = False) -> tuple[PullRequestRecord, ...]:
     """List the pull requests of a run and all that come from it, or of all runs; the most recently changed first."""
-    status = "open" if only_open else None
-    rows = log.summaries(Filter(prefix=STREAM, runs_only=False, root=root, status=status))
-    return tuple(read_record(log, row.key) for row in rows)
+    return tuple(read_record(log, row.key) for row in list_entries(log, root, only_open=only_open))
+
+
+def list_entries(log: Log, root: str | None = None, *, only_open: bool = False) -> tuple[Row, ...]:
+    """List the entries of the same pull requests, without reading their facts.
+
+    One that another run opened belongs to a run as well if that updated it.
+    """
+    wanted = Filter(prefix=STREAM, runs_only=False, root=root, status="open" if only_open else None)
+    rows = log.summaries(wanted)
+    if root is not None:
+        shared = log.summaries(wanted._replace(root=None, holding=("others",)))
+        rows += tuple(row for row in shared if is_updated_by(row.document, root))
+    return rows
 
 
 async def record_facts(log: Log, stream: str, decide: Decide, redactor: Redactor) -> tuple[PullRequestFact, ...]:

@@ -1,7 +1,7 @@
 """The in-memory twin of `RunEnvironments`: each run has exactly the variables that a test provides."""
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 
 from handrail.frozen import frozen
 from handrail.model.secrets.redaction import Redactor
@@ -21,10 +21,13 @@ class MemoryEnvironment:
     logged_out: Mapping[str, str] = field(default_factory=dict[str, str])
     """For each agent that is not logged in, how a person logs in."""
 
+    found: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Secrets that are in no variable."""
+
     @property
     def redactor(self) -> Redactor:
         """Removes the secrets from what is recorded."""
-        return Redactor(self.secrets, FORMS)
+        return Redactor({**self.found, **self.secrets}, FORMS)
 
     def variables(self, pass_env: tuple[str, ...] = ()) -> dict[str, str]:
         """Return the given variables and the secrets that `pass_env` names."""
@@ -45,7 +48,14 @@ class MemoryEnvironments:
 
     by_run: Mapping[str, MemoryEnvironment] = field(default_factory=dict[str, MemoryEnvironment])
     others: MemoryEnvironment = MemoryEnvironment()
+    found: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
+    """Secrets that are in no variable, by run."""
 
     def environment_of(self, run: str) -> MemoryEnvironment:
         """Return the environment of a run."""
-        return self.by_run.get(run, self.others)
+        known = self.by_run.get(run, self.others)
+        return replace(known, found=self.found[run]) if run in self.found else known
+
+    def add_secret(self, run: str, name: str, value: str) -> None:
+        """Have a secret of a run removed from what is recorded that was found outside its environment."""
+        self.found.setdefault(run, {})[name] = value

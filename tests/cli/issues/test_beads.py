@@ -97,7 +97,8 @@ def test_a_run_claims_its_issue_reports_on_it_and_takes_no_comment_for_an_answer
     assert beads.call("approve", run).exit_code == 0
     until(lambda: beads.json("status", run)["runs"][0]["status"] == "succeeded")
     until(lambda: json.loads(bd(beads, "show", issue, "--json"))[0]["status"] == "closed")
-    assert beads.json("show", run)["issue"] == f"beads#{issue}"
+    assert beads.json("show", run)["issue"].startswith(f"beads/{beads.shop.root.name}-")
+    assert beads.json("show", run)["issue"].endswith(f"#{issue}")
 
 
 def test_ready_issues_of_beads_are_run(beads: Runs) -> None:

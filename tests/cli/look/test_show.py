@@ -104,6 +104,7 @@ def test_status_in_json_is_every_run_without_its_steps(runs: Runs) -> None:
             "root",
             "last_activity",
             "tmux_session",
+            "pull_requests",
         ]
     )
     assert runs.json("status", "fails")["runs"] == [each for each in listed if each["run"] == "fails-1"]

@@ -10,7 +10,10 @@ from handrail.model.history.events import ApprovalDecided
 from handrail.model.issues import IssueRef
 from handrail.operations.issue_runs.assign_agent import StatusRules
 from handrail.operations.issue_runs.comment_answers import MAX_REPLIES
+from handrail.operations.runs import lifecycle
+from handrail.operations.runs.lifecycle import Request
 from handrail.runtime.history import events_of, state_of
+from handrail.runtime.ports import PinnedWorkflow
 from handrail.runtime.work_stream import read_work
 from handrail.trackers.memory.catalog import MemoryTrackers
 from handrail.trackers.memory.tracker import MemoryTracker
@@ -137,6 +140,42 @@ def test_with_several_runs_the_command_names_the_run(room: IssueRoom) -> None:
     room.look()
     assert [each[0] for each in decisions(room, second)] == ["reject"]
     assert f"`/approve {first}`" in room.progress(first)[0]
+
+
+def test_a_copy_of_a_run_is_answered_by_a_comment_that_names_it(room: IssueRoom) -> None:
+    run = asked(room)
+    copy = lifecycle.fork(room.room.writer, run, None, "person:ann")
+    room.look()
+    assert f"`/approve {copy}`" in room.progress(copy)[0]
+    assert f"`/approve {run}`" in room.progress(run)[0]
+    room.room.now += 10
+    room.service.comment(ref_of(), "ann", f"/revise {copy} shorter, please")
+    room.look()
+    assert decisions(room, copy) == [("revise", "github:ann", "shorter, please")]
+    assert decisions(room, run) == []
+    assert replies(room) == []
+
+
+def test_an_issue_stays_open_while_a_copy_of_its_run_works_on_it(room: IssueRoom) -> None:
+    run = asked(room)
+    copy = lifecycle.fork(room.room.writer, run, None, "person:ann")
+    room.look()
+    room.room.now += 10
+    room.service.comment(ref_of(), "ann", f"/approve {run}")
+    room.look()
+    assert state_of(room.room.log, run).status == "succeeded"
+    assert room.service.issue(ref_of()).issue.state == "open"
+    room.service.comment(ref_of(), "ann", f"/approve {copy}")
+    room.look()
+    assert room.service.issue(ref_of()).issue.state == "closed"
+
+
+def test_a_run_that_only_says_that_it_works_on_an_issue_is_not_reported_there(room: IssueRoom) -> None:
+    room.issue()
+    request = Request(PinnedWorkflow(PLAIN, "sha256:0"), "/w", {}, issue=str(ref_of()))
+    lifecycle.start(room.room.writer, request)
+    room.look()
+    assert room.comments() == []
 
 
 def test_a_run_is_stopped_by_a_comment(room: IssueRoom) -> None:

@@ -9,7 +9,7 @@ from support.github.changes import receive_push
 from support.github.git_repository import plain_environment
 from support.github.state import Repository, Token, World
 
-PATH = re.compile(r"/(?P<owner>[^/]+)/(?P<name>[^/]+?)\.git/(?P<rest>info/refs|git-upload-pack|git-receive-pack)")
+PATH = re.compile(r"/(?P<owner>[^/]+)/(?P<name>[^/]+?)\.git/(?P<rest>info/refs|git-upload-pack|git-receive-pack|HEAD)")
 _COMMAND = re.compile(rb"([0-9a-f]{40}) ([0-9a-f]{40}) (refs/[^\0\n]+)")
 _TOKEN_REFUSAL = "Personal Access Token to create or update workflow @ without `workflow` scope"
 _APP_REFUSAL = "GitHub App to create or update workflow @ without `workflows` permission"
@@ -32,9 +32,9 @@ class GitRequest:
 
     @property
     def kind(self) -> str:
-        """`refs`, `probe`, `push` or `fetch`."""
-        if self.rest == "info/refs":
-            return "refs"
+        """`refs`, `probe`, `push`, `fetch`, or `plain`: without the protocol of git, which GitHub does not serve."""
+        if self.rest in ("info/refs", "HEAD"):
+            return "refs" if self.rest == "info/refs" else "plain"
         if self.rest == "git-upload-pack":
             return "fetch"
         return "push" if self.commands else "probe"
@@ -64,6 +64,8 @@ def serve_git(world: World, repository: Repository | None, request: GitRequest, 
     refusal = _refuse(repository, request, token)
     if refusal is not None or repository is None:
         return refusal or GitAnswer(404, {}, b"Repository not found.\n")
+    if request.kind == "plain":
+        return GitAnswer(404, {}, b"Please upgrade your git client.\n")
     if request.kind != "push" or token is None:
         return _run_backend(repository, request, token)
     with world.lock:

@@ -51,6 +51,7 @@ CROSSINGS = (
     Crossing("create first issue", "POST */issues"),
     Crossing("create second issue", "POST */issues", 2),
     Crossing("add dependency", "POST */dependencies/blocked_by"),
+    Crossing("look at branch", "GIT refs *"),
     Crossing("push", "GIT push *"),
     Crossing("push again", "GIT push *", 2),
     Crossing("find pull request", "GET */pulls"),
@@ -60,3 +61,9 @@ CROSSINGS = (
     Crossing("request reviewers", "POST */requested_reviewers"),
     Crossing("close issue", "PATCH */issues/1", 1, "closes"),
 )
+LISTS = (
+    Crossing("list comments", "GET */issues/1/comments"),
+    Crossing("list issues", "GET */issues"),
+    Crossing("list pull requests", "GET */pulls"),
+)
+"""Calls whose answers are lists."""

@@ -62,6 +62,10 @@ class HostRoom:
         self.started.append(started)
         return started
 
+    def shell(self, line: str) -> "subprocess.CompletedProcess[bytes]":
+        """Type a line that Handrail has printed and that is not one of its own commands."""
+        return subprocess.run(["sh", "-c", line], env=self.box.env, capture_output=True, check=False)
+
     def kill_at(self, fault: Fault, *words: str) -> None:
         """Kill the process of a command, without any warning, while a call that a fault lets hang is under way."""
         process = self.start(*words)
@@ -116,6 +120,8 @@ def open_room(folder: Path, github: GitHubDouble, environ: Mapping[str, str] | N
     names = {name: known[name] for name in NAMES}
     box = BlackBox(made.base, {**names, "HANDRAIL_DRIVER_IDLE": "600", **(environ or {})})
     room = HostRoom(box, github)
+    # A push that is not answered is given up soon, as the person's own configuration of git says.
+    box.git("config", "--global", "http.lowSpeedTime", "2")
     box.git("remote", "add", "origin", github.clone_url())
     room.publish()
     try:

@@ -17,6 +17,7 @@ from handrail.trackers.github.marks import write_mark
 from handrail.trackers.github.pull_requests import GitHubPullRequests
 from handrail.trackers.github.reviews import newest_reviews
 from support.github.descriptions import GRAPHQL
+from support.github.faults import How
 from support.github.world import GitHubWorld
 
 T = TypeVar("T")
@@ -130,6 +131,25 @@ def test_an_unknown_reviewer_does_not_keep_the_others_from_being_asked(world: Gi
     shown = world.github.read(f"/pulls/{opened.ref.number}")
     assert {each["login"] for each in shown["requested_reviewers"]} == {"ann", "bob"}
     assert {each["name"] for each in shown["labels"]} == {"agent", "new"}
+
+
+def test_teams_are_asked_beside_people_and_once(world: GitHubWorld) -> None:
+    opened = open_one(world, reviewers=("@ann", "acme/core"))
+    run(world.pull_requests().update(opened.ref, draft_of(world, reviewers=("@ann", "acme/core"))))
+    asked = world.github.read(f"/pulls/{opened.ref.number}/requested_reviewers")
+    assert ([each["login"] for each in asked["users"]], [each["slug"] for each in asked["teams"]]) == (
+        ["ann"],
+        ["core"],
+    )
+    assert world.github.journal.count("POST */requested_reviewers") == 1
+
+
+@pytest.mark.parametrize("how", ["403", "404"])
+def test_a_review_that_may_not_be_requested_is_a_remark(world: GitHubWorld, how: How) -> None:
+    world.github.fail("POST */requested_reviewers", how, times=9)
+    opened = open_one(world, reviewers=("ann",))
+    (remark,) = opened.remarks
+    assert remark.startswith("no review could be requested from ann: ")
 
 
 def test_who_has_reviewed_is_not_asked_again(world: GitHubWorld) -> None:

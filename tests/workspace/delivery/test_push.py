@@ -1,6 +1,11 @@
 """A run's branch is pushed with the user's git; what others pushed is built upon and never overwritten."""
 
+import json
+import pickle
+import subprocess
+import sys
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -8,6 +13,9 @@ import pytest
 from handrail.errors import PushRefused, WorkspaceFault
 from handrail.model.history.trees import Tree
 from handrail.ports.delivery import PushConflict, Pushed, PushRequest
+from handrail.processes.process_table import is_alive
+from handrail.workspace.delivery.remote_git import RemoteGit
+from support.cli.running import until
 from support.workspace.git_room import GitRoom, commit, fill, git
 
 REQUEST = PushRequest(branch="work/r1", remote="origin", message="Merge what was pushed")
@@ -130,6 +138,25 @@ def test_after_a_rewind_the_work_of_a_person_stays_and_the_dropped_work_does_not
     assert git(remote, "merge-base", "--is-ancestor", theirs, "work/r1") == ""
 
 
+def test_somebody_who_pushes_before_every_push_of_ours_is_not_overtaken(
+    shop: GitRoom, remote: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = work(shop)
+    shop.spaces.push(tree, REQUEST)
+    fill(Path(tree.path), {"more.txt": "more\n"})
+    shop.spaces.commit(tree, "More")
+    plain, pushes = RemoteGit.find_branch, count(1)
+
+    def find_after_a_push(reached: RemoteGit, branch: str) -> str:
+        person(shop, notes_md=f"by hand {next(pushes)}\n")
+        return plain(reached, branch)
+
+    monkeypatch.setattr(RemoteGit, "find_branch", find_after_a_push)
+    with pytest.raises(PushRefused, match="somebody else keeps pushing to work/r1"):
+        shop.spaces.push(tree, REQUEST)
+    assert git(remote, "log", "-1", "--format=%s", "work/r1") == "from a person"
+
+
 def test_a_branch_is_built_upon_also_when_its_worktree_is_gone(shop: GitRoom, remote: Path) -> None:
     tree = work(shop)
     shop.spaces.push(tree, REQUEST)
@@ -214,3 +241,40 @@ def test_a_forged_object_is_not_pushed(shop: GitRoom, remote: Path) -> None:
 def test_a_request_shows_neither_its_token_nor_its_environment() -> None:
     shown = repr(replace(REQUEST, token="ghp_secret", variables={"A": "b"}))
     assert "ghp_secret" not in shown
+
+
+PUSHER = """
+import pickle, sys
+from handrail.workspace.git_workspaces import GitWorkspaces
+data, tree, request = pickle.load(sys.stdin.buffer)
+GitWorkspaces(data).push(tree, request)
+"""
+
+
+@pytest.mark.system
+@pytest.mark.parametrize(("hook", "how"), [("pre-receive", "created"), ("post-receive", "unchanged")])
+def test_what_a_killed_push_left_behind_is_ended_and_its_outcome_looked_up(
+    shop: GitRoom, remote: Path, hook: str, how: str
+) -> None:
+    git(remote, "config", "core.logAllRefUpdates", "true")
+    program, begun = remote / "hooks" / hook, shop.root / "begun"
+    program.parent.mkdir(exist_ok=True)
+    program.write_text(f"#!/bin/sh\nset -e\ntouch {begun}\nexec sleep 600\n")
+    program.chmod(0o755)
+    tree = work(shop)
+    pusher = subprocess.Popen([sys.executable, "-c", PUSHER], stdin=subprocess.PIPE)
+    assert pusher.stdin is not None
+    pusher.stdin.write(pickle.dumps((shop.data, tree, REQUEST)))
+    pusher.stdin.close()
+    until(begun.exists)
+    (record,) = shop.data.glob("indexes/*/push-*.json")
+    orphan = json.loads(record.read_text())
+    pusher.kill()
+    pusher.wait()
+    assert is_alive(orphan["pid"], orphan["born"])
+    program.unlink()
+    pushed = shop.spaces.push(tree, REQUEST)
+    assert isinstance(pushed, Pushed)
+    assert pushed.how == how
+    assert not is_alive(orphan["pid"], orphan["born"])
+    assert (remote / "logs/refs/heads/work/r1").read_text().count("\n") == 1

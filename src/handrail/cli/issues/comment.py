@@ -20,7 +20,7 @@ def command(*, issue: str, text: str, as_json: bool) -> None:
     if not text.strip():
         raise UsageError("the comment is empty", next_step='handrail issues comment ISSUE "TEXT"')
     actor = current_actor()
-    with open_issue_book() as book:
+    with open_issue_book(actor) as book:
         number, tracker = book.comment(issue, text, str(actor)), book.tracker
     if as_json:
         write_json({"issue": issue, "comment": number})

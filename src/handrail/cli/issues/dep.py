@@ -21,7 +21,7 @@ def command(*, what: str, issue: str, on: str, kind: str, as_json: bool) -> int:
     from handrail.wiring.issues import open_issue_book
     from handrail.wiring.session import current_actor
 
-    with open_issue_book() as book:
+    with open_issue_book(current_actor()) as book:
         if what == "add":
             book.link(issue, on, kind or "blocks", str(current_actor()))
             done = "added"

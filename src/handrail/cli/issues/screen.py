@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
+from handrail.cli.render.layout import render_table
 from handrail.cli.render.safe_text import crop, escape_controls, escape_lines
-from handrail.cli.render.table import render_table
 from handrail.model.actors import actor_words
 from handrail.model.issue_records import IssueLine, LocalIssue
 

@@ -48,7 +48,7 @@ def command(*, run: str, step: str | None, prompt: bool, transcript: bool, as_js
             shown = {
                 **run_document(session.log, found),
                 "tmux_session": _tmux_session(session, found),
-                **_pull_requests(session, found),
+                "pull_requests": _pull_requests(session, found),
             }
             text = "\n".join([*_head(shown), render_steps(shown), *_outputs(shown["outputs"]), *_approval(shown)])
     if as_json:
@@ -65,7 +65,7 @@ def _tmux_session(session: "Session", run: str) -> str | None:
     return root if root in open_sessions(session.machine, session.system.folder / "runs") else None
 
 
-def _pull_requests(session: "Session", run: str) -> dict[str, Any]:
+def _pull_requests(session: "Session", run: str) -> list[dict[str, Any]]:
     from handrail.operations.views.pull_requests import (
         describe_pull_request,
         find_pull_requests,
@@ -73,8 +73,7 @@ def _pull_requests(session: "Session", run: str) -> dict[str, Any]:
     )
 
     found = find_pull_requests(session.log, run)
-    listed = [{**pull_request_data(each), "words": describe_pull_request(each)} for each in found]
-    return {"pull_requests": listed} if listed else {}
+    return [{**pull_request_data(each), "words": describe_pull_request(each)} for each in found]
 
 
 def _prompt(session: "Session", run: str, step: str | None) -> str:
@@ -117,7 +116,7 @@ def _head(document: dict[str, Any]) -> list[str]:
     said = document.get("preferences")
     lines += [f"prefers    autonomy {said['autonomy']}, risk {said['risk']}"] if said else []
     lines += [f"gap        {_gap(each)}" for each in document.get("gaps", ())]
-    lines += [f"PR         {each['words']}" for each in document.get("pull_requests", ())]
+    lines += [f"PR         {each['words']}" for each in document["pull_requests"]]
     lines += [f"git        {each}, not accepted" for each in document.get("git_changes", ())]
     shown = [escape_controls(line) for line in lines]
     return shown + [line for name, value in document["input"].items() for line in _value_lines("input", name, value)]

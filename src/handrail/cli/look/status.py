@@ -255,11 +255,19 @@ def _write_documents(run: str | None, wanted: dict[str, Any]) -> None:
 
 def _documents(session: "Session", runs: "list[str]") -> "list[dict[str, Any]]":
     from handrail.operations.views.attach import open_sessions
+    from handrail.operations.views.pull_requests import list_pull_request_entries
     from handrail.operations.views.run_document import summary_document
 
     sessions = open_sessions(session.machine, session.system.folder / "runs")
-    documents = [summary_document(session.log, run) for run in runs]
-    return [{**each, "tmux_session": each["root"] if each["root"] in sessions else None} for each in documents]
+    documents: list[dict[str, Any]] = [summary_document(session.log, run) for run in runs]
+    return [
+        {
+            **each,
+            "tmux_session": each["root"] if each["root"] in sessions else None,
+            "pull_requests": list_pull_request_entries(session.log, each["root"] or each["run"]),
+        }
+        for each in documents
+    ]
 
 
 def _show_one(run: str) -> None:

@@ -36,8 +36,7 @@ def _apply(record: PullRequestRecord, fact: PullRequestFact) -> PullRequestRecor
         case PullRequestOpened():
             return _open(record, fact)
         case PullRequestUpdated():
-            closes = fact.closes
-            return replace(record, run=fact.run, title=fact.title, base=fact.base, closes=closes)
+            return _update(record, fact)
         case CommitsPushed():
             return _move(replace(record, run=fact.run, pushed=fact.commit), fact.commit)
         case HeadMoved():
@@ -59,6 +58,7 @@ def _open(record: PullRequestRecord, fact: PullRequestOpened) -> PullRequestReco
         key=fact.key,
         url=fact.url,
         title=fact.title,
+        text=fact.text,
         head=fact.head,
         base=fact.base,
         commit=fact.commit,
@@ -68,6 +68,13 @@ def _open(record: PullRequestRecord, fact: PullRequestOpened) -> PullRequestReco
         closes=fact.closes,
         opened_at=fact.at,
     )
+
+
+def _update(record: PullRequestRecord, fact: PullRequestUpdated) -> PullRequestRecord:
+    root = fact.root or fact.run
+    others = record.others if root in (record.root, *record.others) else (*record.others, root)
+    changed = replace(record, title=fact.title, text=fact.text, base=fact.base, closes=fact.closes)
+    return replace(changed, run=fact.run, others=others)
 
 
 def _move(record: PullRequestRecord, commit: str) -> PullRequestRecord:
@@ -185,6 +192,7 @@ def summarize(record: PullRequestRecord) -> dict[str, JsonValue]:
         "status": record.status,
         "run": record.run,
         "root": record.root,
+        "others": list(record.others),
         "step": record.step,
         "key": record.key,
         "url": record.url,

@@ -78,6 +78,8 @@ class Filter(NamedTuple):
     """One of these."""
     parent: str | None = None
     root: str | None = None
+    roots: tuple[str, ...] = ()
+    """One of these."""
     top: bool = False
     """Only runs that no other run started."""
     inner: bool = False
@@ -92,6 +94,12 @@ class Filter(NamedTuple):
 def is_run(stream: str) -> bool:
     """Whether a stream of the log is a run, by its name."""
     return bool(stream) and PREFIX_END not in stream
+
+
+def is_updated_by(line: "Mapping[str, JsonValue]", root: str) -> bool:
+    """Whether the entry of a pull request that another run opened says that a run updated it."""
+    others = line.get("others")
+    return isinstance(others, list) and root in others
 
 
 def fill_defaults(line: "Mapping[str, JsonValue]") -> "dict[str, JsonValue]":

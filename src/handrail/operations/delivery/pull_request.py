@@ -13,11 +13,11 @@ from handrail.operations.views.run_document import plan_of
 from handrail.ports.delivery import Delivery
 from handrail.ports.log import Log
 from handrail.runtime.event_records import decode_event
-from handrail.runtime.handlers.trackers.pull_request import (
+from handrail.runtime.handlers.trackers.pull_request import PullRequestOpener
+from handrail.runtime.handlers.trackers.pull_request_outcome import (
     LeftToPerson,
     NeedsPerson,
     OpenedPullRequest,
-    PullRequestOpener,
     PullRequestWish,
     describe_outcome,
     summarize_outcome,
@@ -71,16 +71,19 @@ def _wish(log: Log, state: RunState, options: PullRequestOptions) -> PullRequest
     step = known.step if known is not None else _step_name(log, state)
     own = f"{state.family}/{step}"
     key = str(spec.get("key") or "") if known is None else "" if known.key == own else known.key
-    title = options.title or str(spec.get("title") or "") or work_title(state)
+    title = options.title or (known.title if known else "") or str(spec.get("title") or "") or work_title(state)
+    text = options.body if options.body is not None else known.text if known else ""
     drafted = True if not spec and known is None else bool(spec.get("draft"))
     return PullRequestWish(
         step=step,
         title=title,
-        body=str(spec.get("body") or "") if options.body is None else options.body,
+        body=text or str(spec.get("body") or ""),
+        by_person=bool(text),
         base=options.base or str(spec.get("base") or ""),
         key=key,
         draft=drafted if options.draft is None else options.draft,
         ready=options.draft is False,
+        back_to_draft=options.draft is True,
         labels=tuple(map(str, spec.get("labels") or ())),
         reviewers=tuple(map(str, spec.get("reviewers") or ())),
         finishes=state.status == "succeeded" and not state.open_gaps,

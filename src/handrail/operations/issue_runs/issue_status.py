@@ -16,6 +16,7 @@ from handrail.model.history.run_state import RunState
 from handrail.model.issues import IssueChange, IssueRef
 from handrail.model.parts import walk_steps
 from handrail.operations.issue_runs.assign_agent import NO_RULES, StatusRules, claim_of
+from handrail.operations.issue_runs.issue_forks import find_runs
 from handrail.operations.views.pull_requests import find_pull_requests
 from handrail.ports.trackers import Tracker
 from handrail.runtime.history import plan_of
@@ -63,7 +64,7 @@ class IssueStatus:
             return False
         if any(each.status in ("failed", "passed_over", "stopped") for each in progress.steps):
             return False
-        others = [run for run in read_work(log, ref).runs if run != state.run and log.last(run).seq]
+        others = [run for run in find_runs(log, ref, read_work(log, ref)) if run != state.run]
         return all(log.keys(Filter(key=run, statuses=OVER)) for run in others)
 
     async def _change(self, ref: IssueRef, run: str, wanted: "IssueStep") -> None:

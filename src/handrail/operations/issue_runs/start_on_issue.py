@@ -16,7 +16,7 @@ from handrail.model.history.issue_work import StatusChanged
 from handrail.model.issues import Claim, Issue, IssueRef
 from handrail.operations.issue_runs.assign_agent import NO_RULES, StatusRules, assign_agent, claim_of
 from handrail.operations.issue_runs.issue_record import add_attachments
-from handrail.operations.runs.lifecycle import Request, start
+from handrail.operations.runs.lifecycle import Request, Then, add_no_events, start
 from handrail.ports.trackers import Tracker, TrackerCatalog
 from handrail.runtime.handlers.agents.host import ATTACHMENTS
 from handrail.runtime.run_writer import RunClaim, RunWriter
@@ -51,16 +51,22 @@ class IssueDesk:
                 return wanted
         return ()
 
-    async def start(self, issue: Issue, request: Request, claim: RunClaim, *, alone: bool = False) -> str:
-        """Start a run on an issue and return its id; `alone` refuses an issue on which any other run works."""
+    async def start(
+        self, issue: Issue, request: Request, claim: RunClaim, *, alone: bool = False, then: Then = add_no_events
+    ) -> str:
+        """Start a run on an issue and return its id; `alone` refuses an issue on which any other run works.
+
+        `then` returns what is recorded with the first event of the run, in the same append.
+        """
         tracker = self.trackers.tracker(issue.ref.place)
         while True:
-            run = assign_agent(self.writer, issue, claim, self.rules)
+            run = assign_agent(self.writer, issue, claim, self.rules, request.once)
             try:
                 await self._claim_issue(tracker, issue, run, alone=alone)
                 found = await tracker.download(issue.attachments, self.folder / run / ATTACHMENTS)
                 inputs = add_attachments(request.inputs, found)
-                return start(self.writer, replace(request, inputs=inputs, issue=str(issue.ref), run=run), claim=claim)
+                wanted = replace(request, inputs=inputs, issue=str(issue.ref), run=run)
+                return start(self.writer, wanted, then, claim)
             except VersionConflict:
                 # Work on an issue of the same number in another repository was just given this id.
                 claim.free()

@@ -31,6 +31,6 @@ def _find_obstacle(log: Log, repositories: Repositories, catalog: TrackerCatalog
     repository = catalog.repository_of(url, run)
     if repository is None:
         return "the remote is not on GitHub; it leaves the branch, with the command that pushes it"
-    if not catalog.has_token(repository, run):
+    if not catalog.token_for(repository, run):
         return f"there is no token for {repository.host}; it leaves the branch, with the command that pushes it"
     return ""

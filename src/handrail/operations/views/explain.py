@@ -2,13 +2,16 @@
 
 import json
 from collections.abc import Callable, Iterator
+from heapq import merge
 from typing import Any
 
+from handrail.engine.fold.pull_requests import describe_fact
 from handrail.engine.state.agent_calls import call_of
 from handrail.errors import NotFound
 from handrail.frozen import frozen
 from handrail.model.actors import actor_words
 from handrail.model.history import events as ev
+from handrail.model.pull_requests import STREAM
 from handrail.model.suggest import did_you_mean
 from handrail.operations.views.event_sentences import (
     address_of,
@@ -19,11 +22,13 @@ from handrail.operations.views.event_sentences import (
     prompt_words,
     proofs_in,
 )
+from handrail.operations.views.pull_requests import find_pull_requests
 from handrail.operations.views.run_document import iso
 from handrail.operations.views.step_addresses import Member, is_same_step, members
 from handrail.operations.workflows.condition_text import short_hash
 from handrail.ports.log import Log
 from handrail.runtime.history import events_of
+from handrail.runtime.pull_request_log import read_facts
 
 MAX_LENGTH = 120
 """The number of characters of a value that are shown."""
@@ -39,17 +44,21 @@ class Reason:
     at: float
     what: str
     why: ev.Why | None = None
+    pull_request: str = ""
+    """The pull request that it happened to; its number `seq` is then one of that history."""
 
 
 def explain(log: Log, run: str, step: str | None = None) -> tuple[Reason, ...]:
     """List the reasons of a run, or of one step at all its addresses, including the runs of items and calls."""
     if step is None:
-        return tuple(_reasons(log, Member(run)))
+        beside = _pull_request_reasons(log, run)
+        return tuple(merge(_reasons(log, Member(run)), beside, key=lambda each: each.at))
     family = members(log, run)
     whole = next((each for each in family if each.whole == step), None)
     if whole is not None:
         return tuple(_reasons(log, whole))
     found = [each for member in family for each in _reasons(log, member)]
+    found += _pull_request_reasons(log, run)
     name = step.rpartition("@")[0] if step.rpartition("@")[2].isdigit() else ""
     wanted = tuple(each for each in found if is_same_step(each.address, step))
     wanted = wanted or tuple(each for each in found if name and each.address == name)
@@ -77,7 +86,8 @@ def reason_data(reason: Reason) -> dict[str, Any]:
     """Convert a reason to JSON data."""
     why = reason.why
     decided = None if why is None else {"condition": why.condition, "values": why.values, "result": why.result}
-    return {"seq": reason.seq, "step": reason.address, "at": iso(reason.at), "what": reason.what, "why": decided}
+    told = {"seq": reason.seq, "step": reason.address, "at": iso(reason.at), "what": reason.what, "why": decided}
+    return {**told, "pull_request": reason.pull_request} if reason.pull_request else told
 
 
 def _reasons(log: Log, member: Member) -> Iterator[Reason]:
@@ -90,6 +100,14 @@ def _reasons(log: Log, member: Member) -> Iterator[Reason]:
             shown = f"{member.via}{address}" if address else ""
             yield Reason(seq, shown, event.at, what or "done", getattr(event, "why", None))
         previous = _describe_cause(event) or previous
+
+
+def _pull_request_reasons(log: Log, run: str) -> Iterator[Reason]:
+    """Yield what happened to the pull requests of a run, also after it was over."""
+    for record in find_pull_requests(log, run):
+        for seq, fact in enumerate(read_facts(log, f"{STREAM}{record.name}"), 1):
+            what = f"pull request #{record.number}: {describe_fact(fact)}"
+            yield Reason(seq, record.step, fact.at, what, pull_request=record.name)
 
 
 def _describe_cause(event: ev.Event) -> str:

@@ -9,7 +9,7 @@ import re
 import time
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
-from handrail.model.history.run_lines import UNREADABLE, Facts, Filter, Row, fill_defaults
+from handrail.model.history.run_lines import UNREADABLE, Facts, Filter, Row, fill_defaults, is_updated_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -26,6 +26,8 @@ NOTICES = ("tried", "git_changes")
 """The fields of a summary that a person should know about."""
 NOTICED = 7 * 24 * 3600.0
 """Seconds for which lists show what an agent tried."""
+_REQUESTS = Filter(prefix="pr:", runs_only=False, order="made")
+_NOTICED = Filter(holding=NOTICES, order="made")
 
 
 class RunRow(NamedTuple):
@@ -57,6 +59,8 @@ class RunSummaries:
         self.children: dict[str, list[str]] = {}
         """Open runs by the run that started them."""
         self._open: tuple[Row, ...] | None = None
+        self._shared: tuple[Row, ...] | None = None
+        self._found: dict[Filter, dict[str, list[Mapping[str, Any]]]] = {}
         for row in rows:
             self.lines[row.key] = fill_defaults(row.document)
             self.facts[row.key] = row.facts
@@ -72,6 +76,21 @@ class RunSummaries:
         if self._open is None:
             self._open = self.runs.rows(Filter(statuses=OPEN))
         return self._open
+
+    def list_below(self, run: str, wanted: Filter) -> "list[Mapping[str, Any]]":
+        """List the wanted summaries of which a run is the root; those of all runs of the list are read at once."""
+        if wanted not in self._found:
+            found = self._found.setdefault(wanted, {})
+            for row in self.runs.rows(wanted._replace(roots=tuple(self.lines))):
+                found.setdefault(row.facts.root or row.key, []).append(row.document)
+        return self._found[wanted].get(run, [])
+
+    def list_pull_requests(self, run: str) -> "list[Mapping[str, Any]]":
+        """List the pull requests that a run opened, and then those of other runs that it updated."""
+        if self._shared is None:
+            self._shared = self.runs.rows(_REQUESTS._replace(holding=("others",)))
+        shared = [row.document for row in self._shared if is_updated_by(row.document, run)]
+        return [*self.list_below(run, _REQUESTS), *shared]
 
 
 def line_for_run(runs: "RunList", run: str) -> RunRow:
@@ -106,15 +125,14 @@ def line_of(known: RunSummaries, run: str) -> RunRow:
     if where and acting.get("said"):
         where = f"{where}: {acting['said']}"
     facts = known.facts[run]
-    words = ", ".join(part for part in (words, _pull_requests(known.runs, run)) if part)
+    words = ", ".join(part for part in (words, _pull_requests(known, run)) if part)
     standing = (section, run, step, where, words, next_step, facts.started, _cost(own))
-    return RunRow(*standing, str(own.get("status")), _notice(known.runs, run), facts.repository or "")
+    return RunRow(*standing, str(own.get("status")), _notice(known, run), facts.repository or "")
 
 
-def _pull_requests(runs: "RunList", run: str) -> str:
+def _pull_requests(known: RunSummaries, run: str) -> str:
     """Name the pull requests of a run, each with what a person should know about it."""
-    rows = runs.rows(Filter(prefix="pr:", root=run, runs_only=False, order="made"))
-    return ", ".join(_describe_pull_request(row.document) for row in rows)
+    return ", ".join(map(_describe_pull_request, known.list_pull_requests(run)))
 
 
 def _describe_pull_request(known: "Mapping[str, Any]") -> str:
@@ -124,9 +142,9 @@ def _describe_pull_request(known: "Mapping[str, Any]") -> str:
     return f"PR #{known.get('number')}{said}"
 
 
-def _notice(runs: "RunList", run: str) -> str:
+def _notice(known: RunSummaries, run: str) -> str:
     """Describe what a person should know about a run and its children: commands for people, changed settings of git."""
-    noticed = [row.document for row in runs.rows(Filter(root=run, holding=NOTICES, order="made"))]
+    noticed = known.list_below(run, _NOTICED)
     return (
         "; ".join(part for part in (_describe_settings_changes(noticed), _describe_refused_command(noticed)) if part)
         if noticed

@@ -8,7 +8,7 @@ from handrail.model.workflow.values import JsonValue
 from handrail.operations.views.run_document import iso
 from handrail.operations.views.run_tree import root_of
 from handrail.ports.log import Log
-from handrail.runtime.pull_request_log import list_records, read_facts
+from handrail.runtime.pull_request_log import list_entries, list_records, read_facts
 
 
 @frozen
@@ -58,6 +58,17 @@ def pull_request_data(record: PullRequestRecord) -> dict[str, JsonValue]:
         "opened_at": iso(record.opened_at),
         "changed_at": iso(record.changed_at),
     }
+
+
+ENTRY = ("number", "name", "url", "status", "draft", "checks", "commit", "closes", "run")
+"""What a list of runs says about a pull request."""
+
+
+def list_pull_request_entries(log: Log, root: str) -> list[JsonValue]:
+    """List what the entries of a run's pull requests say, for lists of runs."""
+    usual: dict[str, JsonValue] = {"draft": False, "closes": []}
+    rows = sorted(list_entries(log, root), key=lambda row: (row.facts.started, row.key))
+    return [{name: row.document.get(name, usual.get(name)) for name in ENTRY} for row in rows]
 
 
 def list_pull_request_lines(log: Log, run: str) -> list[PullRequestLine]:

@@ -30,6 +30,8 @@ def _fits(row: Row, wanted: Filter) -> bool:
         return False
     if wanted.repositories and facts.repository not in wanted.repositories:
         return False
+    if wanted.roots and facts.root not in wanted.roots:
+        return False
     if (wanted.top and facts.parent is not None) or (wanted.inner and facts.parent is None):
         return False
     if wanted.before is not None and (facts.started, row.key) >= wanted.before:

@@ -88,8 +88,8 @@ def _conditions(wanted: Filter, status: str | None) -> Iterator[tuple[str, tuple
     if len(wanted.repositories) == 1:
         alike["repository"] = wanted.repositories[0]
     yield from ((f"of_{name}", (value,)) for name, value in alike.items() if value is not None)
-    if len(wanted.repositories) > 1:
-        yield "of_repositories", (_text(wanted.repositories),)
+    several = {"repositories": wanted.repositories[1:] and wanted.repositories, "roots": wanted.roots}
+    yield from ((f"of_{name}", (_text(values),)) for name, values in several.items() if values)
     if wanted.before is not None:
         yield "of_before", wanted.before
     if wanted.holding:

@@ -43,6 +43,8 @@ class SummaryConformance:
             assert log.keys(Filter(repositories=("/shop", "/other"))) == ("a-1",)
             assert log.keys(Filter(parent="a-1")) == ("inside",)
             assert log.keys(Filter(root="a-1", order="made")) == ("a-1", "inside")
+            assert log.keys(Filter(roots=("a-1", "c-1"), order="made")) == ("a-1", "inside")
+            assert log.keys(Filter(roots=("a-1", "b-1"), order="made")) == ("a-1", "b-1", "inside")
             assert log.keys(Filter(top=True, order="started")) == ("b-1", "a-1")
             assert log.keys(Filter(inner=True)) == ("inside",)
             assert log.keys(Filter(key="a")) == ()

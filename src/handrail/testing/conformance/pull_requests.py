@@ -113,6 +113,9 @@ class PullRequestConformance:
         _run(world.pull_requests().update(opened.ref, _draft(world, draft=True, title="Better")))
         shown = _run(world.pull_requests().read(opened.ref)).pull_request
         assert (shown.draft, shown.title) == (False, "Better")
+        for _ in range(2):
+            _run(world.pull_requests().mark_draft(opened.ref))
+        assert _run(world.pull_requests().read(opened.ref)).pull_request.draft
 
     def test_checks_and_reviews_are_those_that_were_reported(self, world: PullRequestWorld) -> None:
         commit = world.push("work")

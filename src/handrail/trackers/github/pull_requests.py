@@ -13,7 +13,7 @@ from handrail.ports.pull_requests import PullRequestPage
 from handrail.trackers.github.answers import read_login, read_mergeable, read_pull_request
 from handrail.trackers.github.api.client import GitHubClient, Json, scopes_of
 from handrail.trackers.github.api.connection import GitHubConnection
-from handrail.trackers.github.api.queries import AUTO_MERGE, MARK_READY
+from handrail.trackers.github.api.queries import AUTO_MERGE, MARK_DRAFT, MARK_READY
 from handrail.trackers.github.api.refusals import Refused, Unanswered
 from handrail.trackers.github.checks import read_checks
 from handrail.trackers.github.comments import read_comments
@@ -58,15 +58,22 @@ class GitHubPullRequests:
 
     async def mark_ready(self, ref: PullRequestRef) -> None:
         """Turn a draft into a pull request that is ready for review."""
+        await self._set_draft(ref, MARK_READY, draft=False)
+
+    async def mark_draft(self, ref: PullRequestRef) -> None:
+        """Turn a pull request that is ready for review into a draft again."""
+        await self._set_draft(ref, MARK_DRAFT, draft=True)
+
+    async def _set_draft(self, ref: PullRequestRef, mutation: str, *, draft: bool) -> None:
         async with self._open(ref.repository) as pulls:
             answer = await pulls.get(ref)
-            if not answer.get("draft"):
+            if bool(answer.get("draft")) == draft:
                 return
             try:
-                await pulls.client.query(MARK_READY, id=answer["node_id"])
+                await pulls.client.query(mutation, id=answer["node_id"])
             except Unanswered:
-                if (await pulls.get(ref)).get("draft"):
-                    await pulls.client.query(MARK_READY, id=answer["node_id"])
+                if bool((await pulls.get(ref)).get("draft")) != draft:
+                    await pulls.client.query(mutation, id=answer["node_id"])
 
     async def enable_auto_merge(self, ref: PullRequestRef) -> str:
         """Let the host merge it when its conditions hold; return why that is not possible, or an empty text."""

@@ -27,9 +27,9 @@ class MemoryTrackers:
             return None
         return RepositoryRef(self._host, found["owner"], found["name"])
 
-    def has_token(self, repository: RepositoryRef, run: str = "") -> bool:  # noqa: ARG002 -- as below
-        """Whether there is a token for the host of a repository."""
-        return bool(self._login)
+    def token_for(self, repository: RepositoryRef, run: str = "") -> str:  # noqa: ARG002 -- as below
+        """Return the token for the host of a repository; empty if there is none."""
+        return f"token of {self._login}" if self._login else ""
 
     def own_place(self, run: str = "") -> str:  # noqa: ARG002 -- as below
         """Return the place of the issues that a repository keeps on this machine."""

@@ -57,6 +57,13 @@ class MemoryPullRequests:
             if stored.state.pull_request.draft:
                 self._service.change_pull_request(ref, draft=False)
 
+    async def mark_draft(self, ref: PullRequestRef) -> None:
+        """Turn a pull request that is ready for review into a draft again."""
+        async with self._service.call("pr.mark_draft"):
+            stored = self._service.pull_request(ref)
+            if not stored.state.pull_request.draft:
+                self._service.change_pull_request(ref, draft=True)
+
     async def enable_auto_merge(self, ref: PullRequestRef) -> str:
         """Let the host merge it when its conditions hold; return why that is not possible."""
         async with self._service.call("pr.enable_auto_merge"):

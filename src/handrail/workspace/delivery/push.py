@@ -11,13 +11,11 @@ The branch of the remote is looked at first:
 
 A merge after the run went back takes what we pushed last as the common base, so that the work that the run dropped
 does not come back with the work of somebody else. What is to be pushed is noted before: if we are killed in between,
-the next push knows that commit as ours.
+the next push knows that commit as ours, ends what is left of the one before, and looks at the remote for its outcome.
 """
 
 import shlex
-from hashlib import sha256
 from pathlib import Path
-from typing import cast
 
 from handrail.errors import PushRefused, WorkspaceFault
 from handrail.frozen import frozen
@@ -27,13 +25,14 @@ from handrail.ports.workspaces import Conflict
 from handrail.workspace.commits.commit import write_commit
 from handrail.workspace.commits.merge import build_upon, merge_pair
 from handrail.workspace.commits.merge_trees import is_ancestor
-from handrail.workspace.delivery.remote_git import NAME, RemoteGit, connect, explain_refusal, find_remote_url
+from handrail.workspace.delivery.push_journal import PushJournal
+from handrail.workspace.delivery.remote_git import NAME, RemoteGit, connect, find_remote_url
+from handrail.workspace.delivery.remote_process import end_orphan
 from handrail.workspace.git.command import Git, GitResult
-from handrail.workspace.git.data_places import DataLayout, read_json, write_json
+from handrail.workspace.git.data_places import DataLayout
 from handrail.workspace.git.repositories import branches, common_dir, find_root
 from handrail.workspace.snapshots.changes import require_true_objects
 
-JOURNAL = "pushes.json"
 MAX_ROUNDS = 4
 """How often to look again when somebody else pushes at the same moment."""
 
@@ -47,7 +46,7 @@ class _Push:
     request: PushRequest
     remote: RemoteGit
     git: Git
-    journal: Path
+    journal: PushJournal
 
     @property
     def head(self) -> str:
@@ -57,24 +56,6 @@ class _Push:
             message = f"there is no branch {self.tree.branch} in {self.tree.repository}"
             raise WorkspaceFault(message, next_step=f"see `git -C {shlex.quote(self.tree.repository)} branch`")
         return found
-
-    @property
-    def ours(self) -> tuple[str, ...]:
-        """The commit that we pushed last, and the one that we were about to push."""
-        found = read_json(self.journal)
-        entry = cast("dict[str, list[str]]", found).get(self._key) if isinstance(found, dict) else None
-        return tuple(entry or ())
-
-    def note(self, *commits: str) -> None:
-        """Note what is ours at the remote."""
-        found = read_json(self.journal)
-        known = cast("dict[str, list[str]]", found) if isinstance(found, dict) else {}
-        write_json(self.journal, {**known, self._key: list(dict.fromkeys(each for each in commits if each))})
-
-    @property
-    def _key(self) -> str:
-        # The address may contain a password.
-        return f"{sha256(self.remote.url.encode(errors='surrogateescape')).hexdigest()[:16]} {self.request.branch}"
 
 
 def push(places: DataLayout, tree: Tree, request: PushRequest) -> PushResult:
@@ -87,9 +68,13 @@ def push(places: DataLayout, tree: Tree, request: PushRequest) -> PushResult:
     common = common_dir(root)
     with places.lock(common / "push" / request.branch) as lock:
         git = places.git(root).with_locks(lock)
-        remote = connect(git, url, request.token, request.variables)
-        under_way = _Push(places, tree, request, remote, git, places.private_folder(root) / JOURNAL)
-        return _push(under_way)
+        journal = PushJournal(places.private_folder(root), url, request.branch)
+        end_orphan(journal.command)
+        remote = connect(git, url, request, journal.command)
+        try:
+            return _push(_Push(places, tree, request, remote, git, journal))
+        finally:
+            journal.command.unlink(missing_ok=True)
 
 
 def _push(at: _Push) -> PushResult:
@@ -97,30 +82,30 @@ def _push(at: _Push) -> PushResult:
     for _ in range(MAX_ROUNDS):
         head, there = at.head, at.remote.find_branch(at.request.branch)
         if there == head:
-            at.note(head)
+            at.journal.note(head)
             return Pushed(commit=head, previous=there, how="unchanged", merged=merged)
-        replaces = bool(there) and at.request.may_force and there in at.ours and not _is_in(at, there, head)
+        replaces = bool(there) and at.request.may_force and there in at.journal.ours and not _is_in(at, there, head)
         if there and not replaces and not _is_in(at, there, head):
             found = _build_upon(at, head, there)
             if found is not None:
                 return found
-            merged = "" if there in at.ours else there
+            merged = "" if there in at.journal.ours else there
             continue
         require_true_objects(at.git, at.tree.commit, head)
-        at.note(there if there in at.ours else "", head)
+        at.journal.note(there if there in at.journal.ours else "", head)
         ran = _send(at, head, there, replaces=replaces)
         if not ran.code:
-            at.note(head)
+            at.journal.note(head)
             how = "replaced" if replaces else "moved" if there else "created"
             return Pushed(commit=head, previous=there, how=how, merged=merged)
-        refused = explain_refusal(at.remote.url, ran)
+        refused = at.remote.explain(ran)
         if not _is_raced(ran):
             break
-    if refused is None or at.remote.find_branch(at.request.branch) == at.head:
+    if at.remote.find_branch(at.request.branch) == at.head:
         # The connection broke after the remote had accepted everything.
-        at.note(at.head)
+        at.journal.note(at.head)
         return Pushed(commit=at.head, merged=merged)
-    raise refused
+    raise refused or PushRefused(f"somebody else keeps pushing to {at.request.branch}", next_step="try again")
 
 
 def _is_in(at: _Push, there: str, head: str) -> bool:
@@ -162,7 +147,7 @@ def _build_upon(at: _Push, head: str, there: str) -> PushConflict | None:
 
 def _find_own_base(at: _Push, head: str, there: str) -> str:
     """Return the commit of ours that others built upon and that the run's branch has dropped; usually there is none."""
-    dropped = (each for each in at.ours if at.remote.has(each) and not is_ancestor(at.git, each, head))
+    dropped = (each for each in at.journal.ours if at.remote.has(each) and not is_ancestor(at.git, each, head))
     return next((each for each in dropped if is_ancestor(at.git, each, there)), "")
 
 

@@ -71,6 +71,10 @@ class GitFolders:
             return False
 
 
+class GitTooSlow(WorkspaceFault):
+    """A git command did not finish in time."""
+
+
 class _Prompt(subprocess.Popen[bytes]):
     """Notices the end at once: Python's own wait sleeps between polls, for as long as a small git command takes."""
 
@@ -91,13 +95,13 @@ class GitProcess:
     words: tuple[str, ...]
     stdin: bytes
 
-    def wait(self, ok: tuple[int, ...] = (0,)) -> GitResult:
-        """Wait for its end; an unexpected exit code is a fault."""
+    def wait(self, ok: tuple[int, ...] = (0,), seconds: float = _MAX_SECONDS) -> GitResult:
+        """Wait for its end; an unexpected exit code, or taking too long, is a fault."""
         try:
-            out, err = self.process.communicate(self.stdin or None, _MAX_SECONDS)
+            out, err = self.process.communicate(self.stdin or None, seconds)
         except subprocess.TimeoutExpired as error:
-            message = f"`git {self.words[0]}` in {self.where} did not finish within {_MAX_SECONDS / 60:.0f} minutes"
-            raise WorkspaceFault(message, next_step="check whether a filter of the repository hangs") from error
+            message = f"`git {self.words[0]}` in {self.where} did not finish within {seconds / 60:.0f} minutes"
+            raise GitTooSlow(message, next_step="check whether a filter of the repository hangs") from error
         ran = GitResult(self.process.returncode, out, err.decode(errors="backslashreplace"))
         if ran.code not in ok:
             raise _command_error(self.where, self.words, ran)

@@ -1,11 +1,18 @@
 """A step pushes the run's branch and opens its pull request, once, whatever happens."""
 
 import subprocess
+from pathlib import Path
+
+import pytest
 
 from handrail.errors import TrackerBusy
 from handrail.model.history.events import RunRewound
+from handrail.model.issues import RepositoryRef
 from handrail.model.pull_request_facts import CommitsPushed, PullRequestOpened, PullRequestUpdated
+from handrail.operations.views.pull_requests import find_pull_requests
+from handrail.trackers.memory.catalog import MemoryTrackers
 from handrail.trackers.memory.people import close, merge, reopen
+from handrail.wiring.system import ENVIRONMENTS
 from support.runtime.pull_request_room import PullRequestRoom
 from support.runtime.room import of_kind
 from support.runtime.steps_room import git
@@ -90,6 +97,9 @@ def test_a_second_run_with_the_same_key_updates(pulls: PullRequestRoom) -> None:
     assert (pulls.only.title, pulls.only.head) == ("fix: two", "work/nightly")
     assert pulls.show("work/nightly", "new.txt") == "two"
     assert [type(each) for each in pulls.facts()] == [PullRequestOpened, CommitsPushed, PullRequestUpdated]
+    for run in ("hand-on-1", "hand-on-2"):
+        assert [each.number for each in find_pull_requests(pulls.steps.log, run)] == [1]
+    assert pulls.record().others == ("hand-on-2",)
     third = pulls.steps.run(flow("key: other"), {}, task="three")
     assert third.status == "succeeded"
     assert len(pulls.opened) == 2
@@ -139,6 +149,18 @@ def test_a_conflict_with_a_person_needs_you(pulls: PullRequestRoom) -> None:
     assert (state.status, state.reason) == ("blocked", "merge")
     assert "new.txt" in state.message
     assert pulls.head("work/hand-on-1") == theirs
+    assert pulls.only.status == "open"
+    tree = state.tree
+    assert tree is not None
+    assert git(Path(tree.path), "status", "--porcelain") == ""
+    merge_command, _, again = state.next_step.removeprefix("resolve it: ").partition(", commit it, then: ")
+    assert again == f"handrail resume {state.run}"
+    assert subprocess.run(merge_command, shell=True, capture_output=True, check=False).returncode == 1
+    (Path(tree.path) / "new.txt").write_text("both\n")
+    git(Path(tree.path), "commit", "-qam", "Resolve it")
+    assert pulls.steps.resume(state.run).status == "succeeded"
+    assert pulls.show("work/hand-on-1", "new.txt") == "both"
+    assert git(pulls.remote, "merge-base", "--is-ancestor", theirs, "work/hand-on-1") == ""
 
 
 def test_a_change_of_workflows_without_the_permission_is_found_before_pushing(pulls: PullRequestRoom) -> None:
@@ -231,3 +253,24 @@ def test_the_text_is_written_by_an_agent_that_only_reads(pulls: PullRequestRoom)
     request = state.names["request"]
     assert isinstance(request, dict)
     assert request["number"] == 1
+
+
+def test_a_token_that_was_found_for_the_push_is_removed_from_what_the_run_records_then(
+    pulls: PullRequestRoom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = "own-token-of-the-host"
+
+    class KeyringTrackers(MemoryTrackers):
+        """Finds a token that is in no variable."""
+
+        def token_for(self, repository: RepositoryRef, run: str = "") -> str:
+            del repository, run
+            monkeypatch.setitem(ENVIRONMENTS.found, "the keyring", secret)
+            return secret
+
+    pulls.steps.trackers = KeyringTrackers(pulls.service)
+    leak = "  - {name: later, command: 'printf own-token-%s of-the-host', output: leaked}\n"
+    state = pulls.steps.run(flow(after=leak), {}, task="it breaks")
+    assert state.status == "succeeded", state.message
+    assert str(state.names["leaked"]).startswith("[secret:the keyring*")
+    assert not any(secret.encode() in stored.payload for stored in pulls.steps.log.read(state.run))

@@ -10,10 +10,10 @@ from handrail.model.workflow.plan import Plan
 from handrail.runtime.handlers.trackers.create_issues import IssueCreator
 from handrail.runtime.handlers.trackers.finished_work import has_finished
 from handrail.runtime.handlers.trackers.issue_drafts import read_drafts
-from handrail.runtime.handlers.trackers.pull_request import (
+from handrail.runtime.handlers.trackers.pull_request import PullRequestOpener
+from handrail.runtime.handlers.trackers.pull_request_outcome import (
     NeedsPerson,
     OpenedPullRequest,
-    PullRequestOpener,
     PullRequestWish,
     describe_outcome,
     summarize_outcome,

@@ -22,7 +22,7 @@ from handrail.runtime.event_records import decode_event
 
 END = "<!-- handrail end -->"
 _COMMENT = re.compile(r"<!--\s*/?\s*handrail.*?-->\n?", re.DOTALL | re.IGNORECASE)
-_MAX_TEXT = 40_000
+MAX_TEXT = 40_000
 _MAX_ASKED = 1_500
 _MAX_TEMPLATE = 8_000
 _MAX_LINES = 40
@@ -115,7 +115,7 @@ class TextParts:
 def write_body(parts: TextParts) -> str:
     """Write our part of the text of a pull request."""
     sections = (
-        clean_host_text(parts.text.strip(), _MAX_TEXT),
+        clean_host_text(parts.text.strip(), MAX_TEXT),
         _asked(parts),
         _list_items("Proof", _marked(parts.evidence.proofs)),
         _list_items("Checks", _marked(parts.evidence.checks)),

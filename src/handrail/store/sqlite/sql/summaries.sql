@@ -61,6 +61,10 @@ AND parent = ?;
 -- That come from this run, which a person started; and that run.
 AND root = ?;
 
+-- name: of_roots
+-- The same for several of them.
+AND root IN (SELECT value FROM json_each(?));
+
 -- name: of_top
 -- That no other run started.
 AND parent IS NULL;

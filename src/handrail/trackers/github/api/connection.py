@@ -84,13 +84,18 @@ class GitHubConnection:
         ) as http:
             yield http
 
+    def find_token(self) -> Token | None:
+        """Find the token, once; None if there is none."""
+        if self._token is None:
+            self._token = self._find(self.endpoint, self.environ)
+        return self._token
+
     async def token(self) -> Token:
         """Return the token; `TrackerFault` with the ways to get one if there is none."""
-        if self._token is None:
-            self._token = await asyncio.to_thread(self._find, self.endpoint, self.environ)
-        if self._token is None:
+        found = self._token or await asyncio.to_thread(self.find_token)
+        if found is None:
             raise missing_token(self.endpoint)
-        return self._token
+        return found
 
     async def me(self, client: GitHubClient) -> str:
         """Return the login of the token, which is asked for once."""

@@ -40,6 +40,10 @@ MARK_READY = """mutation MarkReady($id: ID!) {
   markPullRequestReadyForReview(input: { pullRequestId: $id }) { pullRequest { id isDraft } }
 }"""
 
+MARK_DRAFT = """mutation MarkDraft($id: ID!) {
+  convertPullRequestToDraft(input: { pullRequestId: $id }) { pullRequest { id isDraft } }
+}"""
+
 AUTO_MERGE = """mutation AutoMerge($id: ID!) {
   enablePullRequestAutoMerge(input: { pullRequestId: $id }) { pullRequest { id } }
 }"""

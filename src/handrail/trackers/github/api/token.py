@@ -63,8 +63,6 @@ def _variables(endpoint: Endpoint, environ: Mapping[str, str]) -> tuple[str, ...
 
 
 def _ask_gh(endpoint: Endpoint, environ: Mapping[str, str], ask: Ask) -> Token | None:
-    if endpoint.is_loopback:
-        return None
     # `gh` would return a token of this process's environment, which is not that of the run.
     seen = {**{name: value for name, value in os.environ.items() if name not in NAMES}, **environ}
     printed = ask("gh", ("auth", "token", "--hostname", endpoint.host), seen)
@@ -74,7 +72,7 @@ def _ask_gh(endpoint: Endpoint, environ: Mapping[str, str], ask: Ask) -> Token |
 
 def _ask_keyring(endpoint: Endpoint) -> Token | None:
     """Look into the keyring, where the optional package `keyring` is installed."""
-    if endpoint.is_loopback or find_spec("keyring") is None:
+    if find_spec("keyring") is None:
         return None
     try:
         value = import_module("keyring").get_password(KEYRING, endpoint.host)
