@@ -25,9 +25,10 @@ Each carries a stable code, the exit code, and what to do next.
 """
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from handrail.model.diagnostics import Diagnostic
+if TYPE_CHECKING:
+    from handrail.model.diagnostics import Diagnostic
 
 
 class HandrailError(Exception):
@@ -72,7 +73,7 @@ class InvalidWorkflow(HandrailError):
     code = "invalid-workflow"
     exit_code = 4
 
-    def __init__(self, message: str, diagnostics: Sequence[Diagnostic] = (), *, next_step: str | None = None) -> None:
+    def __init__(self, message: str, diagnostics: "Sequence[Diagnostic]" = (), *, next_step: str | None = None) -> None:
         super().__init__(message, next_step=next_step)
         self.diagnostics = tuple(diagnostics)
 

@@ -116,4 +116,8 @@ def main() -> None:
     """Run the command line of this process."""
     # Imported objects are not garbage: a collection every 700 objects takes a tenth of a short command's time.
     gc.set_threshold(GARBAGE)
-    cli.main()
+    try:
+        cli.main()
+    finally:
+        # The process ends: what it still holds need not be searched for garbage, which takes as long again.
+        gc.freeze()

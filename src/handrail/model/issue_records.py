@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from handrail.frozen import frozen
-from handrail.model.issue_events import Record
 from handrail.model.issues import LOCAL, Claim, IssueRef
-from handrail.model.workflow.values import JsonValue
+
+if TYPE_CHECKING:
+    from handrail.model.issue_events import Record
+    from handrail.model.workflow.values import JsonValue
 
 MAX_TITLE = 500
 """The most characters of a title."""
@@ -58,7 +60,7 @@ class LocalIssue:
     place: str = LOCAL
     """The place of the tracker that has it."""
     repository: str = ""
-    record: Record = field(default_factory=dict[str, JsonValue])
+    record: "Record" = field(default_factory=dict[str, "JsonValue"])
     marker: str = ""
     claim: Claim | None = None
     comment_markers: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -76,7 +78,7 @@ class LocalIssue:
         value = self.record.get(name)
         return value if isinstance(value, str) else ""
 
-    def records(self, name: str) -> list[Record]:
+    def records(self, name: str) -> "list[Record]":
         """Return a field that is a list of objects."""
         value = self.record.get(name)
         return [cast("Record", each) for each in value if isinstance(each, dict)] if isinstance(value, list) else []

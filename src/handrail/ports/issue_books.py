@@ -1,15 +1,17 @@
 """The issues of a repository on this machine, as commands see them: whole records, more than all trackers share."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from handrail.frozen import frozen
-from handrail.model.issue_events import Record
 from handrail.model.issue_records import IssueLine, LocalIssue
 from handrail.model.issues import Claim, ClaimResult, TrackerKind
-from handrail.model.workflow.values import JsonValue
-from handrail.ports.log import Log
-from handrail.ports.log_care import Finding, TruncatedStream
+
+if TYPE_CHECKING:
+    from handrail.model.issue_events import Record
+    from handrail.model.workflow.values import JsonValue
+    from handrail.ports.log import Log
+    from handrail.ports.log_care import Finding, TruncatedStream
 
 ReadyOrder: TypeAlias = Literal["priority", "oldest", "hybrid"]
 
@@ -39,11 +41,11 @@ class ImportCounts:
 class IssueCare(Protocol):
     """Checks and repairs what a log holds of local issues."""
 
-    def examine(self, log: Log) -> tuple[Finding, ...]:
+    def examine(self, log: "Log") -> "tuple[Finding, ...]":
         """Report issues that cannot be read, and those that lists do not show as they are."""
         ...
 
-    def repair(self, log: Log) -> tuple[TruncatedStream, ...]:
+    def repair(self, log: "Log") -> "tuple[TruncatedStream, ...]":
         """Truncate issues to the events that can be read, and write their lines in lists again."""
         ...
 
@@ -73,11 +75,11 @@ class IssueBook(Protocol):
         """List the issues of the repository, whatever their status."""
         ...
 
-    def create(self, record: Record, by: str, parent: str = "", marker: str = "") -> str:
+    def create(self, record: "Record", by: str, parent: str = "", marker: str = "") -> str:
         """Create an issue and return its id."""
         ...
 
-    def edit(self, issue: str, fields: Record, by: str) -> LocalIssue:
+    def edit(self, issue: str, fields: "Record", by: str) -> LocalIssue:
         """Set fields; None removes one, and what is already so stays."""
         ...
 
@@ -106,11 +108,11 @@ class IssueBook(Protocol):
         ...
 
     def put_records(
-        self, records: Iterable[Record], by: str, on_progress: Callable[[int], None] | None = None
+        self, records: "Iterable[Record]", by: str, on_progress: Callable[[int], None] | None = None
     ) -> ImportCounts:
         """Create or replace issues from records of a file."""
         ...
 
-    def export_records(self) -> tuple[dict[str, JsonValue], ...]:
+    def export_records(self) -> "tuple[dict[str, JsonValue], ...]":
         """Return the records of all issues of the repository, by id."""
         ...

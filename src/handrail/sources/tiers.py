@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING
 from handrail.errors import NotFound
 from handrail.frozen import frozen
 from handrail.late_import import late_import
-from handrail.model.diagnostics import Report
-from handrail.model.source import Form, SourceText, Span
 from handrail.sources.folders import Folders, repository_root, user_folders
 
 if TYPE_CHECKING:
-    from handrail.model import suggest
+    from handrail.model import diagnostics, source, suggest
+    from handrail.model.diagnostics import Report
+    from handrail.model.source import Form
     from handrail.sources import foreign_files, library, workflow_files
     from handrail.sources.config import config as repository_config
 else:
     # A command about issues needs its place, and no workflow.
+    diagnostics = late_import("handrail.model.diagnostics")
+    source = late_import("handrail.model.source")
     suggest = late_import("handrail.model.suggest")
     foreign_files = late_import("handrail.sources.foreign_files")
     library = late_import("handrail.sources.library")
@@ -45,7 +47,7 @@ class WorkflowFile:
 
     name: str
     tier: Tier
-    form: Form
+    form: "Form"
     main: Path
     folder: bool
     """Whether it has a folder of its own."""
@@ -76,7 +78,7 @@ class Location:
         base = self.cwd or Path.cwd()
         return foreign_files.printable(str(path.relative_to(base) if path.is_relative_to(base) else path))
 
-    def config(self, report: Report) -> "repository_config.RepositoryConfig | None":
+    def config(self, report: "Report") -> "repository_config.RepositoryConfig | None":
         """Read the repository's configuration."""
         if self.repository is None:
             return None
@@ -90,7 +92,7 @@ def here(cwd: Path, environ: Mapping[str, str]) -> Location:
     return Location(user_folders(environ), repository_root(cwd), cwd.absolute(), developing)
 
 
-def discover(place: Location, report: Report) -> tuple[WorkflowFile, ...]:
+def discover(place: Location, report: "Report") -> tuple[WorkflowFile, ...]:
     """List every workflow of the three tiers, by name and then by tier; searches the tiers' folders only."""
     found = [
         WorkflowFile(each.name, tier, each.form, each.main, each.folder, problem=each.problem or _strays(each, root))
@@ -104,7 +106,7 @@ def discover(place: Location, report: Report) -> tuple[WorkflowFile, ...]:
     )
 
 
-def find(place: Location, name_or_path: str, report: Report) -> WorkflowFile:
+def find(place: Location, name_or_path: str, report: "Report") -> WorkflowFile:
     """Find a workflow by path or by name; raise NotFound with similar names and the places that were searched."""
     if "/" in name_or_path or name_or_path.endswith(ENDINGS):
         return _find_by_path(place, name_or_path)
@@ -176,10 +178,10 @@ def _tier_of(main: Path, place: Location) -> Tier:
 
 def folders_of(place: Location) -> tuple[Path, ...]:
     """List the folders that are searched for workflows."""
-    return tuple(folder for _, folder, _ in _tier_folders(place, Report()))
+    return tuple(folder for _, folder, _ in _tier_folders(place, diagnostics.Report()))
 
 
-def _tier_folders(place: Location, report: Report) -> Iterable[tuple[Tier, Path, Path | None]]:
+def _tier_folders(place: Location, report: "Report") -> Iterable[tuple[Tier, Path, Path | None]]:
     """Return tier, folder and the folder that nothing may leave; a folder that serves two tiers counts once."""
     listed: list[tuple[Tier, Path, Path | None]] = [(Tier.USER, place.folders.workflows, None)]
     config = place.config(report)
@@ -192,7 +194,9 @@ def _tier_folders(place: Location, report: Report) -> Iterable[tuple[Tier, Path,
     return reversed(unique.values())
 
 
-def _candidates(tier: Tier, folder: Path, place: Location, report: Report) -> "list[workflow_files.WorkflowCandidate]":
+def _candidates(
+    tier: Tier, folder: Path, place: Location, report: "Report"
+) -> "list[workflow_files.WorkflowCandidate]":
     if (
         tier is Tier.REPOSITORY
         and place.repository is not None
@@ -210,8 +214,10 @@ def _candidates(tier: Tier, folder: Path, place: Location, report: Report) -> "l
         return []
 
 
-def _report_folder(shown: str, why: str, report: Report) -> None:
-    report.error("folder-unreadable", f"the workflow folder is not used: {why}", Span(SourceText(shown, ""), 0, 0))
+def _report_folder(shown: str, why: str, report: "Report") -> None:
+    report.error(
+        "folder-unreadable", f"the workflow folder is not used: {why}", source.Span(source.SourceText(shown, ""), 0, 0)
+    )
 
 
 def _strays(candidate: "workflow_files.WorkflowCandidate", root: Path | None) -> str | None:

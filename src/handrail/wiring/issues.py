@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from handrail.late_import import late_import
-from handrail.model.actors import Actor
-from handrail.ports.issue_books import IssueBook
 from handrail.sources.folders import main_checkout
 from handrail.sources.tiers import Location
 from handrail.store.sqlite.log import open_readable
@@ -16,7 +14,9 @@ from handrail.trackers.local.book import LocalIssues
 from handrail.wiring.place import current_place
 
 if TYPE_CHECKING:
+    from handrail.model.actors import Actor
     from handrail.operations.issues import quiet_steps
+    from handrail.ports.issue_books import IssueBook
     from handrail.processes import environment, machine_tools
     from handrail.trackers.beads import book as beads_book
     from handrail.trackers.beads import program
@@ -31,7 +31,7 @@ BEADS_FOLDER = ".beads"
 
 
 @contextmanager
-def open_issue_book(writer: Actor | None = None) -> Generator[IssueBook]:
+def open_issue_book(writer: "Actor | None" = None) -> "Generator[IssueBook]":
     """Open the issues of the repository in which a command was called: those of beads, if it is used there.
 
     `writer` is whoever writes to them; the agent of a step with `no_comment` may not.

@@ -104,7 +104,7 @@ def _pulls(world: GitHubWorld) -> list[tuple[str, list[str], list[str]]]:
 
 
 CREATE = IssueDraft(title="Third", body="Do it.", depends_on=(Dependency(on="2"),), parent="1")
-WORKS = "**Handrail** run `demo-1` is working on this issue."
+WORKS = "**Handrail** run `demo-1` has claimed this issue."
 POINTS = {
     "create an issue": Point(
         "POST */issues", lambda w: w.tracker().create(CREATE, ISSUE), _titles, ["First", "Second", "Third"]
@@ -137,7 +137,7 @@ POINTS = {
         "PATCH */issues/comments/*",
         _release,
         _bodies,
-        ["**Handrail** run `demo-1` is no longer working on this issue."],
+        ["**Handrail** run `demo-1` no longer claims this issue."],
     ),
     "open a pull request": Point(
         "POST */pulls",

@@ -1,8 +1,11 @@
 """Which issues are ready: the rules of beads, case by case."""
 
 import json
+import random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from handrail.model.issue_records import LocalIssue
 from handrail.trackers.local.fold import line_of
@@ -153,3 +156,30 @@ def test_the_reason_names_what_is_in_the_way() -> None:
         "p": "b is not closed",
         "c": "b is not closed",
     }
+
+
+@given(st.integers(0, 2**32))
+def test_whoever_is_ready_has_no_reason_not_to_be(number: int) -> None:
+    chance = random.Random(number)
+    statuses = ("open", "open", "open", "in_progress", "closed", "pinned", "deferred")
+    kinds = ("blocks", "parent-child", "waits-for", "conditional-blocks", "related")
+    lines = [
+        line_of(
+            LocalIssue(
+                id=f"a{each}",
+                record={
+                    "title": "t",
+                    "status": chance.choice(statuses),
+                    "issue_type": chance.choice(("task", "task", "gate")),
+                    "defer_until": chance.choice(("", "", LATER)),
+                    "dependencies": [
+                        {"depends_on_id": f"a{chance.randrange(24)}", "type": chance.choice(kinds)}
+                        for _ in range(chance.randrange(3))
+                    ],
+                },
+            )
+        )
+        for each in range(20)
+    ]
+    found = Readiness(lines, NOW)
+    assert {line.id for line in found.list_ready()} == {line.id for line in lines if not found.explain(line)}

@@ -124,7 +124,7 @@ class Conversation:
                 asked = self._asked_since(ref, row)
                 waiting[ref] = max(waiting.get(ref, 0.0), asked) if asked else waiting.get(ref, 0.0)
         if refresh:
-            # Nobody is asked there, but a run can be stopped, and a comment that answers nothing gets a reply.
+            # Nobody is asked there, but a run can be stopped, and any other command gets its reply.
             for ref in (each for each, asked in waiting.items() if not asked):
                 await self._guard(ref, self._read_comments((ref,), now))
         await self._poll({ref: asked for ref, asked in waiting.items() if asked}, now, refresh=refresh)

@@ -90,7 +90,7 @@ async def release_claim(context: ClaimContext, claim: Claim) -> None:
     """Edit the comments of a claim, so that it does not hold any more."""
     for author, each in await list_claims(context):
         if _is_same(author, each, context, claim):
-            body = sign_text(f"{_who(each)} is no longer working on this issue.", _mark(each, _RELEASED))
+            body = sign_text(f"{_who(each)} no longer claims this issue.", _mark(each, _RELEASED))
             path = f"{context.repository}/issues/comments/{each.id}"
             await write_again(context.client, "PATCH", path, {"body": body})
 
@@ -121,7 +121,7 @@ def _mark(claim: Claim, state: str) -> Marker:
 
 
 def _words(claim: Claim) -> str:
-    return f"{_who(claim)} is working on this issue."
+    return f"{_who(claim)} has claimed this issue."
 
 
 def _who(claim: Claim) -> str:

@@ -8,22 +8,23 @@ from typing import TYPE_CHECKING, cast
 from handrail.errors import TrackerFault, UsageError, VersionConflict
 from handrail.frozen import frozen
 from handrail.late_import import late_import
-from handrail.model import issue_events as ev
-from handrail.model.issue_events import IssueEvent, Record
 from handrail.model.issue_records import LINKS, MAX_LINK, IssueLine, LocalIssue
 from handrail.model.issues import Claim, ClaimResult, TrackerKind
-from handrail.model.workflow.values import JsonValue
 from handrail.ports.issue_books import ImportCounts, ReadyIssues, ReadyOrder
 from handrail.ports.log import Log
 from handrail.trackers.local.claims import find_stale_claims, parse_claim
 from handrail.trackers.local.readiness import Readiness
 
 if TYPE_CHECKING:
+    from handrail.model import issue_events as ev
+    from handrail.model.issue_events import IssueEvent, Record
     from handrail.model.secrets.redaction import Redactor
+    from handrail.model.workflow.values import JsonValue
     from handrail.trackers.local import cycles, fold, ids, import_plan, leased
     from handrail.trackers.local import records as record_rules
 else:
     # `ready` and `list` read lines alone: what changes issues is not loaded for them.
+    ev = late_import("handrail.model.issue_events")
     cycles = late_import("handrail.trackers.local.cycles")
     fold = late_import("handrail.trackers.local.fold")
     ids = late_import("handrail.trackers.local.ids")
@@ -66,7 +67,7 @@ class LocalIssues:
         """List the issues of the repository."""
         return self.log.issue_lines(self.repository)
 
-    def create(self, record: Record, by: str, parent: str = "", marker: str = "") -> str:
+    def create(self, record: "Record", by: str, parent: str = "", marker: str = "") -> str:
         """Create an issue, or find the one that was created with this marker, and return its id."""
         record = record_rules.require_valid(record_rules.clean_record(record, self.find_redactor()))
         lines = self.lines()
@@ -90,11 +91,11 @@ class LocalIssues:
             return issue
         raise AssertionError("ids never end")
 
-    def edit(self, issue: str, fields: Record, by: str) -> LocalIssue:
+    def edit(self, issue: str, fields: "Record", by: str) -> LocalIssue:
         """Set fields of an issue; what is already so stays."""
         clean = record_rules.clean_record(fields, self.find_redactor())
 
-        def decide(found: LocalIssue) -> Sequence[IssueEvent]:
+        def decide(found: LocalIssue) -> "Sequence[IssueEvent]":
             news = {name: value for name, value in clean.items() if _differs(found.record.get(name), value)}
             if not news:
                 return ()
@@ -109,7 +110,7 @@ class LocalIssues:
             raise UsageError(f"'{kind[:MAX_LINK]}' is not a kind of dependency", next_step=f"one of {', '.join(LINKS)}")
         self.read(on)
 
-        def decide(found: LocalIssue) -> Sequence[IssueEvent]:
+        def decide(found: LocalIssue) -> "Sequence[IssueEvent]":
             if _has_link(found, on, kind):
                 return ()
             if cycle := cycles.find_cycle(self.log.issue_lines(found.repository), issue, on, kind):
@@ -125,7 +126,7 @@ class LocalIssues:
         """Remove a dependency."""
         removed: list[str] = []
 
-        def decide(found: LocalIssue) -> Sequence[IssueEvent]:
+        def decide(found: LocalIssue) -> "Sequence[IssueEvent]":
             kinds = [str(each.get("type")) for each in found.records("dependencies") if each.get("depends_on_id") == on]
             removed.extend(each for each in kinds if not kind or each == kind)
             return [ev.DependencyRemoved(on=on, link=each, by=by, at=self.clock()) for each in removed]
@@ -138,7 +139,7 @@ class LocalIssues:
         text = cast("str", record_rules.clean_record({"text": text}, self.find_redactor())["text"])
         written: list[str] = []
 
-        def decide(found: LocalIssue) -> Sequence[IssueEvent]:
+        def decide(found: LocalIssue) -> "Sequence[IssueEvent]":
             known = next((each for each, mark in found.comment_markers.items() if marker and mark == marker), "")
             if not known:
                 taken = {str(each.get("id")) for each in found.records("comments")}
@@ -155,7 +156,7 @@ class LocalIssues:
         """Claim an issue: of any number of processes one gets it."""
         self._release_stale(self.log.issue_lines(self.repository), only=issue)
 
-        def decide(found: LocalIssue) -> Sequence[IssueEvent]:
+        def decide(found: LocalIssue) -> "Sequence[IssueEvent]":
             if found.status == "open" and found.text("assignee") in ("", claim.by):
                 return (ev.IssueClaimed(by=claim.by, run=claim.run, at=self.clock()),)
             if found.status not in ("open", fold.CLAIMED):
@@ -173,7 +174,7 @@ class LocalIssues:
         """End a claim, of anybody if nobody is named."""
         released: list[str] = []
 
-        def decide(found: LocalIssue) -> Sequence[IssueEvent]:
+        def decide(found: LocalIssue) -> "Sequence[IssueEvent]":
             holder = found.claim.by if found.claim else found.text("assignee")
             if found.status != fold.CLAIMED or (claimed_by and holder != claimed_by):
                 return ()
@@ -192,7 +193,7 @@ class LocalIssues:
         return ReadyIssues(ready=tuple(readiness.list_ready(order)), reasons=reasons, released=tuple(released))
 
     def put_records(
-        self, records: Iterable[Record], by: str, on_progress: Callable[[int], None] | None = None
+        self, records: "Iterable[Record]", by: str, on_progress: Callable[[int], None] | None = None
     ) -> ImportCounts:
         """Create or replace issues from records of a file."""
         plan = import_plan.Importer(self._streams, self.repository, self.find_redactor()).plan(records)
@@ -210,7 +211,7 @@ class LocalIssues:
             created=len(plan.created), updated=len(plan.updated), unchanged=plan.unchanged, skipped=plan.skipped
         )
 
-    def export_records(self) -> tuple[dict[str, JsonValue], ...]:
+    def export_records(self) -> "tuple[dict[str, JsonValue], ...]":
         """Return the records of all issues of the repository, by id."""
         issues = [self.read(each) for each in sorted(line.id for line in self.lines())]
         return tuple({"id": issue.id, **issue.record} for issue in issues)
@@ -224,11 +225,11 @@ class LocalIssues:
         return released
 
 
-def _replace_with(event: IssueEvent, _: LocalIssue) -> Sequence[IssueEvent]:
+def _replace_with(event: "IssueEvent", _: LocalIssue) -> "Sequence[IssueEvent]":
     return (event,)
 
 
-def _differs(old: JsonValue, new: JsonValue) -> bool:
+def _differs(old: "JsonValue", new: "JsonValue") -> bool:
     return old != new and not (old is None and new in (None, "", []))
 
 

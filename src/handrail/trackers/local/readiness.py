@@ -19,6 +19,8 @@ from handrail.trackers.local.times import format_time
 Order: TypeAlias = Literal["priority", "oldest", "hybrid"]
 NOT_WORKED_ON = frozenset({"merge-request", "gate", "molecule", "message", "agent", "role", "rig"})
 """Types of issues that are never ready."""
+BLOCKS = frozenset({"blocks", "conditional-blocks"})
+"""The kinds of dependencies on an issue that has to be closed first."""
 RECENT = 48 * 3600.0
 """In the order `hybrid`, issues that are newer come first by priority, and older ones by age."""
 
@@ -58,8 +60,33 @@ class Readiness:
 
     def list_ready(self, order: Order = "priority") -> list[IssueLine]:
         """List what is ready, in the order in which it should be worked on."""
-        ready = [line for line in self._lines.values() if line.status == "open" and not self.explain(line)]
-        return sort_lines(ready, order, self._now)
+        now = self._now
+        ready = [
+            line
+            for line in self._lines.values()
+            if line.status == "open"
+            and not line.hidden
+            and line.deferred_until <= now
+            and line.kind not in NOT_WORKED_ON
+            and not (line.links and self._is_held(line))
+        ]
+        return sort_lines(ready, order, now)
+
+    def _is_held(self, line: IssueLine) -> bool:
+        """Whether a dependency keeps an open issue from being ready: what `explain` says, without the words."""
+        is_simple = True
+        for on, kind, _ in line.links:
+            if kind in BLOCKS:
+                if on in self._unfinished:
+                    return True
+            elif kind in ("parent-child", "waits-for"):
+                is_simple = False
+        return not is_simple and bool(self._explain_deferred_parent(line.id) or self._explain_blocked(line.id))
+
+    @cached_property
+    def _unfinished(self) -> frozenset[str]:
+        """The issues that block others."""
+        return frozenset(line.id for line in self._lines.values() if line.status not in ("closed", "pinned"))
 
     def explain(self, line: IssueLine) -> str:
         """Say why an issue is not ready; empty if it is."""
@@ -119,9 +146,8 @@ class Readiness:
         return self._blocked[name]
 
     def _blocks(self, on: str, kind: str, gate: str) -> str:
-        if kind in ("blocks", "conditional-blocks"):
-            other = self._lines.get(on)
-            return "" if other is None or other.status in ("closed", "pinned") else f"{on} is not closed"
+        if kind in BLOCKS:
+            return f"{on} is not closed" if on in self._unfinished else ""
         if kind != "waits-for":
             return ""
         children = self._children.get(on, [])
