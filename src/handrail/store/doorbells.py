@@ -75,6 +75,7 @@ class Doorbells:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder / FOLDER
+        self._path = str(self._folder)
         self._own: WeakValueDictionary[str, Doorbell] = WeakValueDictionary()
         """The bells of this process; a fork has other names."""
         self._listed: tuple[int, list[str]] = (0, [])
@@ -106,10 +107,10 @@ class Doorbells:
                 self._ring(self._folder / name)
 
     def _list_names(self) -> list[str]:
-        changed = os.stat(self._folder).st_mtime_ns  # noqa: PTH116 - after every commit: this is the quick way
+        changed = os.stat(self._path).st_mtime_ns  # noqa: PTH116 - after every commit: this is the quick way
         known, names = self._listed
         if changed != known:
-            names = os.listdir(self._folder)  # noqa: PTH208 - as above
+            names = os.listdir(self._path)  # noqa: PTH208 - as above
             tick = _TICK if changed % 1_000_000 else _COARSE_TICK
             self._listed = (changed if time.time_ns() - changed > tick else 0), names
         return names
