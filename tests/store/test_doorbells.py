@@ -57,6 +57,43 @@ def test_two_logs_of_one_process_ring_each_other(log: SqliteLog, tmp_path: Path)
     other.close()
 
 
+def _age(folder: Path, moment: int = 1_000_000_001) -> None:
+    """Make the folder of the bells look as if it had not changed for long."""
+    os.utime(folder / FOLDER, ns=(moment, moment))
+
+
+@pytest.mark.parametrize("age", [1_000_000_001, 2_000_000_000, None], ids=["old", "coarse", "new"])
+def test_a_bell_is_rung_whenever_the_others_were_listed(log: SqliteLog, tmp_path: Path, age: int | None) -> None:
+    other = open_log(tmp_path)
+    first = hung(log)
+    for number in range(3):
+        if age is not None:
+            _age(tmp_path, age)
+        log.send("r1", f"before:{number}", b"{}")
+        second = hung(other)
+        log.send("r1", f"after:{number}", b"{}")
+        assert is_rung(first)
+        assert is_rung(second)
+        second.close()
+        first.answer()
+        log.send("r1", f"again:{number}", b"{}")
+        assert is_rung(first)
+        first.answer()
+    other.close()
+
+
+def test_bells_are_not_listed_again_while_their_folder_is_the_same(
+    log: SqliteLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bell = hung(log)
+    _age(tmp_path)
+    log.send("r1", "one", b"{}")
+    bell.answer()
+    monkeypatch.setattr(os, "listdir", lambda _: [])
+    log.send("r1", "two", b"{}")
+    assert is_rung(bell)
+
+
 def test_a_write_of_another_process_rings(log: SqliteLog, tmp_path: Path) -> None:
     bell = hung(log)
     run_python("open_log(Path(sys.argv[1])).send('r1', 'key', b'{}')", tmp_path)

@@ -16,7 +16,8 @@ It is safe because the pool is only a faster way to the same keeper:
 1. It owns nothing: a keeper reads what to run from a socket of its own, and exits if that is closed without a message.
 2. It ends with the driver, whose end of its only socket closes then. Keepers stay, like those started directly.
 3. Where there is none, or it does not answer, a keeper is started directly.
-4. An idle keeper is held by a socket of its own, and exits when this process closes it or dies.
+4. An idle keeper is held by a socket of its own, and exits when this process closes it or dies. So is a helper that
+looks at files (`stat_helper`).
 """
 
 import contextlib
@@ -34,6 +35,8 @@ _BOOT = "import sys; sys.path.append(sys.argv[1]); from handrail.processes.{modu
 _TIMEOUT = 10.0
 _MOST_IDLE = 2
 """More idle keepers than that are not needed often enough."""
+KEEPER, HELPER = b"k", b"h"
+"""What is asked for."""
 LENGTH_BYTES = 8
 """A keeper receives one JSON document, after so many bytes with its length; it answers in lines."""
 ENDED = "ended"
@@ -51,6 +54,7 @@ class KeeperPool:
         self._line: socket.socket | None = None
         self._driver = 0
         self._idle: list[tuple[int, socket.socket]] = []
+        self._helpers: list[socket.socket] = []
         self.pid = 0
 
     def open(self) -> None:
@@ -67,11 +71,25 @@ class KeeperPool:
 
     def fork_keeper(self, descriptors: Sequence[int]) -> int | None:
         """Return the process id of a forked keeper that has these as its first descriptors; None if there is none."""
+        return self._fork(KEEPER, descriptors)
+
+    def fork_helper(self) -> socket.socket | None:
+        """Return the socket on which a forked helper answers (`stat_helper`), closed with the pool; None if none is."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            helper = self._fork(HELPER, [theirs.fileno()])
+        if helper is None:
+            ours.close()
+            return None
+        self._helpers.append(ours)
+        return ours
+
+    def _fork(self, kind: bytes, descriptors: Sequence[int]) -> int | None:
         with self._lock:
             if self._line is None or self._driver != os.getpid():
                 return None
             try:
-                socket.send_fds(self._line, [b"k"], descriptors)
+                socket.send_fds(self._line, [kind], descriptors)
                 born = self._line.recv(32)
             except OSError:
                 born = b""
@@ -114,9 +132,9 @@ class KeeperPool:
                 self._end(self._line)
 
     def _end(self, line: socket.socket) -> None:
-        for _, idle in self._idle:
-            idle.close()
-        self._idle.clear()
+        for each in (*(idle for _, idle in self._idle), *self._helpers):
+            each.close()
+        self._idle, self._helpers = [], []
         line.close()
         self._line = None
         os.kill(self.pid, signal.SIGKILL)

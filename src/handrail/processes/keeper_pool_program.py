@@ -20,6 +20,7 @@ from pathlib import Path
 
 from handrail.processes.keeper import Keeper, PreparedKeeper, close_what_leaked_in, open_masked_files
 from handrail.processes.keeper_files import KeeperFiles
+from handrail.processes.keeper_pool import KEEPER
 from handrail.processes.process_table import birth_of
 from handrail.processes.spawn import SpawnError, spawn
 
@@ -93,8 +94,8 @@ def _become_keeper(line: socket.socket, tell: int) -> None:
     prepared = PreparedKeeper()
     if not select.select([line], [], [], 0)[0]:
         _rehearse()
-    handed = socket.recv_fds(line, 1, _HANDED)[1]
-    if len(handed) != _HANDED:
+    kind, handed, *_ = socket.recv_fds(line, 1, _HANDED)
+    if len(handed) != (_HANDED if kind == KEEPER else 1):
         os._exit(0)
     with contextlib.suppress(OSError):
         line.sendall(str(os.getpid()).encode())
@@ -104,7 +105,18 @@ def _become_keeper(line: socket.socket, tell: int) -> None:
         os.dup2(descriptor, number)
         os.close(descriptor)
     line.detach()
-    prepared.keep(tell)
+    if kind == KEEPER:
+        prepared.keep(tell)
+    os.close(tell)
+    _help()
+
+
+def _help() -> None:
+    """Look at files for the process that has the other end of the standard input."""
+    from handrail.processes.stat_helper import serve_requests  # noqa: PLC0415 - few keepers become that
+
+    serve_requests(socket.socket(fileno=0))
+    os._exit(0)
 
 
 def _rehearse() -> None:

@@ -8,17 +8,22 @@ process that dies right after its commit rings none, so whoever waits also looks
    and is removed by the next who rings.
 2. Who rings never waits: a pipe that is full was rung often enough.
 3. A process rings its own bell once until it has answered: it need not open the pipe for that, nor write each time.
+4. The bells are listed again when their folder has changed. A folder that changed a moment ago is listed each time:
+   the next change may have the same time.
 """
 
 import contextlib
 import errno
 import os
+import time
 from itertools import count
 from pathlib import Path
 from weakref import WeakValueDictionary
 
 FOLDER = "doorbells"
 _MAX_BYTES = 1 << 16
+_TICK, _COARSE_TICK = 20_000_000, 3_000_000_000
+"""Nanoseconds after which a change of a folder certainly shows in its time; the second where that has whole seconds."""
 _NUMBERS = count(1)
 """Distinguishes the bells of a process, which may have a database open more than once."""
 
@@ -70,8 +75,11 @@ class Doorbells:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder / FOLDER
+        self._path = str(self._folder)
         self._own: WeakValueDictionary[str, Doorbell] = WeakValueDictionary()
         """The bells of this process; a fork has other names."""
+        self._listed: tuple[int, list[str]] = (0, [])
+        """When the folder had changed as its bells were listed last, and their names; 0 if that was just then."""
 
     def hang(self) -> Doorbell | None:
         """Make a bell; None where the folder takes none."""
@@ -87,7 +95,7 @@ class Doorbells:
     def ring(self) -> None:
         """Wake all who wait."""
         try:
-            names = os.listdir(self._folder)  # noqa: PTH208 - after every commit: this is the quick way
+            names = self._list_names()
         except OSError:
             return
         mine = f"{os.getpid()}-" if names else ""
@@ -97,6 +105,15 @@ class Doorbells:
                 own.ring()
             elif not name.startswith("."):
                 self._ring(self._folder / name)
+
+    def _list_names(self) -> list[str]:
+        changed = os.stat(self._path).st_mtime_ns  # noqa: PTH116 - after every commit: this is the quick way
+        known, names = self._listed
+        if changed != known:
+            names = os.listdir(self._path)  # noqa: PTH208 - as above
+            tick = _TICK if changed % 1_000_000 else _COARSE_TICK
+            self._listed = (changed if time.time_ns() - changed > tick else 0), names
+        return names
 
     def _ring(self, path: Path) -> None:
         try:

@@ -11,6 +11,7 @@ refs, the real index, and our own index with its settings. While all of that is 
 3. What git judges by more than stat data is left to git: nested repositories, sparse checkouts, unmerged files, files
    of the snapshot in ignored folders, refs of another format. So is what lies on a file system that is not known to
    note each change: on one in memory, a write through `mmap` changes no time.
+4. Where there are many files, another process looks at half of them at the same time (`processes.stat_helper`).
 """
 
 import os
@@ -22,6 +23,7 @@ from pathlib import Path
 from handrail.frozen import frozen
 from handrail.model.history.trees import Tree
 from handrail.ports.workspaces import Snapshot
+from handrail.processes.stat_helper import STAT_HELPER, encode_request, is_unchanged
 from handrail.workspace.git.command import GitFolders, split
 from handrail.workspace.git.repository_view import list_sources
 from handrail.workspace.snapshots import omitted
@@ -31,6 +33,8 @@ from handrail.workspace.snapshots.state import State, run_ref
 
 MAX_FILES = 5000
 """More files and folders than that are left to git, which examines them in several threads."""
+MANY_FILES = 400
+"""So many files and folders take longer to look at than a helper takes to wake up."""
 FILE_SYSTEMS = frozenset({"ext2", "ext3", "ext4", "xfs", "f2fs", "overlay"})
 """Those on which each change of a file or folder shows in its ctime."""
 _MOUNTS = Path("/proc/self/mountinfo")
@@ -59,23 +63,22 @@ class Watch:
     places: dict[str, Signature]
     """Files and folders of git and of ours; those that are missing have an empty signature."""
 
+    request: bytes = b""
+    """What a helper is asked about the second half of the files, if they are many."""
+
     def is_current(self) -> bool:
         """Whether all of it is the same."""
-        lstat = os.lstat
-        try:
-            folder = os.open(self.root, _FOLDER)
-        except OSError:
-            return False
-        try:
-            # A plain loop: it takes less time than anything else that was tried.
-            for path, time in zip(self.paths, self.times, strict=True):
-                if lstat(path, dir_fd=folder).st_ctime_ns != time:
-                    return False
-        except OSError:
-            return False
-        finally:
-            os.close(folder)
-        return all(_sign(place) == known for place, known in self.places.items())
+        return self._has_same_files() and all(_sign(place) == known for place, known in self.places.items())
+
+    def _has_same_files(self) -> bool:
+        root = os.fsencode(self.root)
+        if not self.request or not STAT_HELPER.ask(self.request):
+            return is_unchanged(root, self.paths, self.times)
+        half = len(self.paths) // 2
+        same, others = is_unchanged(root, self.paths[:half], self.times[:half]), STAT_HELPER.hear()
+        if others is None:
+            others = is_unchanged(root, self.paths[half:], self.times[half:])
+        return same and others
 
 
 @frozen
@@ -109,7 +112,10 @@ def watch_snapshot(private: PrivateIndex, tree: Tree, state: State, taken: Snaps
     found = [] if paths is None else _read_stat_data(tree.path, paths)
     if not paths or not found or any(each.st_dev != began.device or each.st_ctime_ns >= began.latest for each in found):
         return None
-    return Watch(tree.path, taken, paths, [each.st_ctime_ns for each in found], places)
+    times = [each.st_ctime_ns for each in found]
+    half = len(paths) // 2
+    request = encode_request(os.fsencode(tree.path), paths[half:], times[half:]) if len(paths) >= MANY_FILES else b""
+    return Watch(tree.path, taken, paths, times, places, request)
 
 
 def _is_plain(private: PrivateIndex, state: State) -> bool:
