@@ -2,7 +2,7 @@
 
 import os
 
-from handrail.ports.line_history import LineHistory
+from handrail.ports.provenance.line_history import LineHistory
 from handrail.sources.folders import user_folders
 from handrail.workspace.git_line_history import GitLineHistory
 from handrail.workspace.git_repositories import GitRepositories

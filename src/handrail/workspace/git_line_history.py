@@ -7,7 +7,7 @@ from pathlib import Path
 from shlex import quote
 
 from handrail.errors import HandrailError, NotFound, UsageError, WorkspaceFault
-from handrail.ports.line_history import Ancestry, BlamedLine, CommitFacts, PinnedWork, TrackedFile
+from handrail.ports.provenance.line_history import Ancestry, BlamedLine, CommitFacts, PinnedWork, TrackedFile
 from handrail.workspace.git import repositories
 from handrail.workspace.git.command import Git
 from handrail.workspace.snapshots.state import REFS, parse_message

@@ -6,8 +6,8 @@ from pathlib import Path
 from handrail.frozen import frozen
 from handrail.model.history.run_lines import Filter
 from handrail.operations.blame.run_work import RunWork, StepWork, read_run_work
-from handrail.ports.line_history import CommitFacts, LineHistory
 from handrail.ports.log import Log
+from handrail.ports.provenance.line_history import CommitFacts, LineHistory
 
 _CLOCK_TOLERANCE = 2.0
 """Seconds: git writes times without fractions."""

@@ -7,8 +7,8 @@ from pathlib import Path
 from handrail.frozen import frozen
 from handrail.operations.blame.known_runs import KnownRun, KnownRuns
 from handrail.operations.blame.run_work import StepWork
-from handrail.ports.line_history import BlamedLine, CommitFacts, LineHistory, PinnedWork, TrackedFile
 from handrail.ports.log import Log
+from handrail.ports.provenance.line_history import BlamedLine, CommitFacts, LineHistory, PinnedWork, TrackedFile
 from handrail.runtime.pull_request_log import list_records
 
 _RUN_TRAILER = re.compile(r"^\s*Handrail-Run: (\S+)\s*$", re.MULTILINE)

@@ -1,0 +1,1 @@
+"""What is asked about the origin of work: who wrote what."""
