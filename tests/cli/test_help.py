@@ -131,6 +131,7 @@ Look:
   why      Explain why steps ran, were skipped or repeated.
   attach   Watch a run's agents at work, in tmux.
   diff     Show what a run or one of its steps changed.
+  blame    Show which run and step, or which person, wrote a line.
   cost     Show cost, tokens and time, per step and in total.
   compare  Show runs side by side: outcome, cost, time, changes.
 

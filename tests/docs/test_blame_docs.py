@@ -1,5 +1,7 @@
 """The page docs/blame.md is tried out as it stands, in a real git repository."""
 
+import pytest
+
 from support.docs.commands import Shown
 from support.docs.examples import problems
 from support.docs.pages import blocks
@@ -9,6 +11,7 @@ __all__ = ["shown"]
 PAGE = "docs/blame.md"
 
 
+@pytest.mark.system  # takes long: a run of its own
 def test_every_command_of_the_page_prints_what_it_shows(shown: Shown) -> None:
     begin(shown, PAGE)
     assert untrue(shown, PAGE) == []

@@ -88,6 +88,10 @@ class LineHistory(Protocol):
         """List the commits that came after a commit, up to another one or a branch; none if one is missing."""
         ...
 
+    def list_merges(self, file: TrackedFile, path: str) -> tuple[str, ...]:
+        """List the merge commits in which a file differs from all parents, the newest first; of many, the newest."""
+        ...
+
     def list_descendants(self, root: Path, commit: str, until: str) -> frozenset[str]:
         """List the commits that contain a commit, up to another one."""
         ...

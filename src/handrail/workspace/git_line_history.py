@@ -16,6 +16,7 @@ _HEADER = re.compile(rb"([0-9a-f]{40,64}) (\d+) (\d+)(?: \d+)?")
 _IDENTITY = re.compile(r"(.*?) ?<([^>]*)> (\d+) [+-]\d+")
 _FILE_MODES = ("100644", "100755", "100664")
 _SHORT = 12
+_MAX_MERGES = 100
 _SNIFFED = 8000
 """How many bytes git looks at to tell text from binary data."""
 
@@ -76,6 +77,11 @@ class GitLineHistory:
         words = ("rev-list", *(["--first-parent"] if first_parent else []), until, f"^{since}", "--")
         ran = self._open(root).run(*words, ok=(0, 128))
         return () if ran.code else tuple(ran.out.decode().split())
+
+    def list_merges(self, file: TrackedFile, path: str) -> tuple[str, ...]:
+        """List the merge commits in which a file differs from all parents."""
+        words = ("rev-list", "--merges", f"--max-count={_MAX_MERGES}", file.revision or "HEAD", "--")
+        return tuple(self._open(file.root).line(*words, f":(literal){path}").split())
 
     def list_descendants(self, root: Path, commit: str, until: str) -> frozenset[str]:
         """List the commits that contain a commit, up to another one."""

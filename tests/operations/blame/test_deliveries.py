@@ -42,6 +42,18 @@ def test_commits_of_agents_belong_to_the_step_in_which_they_were_made(room: Blam
     assert room.owners("app.txt") == ["person Start", "one-1 first", "one-1 second"]
 
 
+def test_a_merge_with_what_others_did_meanwhile_tells_equal_lines_apart(room: BlameRoom) -> None:
+    room.commit("app.txt", "base\n}\nend\n", "Start")
+    one = room.start("one-1")
+    one.step("first", app_txt="base\nfirst\n}\n}\nend\n")
+    one.step("second", app_txt="base\nfirst\n}\n}\nsecond\n}\nend\n")
+    one.save()
+    room.commit("app.txt", "person\nbase\n}\nend\n", "Top")
+    room.git("merge", "-q", "-m", "Merge", "work/one-1")
+    first, second, start = ["one-1 first"] * 2, ["one-1 second"] * 2, "person Start"
+    assert room.owners("app.txt") == ["person Top", start, *first, start, *second, start]
+
+
 def test_a_rebased_commit_of_an_agent_is_recognized_without_trailers(room: BlameRoom) -> None:
     one = room.start("one-1")
     one.step("first", app_txt="base\nfirst\n")

@@ -87,7 +87,7 @@ class BlamedRun:
     def begin(self, step: str, action: str = "agent") -> None:
         """Begin a step."""
         call: dict[str, Any] = {"agent": "claude", "model": "opus", "prompt": "Do it.", "prompt_file": f"{step}.md"}
-        spec = {**call, "prompt_version": "3"} if action == "agent" else {"message": "Save"}
+        spec: dict[str, Any] = {**call, "prompt_version": "3"} if action == "agent" else {"message": "Save"}
         self.record(StepBegan(address=step, action=action, attempt=1, spec=spec, at=time.time()))
 
     def end(self, step: str) -> None:

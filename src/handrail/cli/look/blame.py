@@ -24,7 +24,7 @@ def command(*, file: str, revision: str, as_json: bool) -> None:
 
     FILE:12 is one line, FILE:12-20 are several. A step is shown with its agent, the version of its prompt and its cost.
     """
-    from handrail.cli.render.blame import blame_data, render_blame
+    from handrail.cli.look.line_owners import blame_data, render_blame
 
     found = _find_owners(_parse(file, revision))
     if as_json:

@@ -58,6 +58,10 @@ class Trace:
     def follow(self) -> TracedLines:
         """Ask git until nothing is new."""
         lines = self._history.blame(self._file, {})
+        for path in dict.fromkeys(each.path for each in lines):
+            self._sort_merges(path)
+        if self._ancestry:
+            lines = self._history.blame(self._file, self._ancestry)
         for _ in range(_MAX_QUESTIONS):
             new = {each.commit: each.path for each in lines if each.commit and each.commit not in self._origins}
             if not new:
@@ -69,6 +73,16 @@ class Trace:
             if len(self._ancestry) != known:
                 lines = self._history.blame(self._file, self._ancestry)
         return TracedLines(lines, self._origins)
+
+    def _sort_merges(self, path: str) -> None:
+        """Have git compare the merges of runs first with the parent that is most like them."""
+        merges = () if self._runs is None else self._history.list_merges(self._file, path)
+        known = self._history.read_commits(self._root, merges)
+        parents = self._history.read_commits(self._root, (each for facts in known.values() for each in facts.parents))
+        for facts in known.values():
+            near = (facts, *(parents[each] for each in facts.parents if each in parents))
+            if any(_RUN_TRAILER.search(each.message) or self._find_own_step(each) for each in near):
+                self._add({facts.commit: self._sort_parents(facts, path, ())})
 
     @property
     def _root(self) -> Path:

@@ -15,6 +15,7 @@ from handrail.operations.blame.owners import (
 )
 from handrail.operations.views.money import price_words, spending_data
 from handrail.operations.views.run_document import iso
+from handrail.operations.workflows.condition_text import short_hash
 
 _SHORT = 12
 
@@ -53,7 +54,11 @@ def _name(owner: Owner) -> str:
 def _describe(owner: Owner) -> str:
     match owner:
         case StepOwner():
-            facts = (_performer(owner), _prompt(owner), f"workflow {owner.workflow} ({owner.version[:_SHORT]})")
+            facts = (
+                _performer(owner),
+                _prompt(owner),
+                f"workflow {owner.workflow}, pinned {short_hash(owner.version)}",
+            )
             known = ", ".join(each for each in (*facts, price_words(owner.spent), _day(owner)) if each)
             return f"{_name(owner)}: {known}. More: handrail show {owner.run} {owner.step}"
         case RunOwner():
