@@ -47,8 +47,9 @@ else:
 class Trackers:
     """Implements the port `TrackerCatalog` on this machine."""
 
-    def __init__(self, folders: Folders, environments: RunEnvironments, log: Log) -> None:
+    def __init__(self, folders: Folders, environments: RunEnvironments, log: Log, folder: Path | None = None) -> None:
         self._folders = folders
+        self._folder = folder
         self._log = log
         self._environments = environments
         self._setting = read_setting(folders)
@@ -84,7 +85,7 @@ class Trackers:
     def local_issues(self, run: str = "") -> "book.LocalIssues":
         """Return the local issues of the repository of a run, or of the current folder."""
         redactor = self._environment_of(run)[1]
-        return book.LocalIssues(self._log, find_repository(self._log, run), time.time, redactor)
+        return book.LocalIssues(self._log, self._find_repository(run), time.time, redactor)
 
     def _beads_issues(self, run: str) -> "beads_book.BeadsIssues":
         found = self._find_beads(run)
@@ -94,7 +95,10 @@ class Trackers:
         return beads_book.BeadsIssues(found, self._log, time.time, self._environment_of(run)[1])
 
     def _find_beads(self, run: str) -> "beads_program.Bd | str":
-        return beads_program.find_bd(ask_program, find_repository(self._log, run))
+        return beads_program.find_bd(ask_program, self._find_repository(run))
+
+    def _find_repository(self, run: str) -> str:
+        return find_repository(self._log, run, self._folder)
 
     def pull_requests(self, repository: RepositoryRef, run: str = "") -> PullRequests:
         """Return the pull requests of the host of a repository."""
@@ -151,12 +155,12 @@ def named_variables(environ: Mapping[str, str]) -> dict[str, str]:
     return {name: environ[name] for name in NAMES if environ.get(name)}
 
 
-def find_repository(log: Log, run: str) -> str:
-    """Return the checkout whose local issues a run works on; without a run, that of the current folder."""
+def find_repository(log: Log, run: str, folder: Path | None = None) -> str:
+    """Return the checkout whose local issues a run works on; without a run, that of a folder or the current one."""
     if run:
         state = state_of(log, run)
         source = state.pinned or state.source
-        folder = (state.workspace if source is None else source.repository) or ""
-        return str(main_checkout(Path(folder))) if folder else ""
-    here = Path.cwd()
+        checkout = (state.workspace if source is None else source.repository) or ""
+        return str(main_checkout(Path(checkout))) if checkout else ""
+    here = folder or Path.cwd()
     return str(main_checkout(repository_root(here) or here))

@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NoReturn, cast
 
 from handrail.compiler.record_types import ISSUE
@@ -45,6 +45,15 @@ def bind(
     if missing:
         _refuse_missing(missing)
     return {each.name: read(each, texts[each.name]) if each.name in texts else each.default for each in declared}
+
+
+def format_given_values(values: Mapping[str, JsonValue]) -> tuple[str, ...]:
+    """Convert values that a program passes to what a person would type: `NAME=VALUE`."""
+    return tuple(f"{name}={_format_value(value)}" for name, value in values.items())
+
+
+def _format_value(value: JsonValue) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def parse_given_values(declared: Sequence[Input], given: Sequence[str]) -> dict[str, JsonValue]:
