@@ -47,13 +47,17 @@ def bind(
     return {each.name: read(each, texts[each.name]) if each.name in texts else each.default for each in declared}
 
 
-def format_given_values(values: Mapping[str, JsonValue]) -> tuple[str, ...]:
+def format_given_values(values: Mapping[str, object]) -> tuple[str, ...]:
     """Convert values that a program passes to what a person would type: `NAME=VALUE`."""
-    return tuple(f"{name}={_format_value(value)}" for name, value in values.items())
+    return tuple(f"{name}={_format_value(name, value)}" for name, value in values.items())
 
 
-def _format_value(value: JsonValue) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
+def _format_value(name: str, value: object) -> str:
+    try:
+        return value if isinstance(value, str) else json.dumps(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        hint = "pass text, numbers, true or false, and lists and objects of these"
+        raise UsageError(f"input '{name}' is not JSON: {error}", next_step=hint) from None
 
 
 def parse_given_values(declared: Sequence[Input], given: Sequence[str]) -> dict[str, JsonValue]:
