@@ -1,6 +1,7 @@
 """Handrail: run coding agents along workflows you can trust, stop and rewind.
 
-The objects that a workflow.py is written with can be imported from here; they are loaded when first asked for.
+The objects that a workflow.py is written with can be imported from here, and `handrail.open()` gives a program the
+runs of its user; all of it is loaded when first asked for.
 """
 
 TYPE_CHECKING = False  # as `typing` has it, which a keeper of a command would wait for
@@ -57,6 +58,9 @@ if TYPE_CHECKING:
         Use,
         Workflow,
     )
+    from handrail.client import open_client
+
+    open = open_client  # noqa: A001 (as `handrail.open`; `import *` leaves the built-in one alone)
 
 __version__ = "0.1.0"
 
@@ -116,6 +120,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
+    if name == "open":
+        from handrail.client import open_client
+
+        return open_client
     if name not in __all__:
         raise AttributeError(f"module 'handrail' has no attribute {name!r}")
     from handrail.authoring.python import objects
@@ -124,4 +132,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted((*__all__, "open"))

@@ -22,6 +22,7 @@ OTHER_TESTS = {
     "docs/language.md": "tests/docs/test_language_docs.py",
     "docs/mcp.md": "tests/docs/test_mcp_docs.py",
     "docs/pull-requests.md": "tests/docs/test_pull_requests_docs.py",
+    "docs/python-api.md": "tests/docs/test_python_api_docs.py",
     "docs/python-workflows.md": "tests/docs/test_python_workflows_docs.py",
     "docs/runs.md": "tests/docs/test_runs_docs.py",
     "docs/testing-workflows.md": "tests/docs/test_testing_docs.py",

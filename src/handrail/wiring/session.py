@@ -2,7 +2,7 @@
 
 import getpass
 import os
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import closing, contextmanager
 from functools import cache
 from pathlib import Path
@@ -25,16 +25,41 @@ from handrail.sources.folders import HOME, user_folders
 from handrail.sources.tiers import Location
 from handrail.wiring.machine import this_machine
 from handrail.wiring.place import current_place
-from handrail.wiring.system import SOCKETS, System, open_system
+from handrail.wiring.system import SOCKETS, System, open_system, report_on_issues, tell_people
 
 if TYPE_CHECKING:
-    from handrail.operations.driving.handover import Handover
+    from handrail.operations.driving import drive as driving
+    from handrail.operations.driving import handover as handing_over
+    from handrail.operations.driving import queue
+    from handrail.operations.driving.drive import Drive, EventFollower, RunEvent
+    from handrail.operations.driving.handover import Handover, HandoverResult
+    from handrail.operations.views import run_tree
     from handrail.operations.views.diff import Differences
     from handrail.operations.views.transcript import Transcripts
+    from handrail.runtime.run_writer import RunClaim
     from handrail.wiring import handover, run_list
 else:
+    driving = late_import("handrail.operations.driving.drive")
+    handing_over = late_import("handrail.operations.driving.handover")
+    queue = late_import("handrail.operations.driving.queue")
+    run_tree = late_import("handrail.operations.views.run_tree")
     handover = late_import("handrail.wiring.handover")
     run_list = late_import("handrail.wiring.run_list")
+
+
+LOCAL_ISSUE = "local#"
+"""How the name of an issue begins that only this machine knows."""
+
+
+@frozen
+class Onlooker:
+    """Who learns what happens while a run is driven here."""
+
+    show: "Callable[[RunEvent], None]"
+    warn: Callable[[str], None]
+    """Gets what goes wrong beside the run, such as a report on its issue."""
+    watched: bool = False
+    """Whether a person watches the run in a terminal."""
 
 
 @frozen
@@ -74,6 +99,47 @@ class Session:
         if any(self.system.folder.glob(SOCKETS)):
             self.handover.offer(run, instead=instead)
 
+    def attend(self, run: str, claim: "RunClaim") -> bool:
+        """Attend to a run that another process may drive, before it is sent a message.
+
+        Return whether the environment of this process replaces the one that the run had, which lacked a login.
+        """
+        if run_tree.holder_of(self.log, run) is None:
+            claim.attend(run_tree.root_of(self.log, run))
+        instead = driving.lacks_login(self.log, run)
+        if instead:
+            self.keep_environment(run)
+        return instead
+
+    def make_drive(self, run: str, claim: "RunClaim", follower: "EventFollower", onlooker: Onlooker) -> "Drive":
+        """Build what drives a run in this process, notifies people and reports on its issue."""
+        supervisor = self.system.supervisor(claim.name)
+        folders = self.place.folders
+        tell_people(supervisor, folders, self.writer, watched=onlooker.watched)
+        report_on_issues(supervisor, self.system, folders, onlooker.warn, run_tree.root_of(self.log, run))
+        drive = driving.Drive(self.log, supervisor, run, onlooker.show, follower, claim)
+        drive.on_queue = lambda: queue.ensure_queue_driver(self.log, folders, self.machine.programs, run)
+        return drive
+
+    def hand_over(self, run: str, claim: "RunClaim", *, instead: bool = False) -> "HandoverResult":
+        """Leave a run to whoever drives it, or else to the background driver."""
+        claim.attend(run_tree.root_of(self.log, run))
+        first = claim.pass_on()
+        if first is not None:
+            self.log.release(first)
+        result = handing_over.keep_going(self.handover, run, instead=instead)
+        claim.free()
+        return result
+
+    def wake_for_issue(self, run: str) -> str:
+        """Let the background driver look for answers on the issue of a run that waits for one; return the issue."""
+        at = run_tree.find_acting_run(self.log, run_tree.root_of(self.log, run))
+        asks = at.acting.status == "waiting" and at.acting.reason in ("approval", "question")
+        if not at.state.issue or at.state.issue.startswith(LOCAL_ISSUE) or not asks:
+            return ""
+        self.handover.wake(at.state.run)
+        return at.state.issue
+
     @property
     def differences(self) -> "Differences":
         """What compares the worktrees of runs."""
@@ -99,7 +165,8 @@ class Session:
 def open_session(place: Location | None = None) -> Generator[Session]:
     """Open the log, creating it if it does not exist; without a place, as seen from the current folder."""
     place = place or current_place()
-    system = open_system(place.folders, workflows_seen_from(os.environ, place), this_machine())
+    seen = workflows_seen_from(os.environ, place)
+    system = open_system(place.folders, seen, this_machine(), folder=place.cwd)
     try:
         yield Session(place, system)
     finally:

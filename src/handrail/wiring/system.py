@@ -275,8 +275,13 @@ class System:
         return GitWorkspaces(self.folder)
 
 
-def open_system(folders: Folders, workflows: Workflows, machine: Machine, *, is_asking: bool = True) -> System:
-    """Open the user's database and wire it up; each run has its own environment, which another process may hold."""
+def open_system(
+    folders: Folders, workflows: Workflows, machine: Machine, *, is_asking: bool = True, folder: Path | None = None
+) -> System:
+    """Open the user's database and wire it up; each run has its own environment, which another process may hold.
+
+    `folder` is the one whose local issues are meant; without it, the current one.
+    """
     log = machine.log_files.open(folders.data)
     known = HandedEnvironments(ENVIRONMENTS, RootFinder(log), partial(_fetch, folders.data) if is_asking else None)
     folders_ahead = StartFolders(folders.data / "start-folders")
@@ -289,7 +294,7 @@ def open_system(folders: Folders, workflows: Workflows, machine: Machine, *, is_
         agents=ConfiguredAgents(machine.agents, folders),
         machine=machine,
         trusted=TrustStore(folders),
-        trackers=LateTrackers(lambda: tracker_catalog.Trackers(folders, known, log)),
+        trackers=LateTrackers(lambda: tracker_catalog.Trackers(folders, known, log, folder)),
         tracker_setting=lambda repository: issue_tracker.read_setting(here(Path(repository), os.environ)),
     )
 

@@ -203,6 +203,8 @@ class Workbench:
     notices: list[tuple[NoticeTarget, Notice]] = field(default_factory=list[tuple[NoticeTarget, Notice]])
     """Whom the runs told what they need."""
     system: System = field(init=False)
+    world: MemoryWorld = field(init=False)
+    """The storage of the log, of which other processes may open a handle."""
     _desk: CallContext | None = None
 
     def __post_init__(self) -> None:
@@ -219,7 +221,8 @@ class Workbench:
         variables = {"PATH": os.environ["PATH"], "HOME": str(self.folder), **self.environment.given}
         environments = MemoryEnvironments(others=replace(self.environment, given=variables))
         seen = workflows_seen_from(self.environ, self.place)
-        log = MemoryWorld(self.clock).open()
+        self.world = MemoryWorld(self.clock)
+        log = self.world.open()
         agents = ConfiguredAgents(self.machine.agents, self.place.folders, self.work)
         self.system = System(
             log, self.data, seen, self.clock, environments=environments, agents=agents, machine=self.machine

@@ -9,11 +9,11 @@ from handrail.cli.options import complete_workflows, current_place, detach_optio
 from handrail.cli.output import note
 
 if TYPE_CHECKING:
-    from handrail.cli.begin.issue_start import IssueStart
     from handrail.operations.runs.lifecycle import Request
     from handrail.operations.runs.prepare import PreparedRun, RunOptions
     from handrail.ports.machine import Machine
     from handrail.sources.tiers import Location
+    from handrail.wiring.issue_runs import IssueStart
     from handrail.wiring.session import Session
 
 CASSETTE = "cassette"
@@ -44,6 +44,8 @@ def command(*, detach: bool, as_json: bool, record: str | None, **wanted: Any) -
 
     TASK fills the `issue` input, or the only required text input. Ctrl-C pauses; nothing is lost.
     """
+    import asyncio
+
     from handrail.cli.live.follow_run import continue_detached, watch
     from handrail.operations.driving.drive import RunClaim
     from handrail.operations.runs.lifecycle import start
@@ -69,7 +71,11 @@ def command(*, detach: bool, as_json: bool, record: str | None, **wanted: Any) -
     with open_session() as session:
         claim = RunClaim(session.log, "handrail run")
         request = build_request(session, prepared, with_changes=wanted["with_changes"])
-        run = start(session.writer, request, claim=claim) if found is None else found.start(session, request, claim)
+        run = (
+            start(session.writer, request, claim=claim)
+            if found is None
+            else asyncio.run(found.start(session, request, claim))
+        )
         _introduce(session, run, prepared, as_json=as_json)
         tell_pull_requests(session, run, prepared.pull_requests)
         if wanted["tmux"]:
@@ -102,9 +108,13 @@ def _require_one_purpose(issue: str | None, *, ready: bool, task: str, narrowed:
 
 
 def _read_issue(place: "Location", words: str) -> "IssueStart":
-    from handrail.cli.begin.issue_start import read_issue
+    import asyncio
 
-    return read_issue(place, words)
+    from handrail.wiring.issue_runs import read_issue
+    from handrail.wiring.session import open_session
+
+    with open_session(place) as session:
+        return asyncio.run(read_issue(session, words))
 
 
 def tell_pull_requests(session: "Session", run: str, steps: tuple[str, ...]) -> None:

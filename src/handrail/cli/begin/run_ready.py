@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from handrail.cli.begin.issue_start import desk_of, remote_of
 from handrail.cli.begin.run import build_request, open_windows, prepare_run, tell_left_out, tell_pull_requests
 from handrail.cli.live.follow_run import continue_detached, watch
 from handrail.cli.output import note, write_json
@@ -17,6 +16,7 @@ from handrail.operations.issue_runs.issue_record import build_record
 from handrail.operations.issue_runs.issue_settings import configured_issues, default_workflow
 from handrail.operations.issue_runs.start_on_issue import IssueTaken, limit_ready, ready_places
 from handrail.operations.views.run_document import summary_document
+from handrail.wiring.issue_runs import desk_of, remote_of
 from handrail.wiring.session import open_session
 
 if TYPE_CHECKING:

@@ -52,13 +52,14 @@ def command(*, run: str, set_aside: bool, as_json: bool) -> None:
 
 def _stop(session: "Session", run: str) -> None:
     """Stop the run for good: once its files are gone, it can never continue."""
-    from handrail.cli.live.follow_run import process_inbox, refuse_if_driven, watch
+    from handrail.cli.live.follow_run import process_inbox, watch
     from handrail.operations.driving.resume import stop_family
     from handrail.operations.driving.stop_damaged import stop_damaged
     from handrail.operations.views.run_document import readable_state
+    from handrail.operations.views.run_tree import refuse_if_driven
     from handrail.wiring.session import current_actor
 
-    refuse_if_driven(session, run)
+    refuse_if_driven(session.log, run)
     state, by = readable_state(session.log, run), str(current_actor())
     damaged = stop_damaged(session.writer, session.machine.processes, session.system.folder, run, by)
     if not state.is_over and run not in damaged:

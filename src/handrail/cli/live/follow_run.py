@@ -11,9 +11,8 @@ from handrail.cli.output import note, write_json
 from handrail.cli.render.layout import wrap_text
 from handrail.cli.render.run_end import final_lines
 from handrail.cli.render.safe_text import escape_controls
-from handrail.errors import LogConflict
 from handrail.frozen import frozen
-from handrail.operations.driving.drive import EventFollower, RunClaim, RunEvent, lacks_login, wait_until_inbox_empty
+from handrail.operations.driving.drive import EventFollower, RunClaim, RunEvent, wait_until_inbox_empty
 from handrail.operations.driving.live import Activity
 from handrail.operations.views.costs import spending_before_fork
 from handrail.operations.views.run_document import exit_code, plan_of, run_document
@@ -22,8 +21,6 @@ from handrail.wiring.session import Session, current_actor
 
 INTERRUPTED = 130
 HUNG_UP = 129
-LOCAL_ISSUE = "local#"
-"""How the name of an issue begins that only this machine knows."""
 
 
 @frozen
@@ -55,11 +52,9 @@ class RunDisplay:
 
     def _leave_to_driver(self) -> None:
         """Let the background driver look for answers on the issue of a run that waits for one."""
-        at = find_acting_run(self.session.log, root_of(self.session.log, self.run))
-        asks = at.acting.status == "waiting" and at.acting.reason in ("approval", "question")
-        if at.state.issue and not at.state.issue.startswith(LOCAL_ISSUE) and asks:
-            self.session.handover.wake(at.state.run)
-            note(f"answers are looked for on the issue {at.state.issue}, in the background")
+        issue = self.session.wake_for_issue(self.run)
+        if issue:
+            note(f"answers are looked for on the issue {issue}, in the background")
 
     def report(self, pausing: bool = False) -> int:
         """Report the state of the run, and return the exit code."""
@@ -84,7 +79,7 @@ class RunDisplay:
         view = view_of(self.session, self.run, self.activity, as_json=self.as_json, in_place=typed is not None)
         for happened in self.past:
             view.lines.line(happened)
-        attended = InteractiveRun(self.session, self.run, self.name, view, self.follower, typed, self.claim)
+        attended = InteractiveRun(self.session, self.run, view, self.follower, typed, self.claim)
         asyncio.run(attended.go())
         return attended
 
@@ -94,10 +89,8 @@ def watch(session: Session, run: str, name: str, *, as_json: bool, claim: RunCla
     follower = EventFollower(session.log, run)
     from_now = claim is None
     claim = claim or RunClaim(session.log, name)
-    if from_now and holder_of(session.log, run) is None:
-        claim.attend(root_of(session.log, run))
-    instead = from_now and lacks_login(session.log, run)
-    if not from_now or instead:
+    instead = from_now and session.attend(run, claim)
+    if not from_now:
         session.keep_environment(run)
     activity = Activity(lambda digest: plan_of(session.log, digest), spending_before_fork(session.log, run))
     past = tuple(follower.news()) if from_now else ()
@@ -119,13 +112,6 @@ def echo_fitting(lines: list[str]) -> None:
             click.echo(each)
 
 
-def refuse_if_driven(session: Session, run: str) -> None:
-    """Refuse to drive a run that another process drives, and say which."""
-    holder = holder_of(session.log, run)
-    if holder is not None:
-        raise LogConflict(f"{run} is driven by {holder_words(holder)}", next_step=f"handrail status {run}")
-
-
 def continue_run(watched: RunDisplay) -> int:
     """Continue a run after a message: here, or in the process that already drives it."""
     session = watched.session
@@ -142,15 +128,8 @@ def continue_run(watched: RunDisplay) -> int:
 
 def continue_detached(watched: RunDisplay) -> int:
     """Leave a run to whoever drives it, or else to the background driver, and return at once."""
-    from handrail.operations.driving.handover import keep_going
-
     session, run = watched.session, watched.run
-    watched.claim.attend(root_of(session.log, run))
-    first = watched.claim.pass_on()
-    if first is not None:
-        session.log.release(first)
-    who = keep_going(session.handover, run, instead=watched.instead)
-    watched.claim.free()
+    who = session.hand_over(run, watched.claim, instead=watched.instead)
     if who.warning:
         note(f"warning: {who.warning}")
     note(f"{run} continues in process {who.pid}; handrail status {run} shows its progress")

@@ -20,15 +20,12 @@ from handrail.cli.render.safe_text import escape_controls
 from handrail.late_import import late_import
 from handrail.operations.driving.drive import Drive, EventFollower, RunClaim, RunEvent
 from handrail.operations.views.run_tree import find_acting_run, root_of
-from handrail.wiring.session import Session
-from handrail.wiring.system import report_on_issues, tell_people
+from handrail.wiring.session import Onlooker, Session
 
 if TYPE_CHECKING:
     from handrail.cli.live import question as question_view
-    from handrail.operations.driving import queue
     from handrail.operations.views import questions
 else:
-    queue = late_import("handrail.operations.driving.queue")
     questions = late_import("handrail.operations.views.questions")
     question_view = late_import("handrail.cli.live.question")
 
@@ -44,7 +41,6 @@ class InteractiveRun:
 
     session: Session
     run: str
-    name: str
     view: LiveView
     follower: EventFollower
     keyboard: Keyboard | None
@@ -94,13 +90,8 @@ class InteractiveRun:
         return self.hung_up or (idle and self._moving.done() and self._question is None)
 
     def _move(self) -> None:
-        supervisor = self.session.system.supervisor(self.name)
-        folders = self.session.place.folders
-        tell_people(supervisor, folders, self.session.writer, watched=self.keyboard is not None)
-        run = root_of(self.session.log, self.run)
-        report_on_issues(supervisor, self.session.system, folders, self._warn, run)
-        self.drive = Drive(self.session.log, supervisor, self.run, self._handle_event, self.follower, self.claim)
-        self.drive.on_queue = self._wait_in_queue
+        onlooker = Onlooker(self._handle_event, self._warn, watched=self.keyboard is not None)
+        self.drive = self.session.make_drive(self.run, self.claim, self.follower, onlooker)
         self._moving = asyncio.ensure_future(self.drive.go())
 
     def _warn(self, problem: str) -> None:
@@ -108,10 +99,6 @@ class InteractiveRun:
         if problem not in self._warned:
             self._warned.add(problem)
             note(f"warning: {escape_controls(problem)}")
-
-    def _wait_in_queue(self) -> None:
-        session = self.session
-        queue.ensure_queue_driver(session.log, session.place.folders, session.machine.programs, self.run)
 
     def _handle_event(self, happened: RunEvent) -> None:
         question, kind = self._question, happened.event.kind

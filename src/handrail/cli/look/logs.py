@@ -21,8 +21,6 @@ POLL_INTERVAL = 0.2
 """Seconds between looks where changes are not reported."""
 AT_ONCE, MAX_WAIT = 0.05, 1.0
 """Seconds between looks where changes are reported: while much happens, and while nothing does."""
-TIMEOUT = 5.0
-"""Seconds until a run without a driver counts as interrupted: one that was just started has none yet."""
 INTERRUPTED = 130
 PREFIX_WIDTH = 48
 """The columns of number, time and kind."""
@@ -78,6 +76,7 @@ def _news(
     session: "Session", run: str, step: str | None, seen: set[tuple[int, str, str]]
 ) -> Iterator[list[tuple[int, str, "Event"]]]:
     """Yield events as they are recorded, until the run can no longer continue automatically."""
+    from handrail.operations.driving.follow import is_at_rest
     from handrail.operations.views.history import history
 
     changed, moved = -1, time.monotonic()
@@ -90,7 +89,7 @@ def _news(
                 news = [each for each in history(session.log, run, step) if _key(each) not in seen]
                 seen.update(map(_key, news))
                 yield news
-            if not _stands(session, run, moved):
+            if not is_at_rest(session.log, session.system.folder, run, time.monotonic() - moved):
                 _wait_for_change(bell)
             elif session.log.change_token() == changed:
                 # What made it stand is shown already.
@@ -108,16 +107,6 @@ def _wait_for_change(bell: "Doorbell | None") -> None:
     time.sleep(AT_ONCE)
     select.select([bell], [], [], MAX_WAIT)
     bell.answer()
-
-
-def _stands(session: "Session", run: str, moved: float) -> bool:
-    """Whether a run has ended, needs a person, or has no driver."""
-    from handrail.operations.views.run_tree import find_acting_run, holder_of
-
-    at = find_acting_run(session.log, run).acting
-    if at.status in ("queued", "running") or at.reason in ("timer", "quota"):
-        return holder_of(session.log, run) is None and time.monotonic() - moved > TIMEOUT
-    return not session.log.inbox(at.run, limit=1) or time.monotonic() - moved > TIMEOUT
 
 
 def _key(each: tuple[int, str, "Event"]) -> tuple[int, str, str]:

@@ -21,11 +21,11 @@ def command(*, run: str | None, tmux: bool, detach: bool, as_json: bool) -> int:
 
     Without RUN, the only run that can be resumed is chosen; if there are several, you are asked which.
     """
-    from handrail.cli.live.follow_run import continue_detached, refuse_if_driven, watch
+    from handrail.cli.live.follow_run import continue_detached, watch
     from handrail.cli.output import note
     from handrail.operations.driving.resume import describe_progress, resume_family
     from handrail.operations.views.attach import request_agent_windows
-    from handrail.operations.views.run_tree import root_of
+    from handrail.operations.views.run_tree import refuse_if_driven, root_of
     from handrail.wiring.session import current_actor, open_run_session
 
     with open_run_session() as session:
@@ -34,7 +34,7 @@ def command(*, run: str | None, tmux: bool, detach: bool, as_json: bool) -> int:
             if run is not None
             else _find_only_run(session, may_ask=not as_json and sys.stdin.isatty())
         )
-        refuse_if_driven(session, found)
+        refuse_if_driven(session.log, found)
         if tmux:
             request_agent_windows(session.machine.windows, session.system.folder / "runs", root_of(session.log, found))
         watched = watch(session, found, "handrail resume", as_json=as_json)

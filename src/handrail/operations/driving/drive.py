@@ -37,6 +37,8 @@ class RunEvent:
     via: str = ""
     inner: bool = False
     """Whether it happened in a child run of the watched one."""
+    position: int = 0
+    """Its place among the events of all runs."""
 
 
 @dataclass(slots=True)
@@ -47,7 +49,7 @@ class EventFollower:
     run: str
     _seen: dict[str, int] = field(default_factory=dict[str, int])
     _via: dict[str, str] = field(default_factory=dict[str, str])
-    _position: int = 0
+    position: int = 0
     """The position in the log up to which all of it was looked at."""
 
     def has_told(self, run: str, seq: int) -> bool:
@@ -56,19 +58,19 @@ class EventFollower:
 
     def news(self) -> list[RunEvent]:
         """Give what happened since the last time, in the order in which it was recorded."""
-        found: list[tuple[int, RunEvent]] = []
+        found: list[RunEvent] = []
         if not self._via:
             self._via[self.run] = ""
             self._take(self.log.read(self.run), found)
-            self._position = max((position for position, each in found if each.run == self.run), default=0)
+            self.position = max((each.position for each in found if each.run == self.run), default=0)
         else:
             # The events of all runs: to ask each that belongs to this one would take longer with every child.
-            new = self.log.read_all(after=self._position)
+            new = self.log.read_all(after=self.position)
             self._take([stored for stored in new if stored.stream in self._via], found)
-            self._position = new[-1].position if new else self._position
-        return [happened for _, happened in sorted(found, key=lambda each: each[0])]
+            self.position = new[-1].position if new else self.position
+        return sorted(found, key=lambda each: each.position)
 
-    def _take(self, events: Sequence[StoredEvent], found: list[tuple[int, RunEvent]]) -> None:
+    def _take(self, events: Sequence[StoredEvent], found: list[RunEvent]) -> None:
         """Take events that were not given yet, and all of the runs that they started."""
         started: list[str] = []
         for stored in events:
@@ -77,7 +79,7 @@ class EventFollower:
                 continue
             self._seen[run] = stored.seq
             event = decode_event(stored)
-            found.append((stored.position, RunEvent(run, stored.seq, event, self._via[run], run != self.run)))
+            found.append(RunEvent(run, stored.seq, event, self._via[run], run != self.run, stored.position))
             started += self._children(run, event)
         for child in started:
             self._take(self.log.read(child, after=self._seen.get(child, 0)), found)

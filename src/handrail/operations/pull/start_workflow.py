@@ -27,6 +27,7 @@ from handrail.operations.runs.prefer import PreferenceSettings, read_preferences
 from handrail.operations.runs.prepare import RunOptions, pin, prepare
 from handrail.operations.runs.references import look_for
 from handrail.operations.runs.secrets import SecretChecker
+from handrail.operations.workflows.inputs import format_given_values
 from handrail.runtime.run_writer import RunClaim
 from handrail.sources.tiers import Location
 
@@ -121,7 +122,7 @@ def _request(ctx: CallContext, place: Location, wanted: StartRequest, issue: dic
     look_up = ctx.catalogue.look_up
     pinned = ctx.catalogue.attach_written_plan(pin(place, wanted.workflow, look_up))
     if pinned.plan.selection != "rescan":
-        given = tuple(f"{name}={_format_value(value)}" for name, value in wanted.context.items())
+        given = format_given_values(wanted.context)
         workspace = str(place.cwd or wanted.workspace)
         asked = RunOptions(wanted.workflow, wanted.goal, given, folder=workspace, by=str(ctx.caller), connected=True)
         return prepare(ctx.machine, place, replace(asked, issue=issue), look_up).request
@@ -137,10 +138,6 @@ def _request(ctx: CallContext, place: Location, wanted: StartRequest, issue: dic
     secrecy.require_none_in(pinned.plan, pinned.written)
     inputs = secrecy.inputs(dict(wanted.context))
     return Request(pinned, wanted.workspace, inputs=inputs, task=secrecy.task(wanted.goal), by=str(ctx.caller))
-
-
-def _format_value(value: JsonValue) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
 
 
 @frozen

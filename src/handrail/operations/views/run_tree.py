@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from handrail.errors import NotFound
+from handrail.errors import LogConflict, NotFound
 from handrail.frozen import frozen
 from handrail.late_import import late_import
 from handrail.model.history.run_lines import Filter, Row
@@ -119,6 +119,13 @@ def holder_of(log: Log, run: str) -> Holder | None:
 def holder_words(holder: Holder) -> str:
     """Describe who drives a run: `handrail run (process 4711 on box)`."""
     return f"{holder.name} (process {holder.pid} on {holder.host})"
+
+
+def refuse_if_driven(log: Log, run: str) -> None:
+    """Refuse to drive a run that another process drives, and say which."""
+    holder = holder_of(log, run)
+    if holder is not None:
+        raise LogConflict(f"{run} is driven by {holder_words(holder)}", next_step=f"handrail status {run}")
 
 
 def pause(writer: RunWriter, run: str) -> None:

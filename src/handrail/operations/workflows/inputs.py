@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NoReturn, cast
 
 from handrail.compiler.record_types import ISSUE
@@ -45,6 +45,19 @@ def bind(
     if missing:
         _refuse_missing(missing)
     return {each.name: read(each, texts[each.name]) if each.name in texts else each.default for each in declared}
+
+
+def format_given_values(values: Mapping[str, object]) -> tuple[str, ...]:
+    """Convert values that a program passes to what a person would type: `NAME=VALUE`."""
+    return tuple(f"{name}={_format_value(name, value)}" for name, value in values.items())
+
+
+def _format_value(name: str, value: object) -> str:
+    try:
+        return value if isinstance(value, str) else json.dumps(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        hint = "pass text, numbers, true or false, and lists and objects of these"
+        raise UsageError(f"input '{name}' is not JSON: {error}", next_step=hint) from None
 
 
 def parse_given_values(declared: Sequence[Input], given: Sequence[str]) -> dict[str, JsonValue]:

@@ -1,4 +1,4 @@
-"""`handrail run --issue`: finds and reads the issue, and starts the run on it."""
+"""Runs on issues, as seen from a place: finds and reads the issue that is meant, and starts the run on it."""
 
 import asyncio
 from typing import TYPE_CHECKING, Any
@@ -8,14 +8,13 @@ from handrail.operations.issue_runs.issue_record import build_record
 from handrail.operations.issue_runs.issue_reference import find_issue
 from handrail.operations.issue_runs.issue_settings import default_workflow, status_rules
 from handrail.operations.issue_runs.start_on_issue import IssueDesk
-from handrail.wiring.session import open_session
+from handrail.wiring.session import Session
 
 if TYPE_CHECKING:
     from handrail.model.issues import Issue
-    from handrail.operations.driving.drive import RunClaim
     from handrail.operations.runs.lifecycle import Request
+    from handrail.runtime.run_writer import RunClaim
     from handrail.sources.tiers import Location
-    from handrail.wiring.session import Session
 
 
 @frozen
@@ -31,26 +30,26 @@ class IssueStart:
         chosen = default_workflow(self.place, workflow)
         return {"workflow": chosen, "task": str(self.record["title"]), "issue": self.record}
 
-    def start(self, session: "Session", request: "Request", claim: "RunClaim") -> str:
+    async def start(self, session: Session, request: "Request", claim: "RunClaim") -> str:
         """Start the run, and return its id."""
-        return asyncio.run(desk_of(session).start(self.issue, request, claim))
+        return await desk_of(session).start(self.issue, request, claim)
 
 
-def desk_of(session: "Session") -> IssueDesk:
+def desk_of(session: Session) -> IssueDesk:
     """Return what starts runs on issues in a session."""
     system = session.system
     return IssueDesk(session.writer, system.trackers, system.folder / "runs", status_rules(session.place))
 
 
-def remote_of(session: "Session") -> str:
-    """Return the URL of the remote of the repository that a command was called in; empty if there is none."""
+def remote_of(session: Session) -> str:
+    """Return the URL of the remote of the repository of a session; empty if there is none."""
     root = session.place.repository
     return "" if root is None else session.machine.repositories.remote_url(root)
 
 
-def read_issue(place: "Location", words: str) -> IssueStart:
+async def read_issue(session: Session, words: str) -> IssueStart:
     """Find the issue that a person means, and read it."""
-    with open_session(place) as session:
-        ref = find_issue(words, remote_of(session), session.system.trackers)
-        issue = asyncio.run(desk_of(session).read(ref))
-        return IssueStart(place, issue, build_record(issue, session.machine.redactor()))
+    remote = await asyncio.to_thread(remote_of, session)
+    ref = find_issue(words, remote, session.system.trackers)
+    issue = await desk_of(session).read(ref)
+    return IssueStart(session.place, issue, build_record(issue, session.machine.redactor()))
