@@ -1,5 +1,7 @@
 """The real Claude Code and Codex call tools of Handrail while they work, whatever their step forbids besides."""
 
+import json
+
 import pytest
 
 from handrail.model.history.events import ToolCalled
@@ -28,6 +30,7 @@ def test_an_agent_reports_and_asks_and_goes_on_with_the_answer(opened: Open, how
         ("report_progress", True),
         ("ask_person", True),
     ]
+    assert "end your turn now" in json.dumps(room.model.asked("a")[-1])
     asked = room.state(run).steps["one"].session
     runs.answer_in_words(room.writer, run, "Blue, please.", "ann")
     room.drive()

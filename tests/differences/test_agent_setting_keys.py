@@ -117,6 +117,26 @@ def test_a_sandbox_confines_the_process_of_the_agent(run: Benches) -> None:
     assert confined(sandbox={"kind": "bwrap", "network": False}) == [False]
 
 
+@proves("agent settings.no_comment")
+def test_an_agent_that_may_not_comment_is_denied_the_tools_of_trackers(run: Benches) -> None:
+    free, quiet = (run(flow({**AGENT, **more})).calls[0] for more in ({}, {"no_comment": True}))
+    assert (free.no_comment, quiet.no_comment) == (False, True)
+
+
+@proves("agent settings.no_comment")
+def test_an_agent_that_may_not_comment_is_told_so_launched_or_connected(both: Benches) -> None:
+    usual, quiet = both(flow(AGENT)).prompt, both(flow({**AGENT, "no_comment": True})).prompt
+    assert "Write nothing to the issue tracker" in quiet
+    assert "Write nothing to the issue tracker" not in usual
+
+
+@proves("agent settings.no_comment")
+def test_the_result_of_an_agent_that_may_not_comment_is_still_posted(run: Benches) -> None:
+    found = run(flow({**AGENT, "no_comment": True}), plays={"work": Play("The cart forgets free items.")})
+    posted = write_progress(collect_progress(found.bench.log, found.state, WorkState()))
+    assert "The cart forgets free items." in posted
+
+
 @proves("agent step.prompt")
 def test_a_prompt_is_text_or_the_name_of_a_file(both: Benches) -> None:
     assert "Do the work." in both(flow(AGENT)).prompt

@@ -184,6 +184,15 @@ def test_snapshots_are_kept_for_as_many_days_as_it_says(run: Benches) -> None:
     assert (kept(""), kept("[cleanup]\nkeep_snapshots = 3\n")) == (30, 3)
 
 
+@proves("config: cleanup.keep_blame")
+def test_snapshots_of_steps_are_kept_for_blame_for_as_many_days_as_it_says(run: Benches) -> None:
+    def kept(more: str) -> int:
+        bench = run.bench(config=more)
+        return retention_here(bench.place.folders, bench.now).blame_days(str(bench.work))
+
+    assert (kept(""), kept("[cleanup]\nkeep_blame = 3\n")) == (365, 3)
+
+
 @proves("config: pull.autonomy", "config: pull.risk")
 def test_autonomy_and_risk_of_connected_agents_are_what_their_runs_begin_with(run: Benches) -> None:
     connected = Benches(run.folder / "connected", "connected")

@@ -14,6 +14,7 @@ from support.docs.pages import ROOT, Block, blocks, group, pages
 OTHER_TESTS = {
     "README.md": "tests/docs/test_readme.py",
     **dict.fromkeys(group("docs/cookbook.md"), "tests/docs/test_cookbook.py"),
+    "docs/blame.md": "tests/docs/test_blame_docs.py",
     "docs/engine/events.md": "tests/docs/test_engine_docs.py",
     "docs/engine/store.md": "tests/docs/test_engine_docs.py",
     "docs/init.md": "tests/docs/test_init_docs.py",

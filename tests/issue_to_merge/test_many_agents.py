@@ -2,46 +2,22 @@
 
 import subprocess
 from collections import Counter
+from collections.abc import Generator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
-from support.cli.running import until
+from handrail.workspace.tmux import Sessions
 from support.github.double import GitHubDouble
 from support.issue_to_merge.host_room import HostRoom, open_room
+from support.issue_to_merge.waiting_agents import WaitingAgents
 from support.security.black_box import PROGRAM
 
 pytestmark = pytest.mark.system  # takes long: many processes of its own
 
 CAP = 3
-WORKS = """\
-name: NAME
-input: {issue: issue}
-steps:
-  - {name: work, agent: scripted, prompt: "Do {{ issue.title }}"}
-"""
-TURN = """\
-echo "in $RUN $PWD" >> "$TRACE"; while [ ! -e "$TRACE.go" ]; do sleep 0.05; done; echo "out $RUN $PWD" >> "$TRACE"
-"""
 MACHINES = 20
-
-
-@pytest.fixture
-def trace(room: HostRoom) -> Path:
-    """Write what the agents do: say that they are there, and stay until they may go."""
-    path = room.box.base / "trace"
-    # The name of the worktree is that of its run.
-    script = TURN.replace("$TRACE", str(path)).replace("$RUN", "${PWD##*/}").strip()
-    (room.box.base / "play.yaml").write_text(f"work: {{run: '{script}', say: Done., repeat: true}}\n")
-    room.add("works", WORKS)
-    room.box.write_own("config.toml", f"[resources]\nmax_concurrent_instances = {CAP}\n")
-    return path
-
-
-def lines(trace: Path, word: str) -> list[str]:
-    """List the runs, or with them the folders, that began or ended to work."""
-    found = trace.read_text("utf-8").splitlines() if trace.exists() else []
-    return [each.partition(" ")[2] for each in found if each.startswith(f"{word} ")]
 
 
 def check_apart(room: HostRoom, runs: list[str]) -> None:
@@ -51,61 +27,111 @@ def check_apart(room: HostRoom, runs: list[str]) -> None:
     assert sorted(each["branch"] for each in documents) == sorted(f"work/{run}" for run in runs)
 
 
-def test_ten_agents_on_ten_issues_take_turns_in_order(room: HostRoom, trace: Path) -> None:
-    ann = room.github.person("ann", "write")
-    for number in range(10):
-        ann.open_issue(f"Issue {number}")
-    script = str(room.box.base / "play.yaml")
-    room.call("run", "works", "--ready", "-n", "10", "--agent", "scripted", "--script", script)
-    runs = [f"work-{number}-a1" for number in range(1, 11)]
-    until(lambda: len(lines(trace, "in")) == CAP)
-    rows = room.json("status")["runs"]
-    assert sorted(each["run"] for each in rows if each["status"] == "queued") == sorted(runs[CAP:])
-    assert [each.split()[0] for each in lines(trace, "in")] == runs[:CAP]
-    Path(f"{trace}.go").touch()
-    until(lambda: len(lines(trace, "out")) == 10, 120)
-    began = [each.split()[0] for each in lines(trace, "in")]
-    assert Counter(began) == Counter(runs)
+def queued(room: HostRoom) -> set[str]:
+    """Name the runs that wait for their turn."""
+    return {each["run"] for each in room.json("status")["runs"] if each["status"] == "queued"}
+
+
+def check_turns(agents: WaitingAgents, runs: list[str]) -> None:
+    """Let the agents end one after the other: each time the run that was started first begins, and no other."""
+    came = agents.wait_for(CAP)
+    assert sorted(came) == sorted(runs[:CAP])
+    for leaving, coming in zip(runs, runs[CAP:], strict=False):
+        assert queued(agents.room) == set(runs[runs.index(coming) :])
+        agents.let_go(leaving)
+        came = agents.wait_for(len(came) + 1)
+        assert came[CAP:] == runs[CAP : len(came)]
+    for run in runs[-CAP:]:
+        agents.let_go(run)
     for run in runs:
-        room.reach(run, "succeeded")
-    # Those that are admitted together begin in any order.
-    assert all(abs(began.index(run) - runs.index(run)) < CAP for run in runs), began
-    check_apart(room, runs)
+        agents.room.reach(run, "succeeded")
+    assert Counter(agents.came()) == Counter(agents.left()) == Counter(runs)
+
+
+@pytest.fixture
+def watched(tmp_path: Path, github: GitHubDouble, monkeypatch: pytest.MonkeyPatch) -> Generator[HostRoom]:
+    """A room with sockets of tmux of its own, in a folder whose path is as short as sockets need it."""
+    with TemporaryDirectory(prefix="hr-", dir="/tmp") as sockets:
+        monkeypatch.setenv("TMUX_TMPDIR", sockets)
+        with open_room(tmp_path, github, {"TMUX_TMPDIR": sockets}) as opened:
+            yield opened
+
+
+def check_sessions(room: HostRoom, working: set[str]) -> None:
+    """Check that each run at work has a session of its own, with one window, which shows its own agent."""
+    sessions = Sessions(room.box.home / "data")
+    assert sessions.list_sessions() == working
+    shown = {run: sessions.windows(run) for run in working}
+    assert {len(windows) for windows in shown.values()} == {1}
+    assert all(f"/runs/{run}/" in windows[0].call for run, windows in shown.items()), shown
+    assert {room.json("show", run)["tmux_session"] for run in working} == working
 
 
 @pytest.mark.system("tmux")
-def test_five_agents_on_one_issue_share_no_session_either(room: HostRoom, trace: Path) -> None:
-    number = room.github.person("ann", "write").open_issue("It crashes")
-    script = str(room.box.base / "play.yaml")
-    words = ("run", "works", "--issue", str(number), "--detach", "--tmux", "--agent", "scripted", "--script", script)
-    started = [room.start(*words) for _ in range(5)]
-    for each in started:
-        said, _ = each.communicate(timeout=120)
-        assert each.returncode == 0, said
-    runs = [f"work-{number}-a{agent}" for agent in range(1, 6)]
-    until(lambda: len(lines(trace, "in")) == CAP, 120)
-    assert sorted(each["run"] for each in room.json("status")["runs"]) == runs
-    assert sum(each["status"] == "queued" for each in room.json("status")["runs"]) == 5 - CAP
-    Path(f"{trace}.go").touch()
+def test_ten_agents_on_ten_issues_take_turns_in_order(watched: HostRoom) -> None:
+    room, agents = watched, WaitingAgents(watched, CAP)
+    ann = room.github.person("ann", "write")
+    for number in range(10):
+        ann.open_issue(f"Issue {number}")
+    room.call("run", "works", "--ready", "-n", "10", "--tmux", *agents.words)
+    runs = [f"work-{number}-a1" for number in range(1, 11)]
+    agents.wait_for(CAP)
+    check_sessions(room, set(runs[:CAP]))
+    check_turns(agents, runs)
+    check_apart(room, runs)
+
+
+def test_the_parts_of_an_issue_have_runs_of_their_own_which_are_admitted_in_order(room: HostRoom) -> None:
+    agents = WaitingAgents(room, CAP)
+    whole = room.json("issues", "create", "Rebuild it")["id"]
+    parts = [room.json("issues", "create", f"Part {n}", "--parent", whole)["id"] for n in range(3 * CAP)]
+    for part in parts:
+        room.call("run", "works", "--issue", part, "--detach", *agents.words)
+    runs = [f"work-{whole}.{number}-a1" for number in range(1, len(parts) + 1)]
+    agents.wait_for(CAP)
+    # All at once: several places become free at the same time.
+    for run in runs:
+        agents.let_go(run)
     for run in runs:
         room.reach(run, "succeeded")
+    assert agents.order_of("run_admitted", runs) == runs
     check_apart(room, runs)
-    assert Counter(each.split()[0] for each in lines(trace, "in")) == Counter(runs)
-    assert len(room.progress(number)) == 5
+    sessions = {each["session"] for run in runs for each in room.json("show", run, "work")["steps"]}
+    assert len(sessions - {None}) == len(runs)
 
 
-@pytest.mark.parametrize("machines", [4, pytest.param(MACHINES, marks=pytest.mark.system)])
-def test_of_many_machines_that_want_one_issue_at_once_one_gets_it(
-    tmp_path: Path, github: GitHubDouble, machines: int
+@pytest.mark.system("tmux")
+@pytest.mark.parametrize("tracker", ["github", "local"])
+def test_five_agents_on_one_issue_share_neither_worktree_nor_branch_nor_session(
+    watched: HostRoom, tracker: str
 ) -> None:
+    room, agents = watched, WaitingAgents(watched, CAP)
+    ann = room.github.person("ann", "write")
+    issue = (
+        str(ann.open_issue("It crashes")) if tracker == "github" else room.json("issues", "create", "It crashes")["id"]
+    )
+    started = [room.start("run", "works", "--issue", issue, "--detach", "--tmux", *agents.words) for _ in range(5)]
+    for each in started:
+        text, _ = each.communicate(timeout=120)
+        assert each.returncode == 0, text
+    runs = agents.order_of("run_started", [f"work-{issue}-a{agent}" for agent in range(1, 6)])
+    agents.wait_for(CAP)
+    check_sessions(room, set(runs[:CAP]))
+    check_turns(agents, runs)
+    check_apart(room, runs)
+    comments = room.progress(1) if tracker == "github" else room.json("issues", "show", issue)["comments"]
+    texts = [each["body" if tracker == "github" else "text"] for each in comments]
+    assert [sum(f"run `{run}`" in text for text in texts) for run in runs] == [1] * 5
+
+
+def test_of_twenty_machines_that_want_one_issue_at_once_one_gets_it(tmp_path: Path, github: GitHubDouble) -> None:
     with open_room(tmp_path, github) as room:
-        room.add("works", "name: NAME\ninput: {issue: issue}\nsteps:\n  - {name: ok, type: approval}\n")
+        text = "name: works\ninput: {issue: issue}\nsteps:\n  - {name: ok, type: approval}\n"
         github.person("ann", "write").open_issue("It crashes")
         started: list[subprocess.Popen[bytes]] = []
-        for machine in range(machines):
+        for machine in range(MACHINES):
             home = tmp_path / f"home-{machine}"
             (home / "workflows" / "works").mkdir(parents=True)
-            text = (room.box.home / "workflows" / "works" / "workflow.yaml").read_text()
             (home / "workflows" / "works" / "workflow.yaml").write_text(text)
             words = [PROGRAM, "run", "works", "--issue", "1"]
             env = {**room.box.env, "HANDRAIL_HOME": str(home)}

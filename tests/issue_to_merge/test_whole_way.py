@@ -7,12 +7,12 @@ import pytest
 
 from support.cli.languages import GO, NODE, PYTHON, RUST, Language, rust_folders
 from support.github.double import GitHubDouble
+from support.issue_to_merge.ends import RUN, check_merged, check_open, merge
 from support.issue_to_merge.host_room import HostRoom, open_room
 from support.issue_to_merge.prepare import prepare
 
 pytestmark = pytest.mark.system  # takes long: many processes of its own
 
-RUN = "work-1-a1"
 LANGUAGES = [
     pytest.param(PYTHON, id="python"),
     pytest.param(GO, marks=pytest.mark.system("go"), id="go"),
@@ -65,55 +65,6 @@ def test_an_issue_becomes_a_merged_pull_request(tmp_path: Path, github: GitHubDo
         ann.comment(number, "Good.\n\n/approve")
         room.call("status", "--refresh")
         room.reach(RUN, "succeeded", "failed", "blocked")
-        check_open(room, number, progress["id"])
+        check_open(room, number, progress["id"], r"3 agent calls, \$0\.75")
         merge(room, number)
         check_merged(room, number, progress["id"])
-
-
-def check_open(room: HostRoom, number: int, comment: int) -> None:
-    """Check what is there before anybody merges."""
-    assert room.status(RUN) == "succeeded", room.call("show", RUN).text
-    assert room.github.pulls(), room.call("show", RUN).text + room.call("logs", RUN).text
-    (pull,) = room.github.pulls()
-    assert (pull["draft"], pull["title"], pull["head"]["ref"]) == (True, "fix: adding -2 adds 2", f"work/{RUN}")
-    assert "### Proof" in pull["body"]
-    assert "### Checks" in pull["body"]
-    assert "3 agent calls, $0.75" in pull["body"]
-    assert f"Closes #{number}" in pull["body"]
-    assert room.github.read(f"/issues/{number}")["state"] == "open"
-    room.refresh_until(lambda: "has finished" in room.progress(number)[0]["body"])
-    (progress,) = room.progress(number)
-    assert progress["id"] == comment
-    assert pull["html_url"] in progress["body"]
-    assert "It adds now." in progress["body"]
-
-
-def merge(room: HostRoom, number: int) -> None:
-    """Let a person make the draft ready and merge it."""
-    (pull,) = room.github.pulls()
-    room.call("pr", RUN, "--ready")
-    (pull,) = room.github.pulls()
-    assert (pull["number"], pull["draft"]) == (number + 1, False)
-    room.github.person("ann").merge(pull["number"])
-
-
-def check_merged(room: HostRoom, number: int, comment: int) -> None:
-    """Check what the commands show afterwards."""
-    assert room.github.read(f"/issues/{number}")["state"] == "closed"
-    (pull,) = room.github.pulls()
-    seen = room.call("status", "--refresh").text
-    assert f"PR #{pull['number']}" in seen
-    assert "merged" in room.call("status", RUN).text
-    shown = room.call("show", RUN).text
-    assert f"#{pull['number']} merged" in shown
-    assert f"#{number}" in shown
-    logs = room.call("logs", RUN).text
-    assert 'by="github:ann"' in logs
-    assert "merged" in logs
-    document = room.json("show", RUN)
-    assert document["issue"].endswith(f"#{number}")
-    assert [each["status"] for each in document["pull_requests"]] == ["merged"]
-    assert room.json("status", RUN)["runs"][0]["status"] == "succeeded"
-    assert [each["id"] for each in room.progress(number)] == [comment]
-    assert room.github.journal.count("POST */pulls") == 1
-    assert len(room.moved_heads()) == 1

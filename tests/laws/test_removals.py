@@ -34,6 +34,7 @@ OURS = {
     "operations.workflows.import_": "files of an import that it had just written and cannot complete",
     "processes.environment_server": "sockets of background drivers that are gone",
     "processes.keeper_files": "files of a process that is over",
+    "processes.launch": "folders made ahead for commands that were never started",
     "runtime.handlers.agents.account_limits": "the note of a usage limit",
     "runtime.handlers.agents.project_files": "notes of ours about an agent's project files",
     "runtime.handlers.proofs.file_checks": "the report of an earlier check, before it is run again",

@@ -1,13 +1,14 @@
 """What a power cut or a full disk does to the files of a command must not lead to a wrong decision."""
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from handrail.ports.processes import Ended, Gone
-from handrail.processes.keeper_files import RESERVED_BYTES, has_room, write_status
+from handrail.processes.keeper_files import RESERVED_BYTES, KeeperFiles
 from support.workspace.process_room import Room
 
 
@@ -53,12 +54,41 @@ def test_a_status_says_that_output_may_be_missing(room: Room) -> None:
     room.run(spec)
     status = json.loads((Path(spec.folder) / "status").read_text())
     assert (status["stdout"], status["stderr"], status["incomplete"]) == (5, 0, False)
-    write_status(Path(spec.folder), {**status, "incomplete": True})
+    KeeperFiles(spec.folder).write_status({**status, "incomplete": True})
     assert room.processes.look(spec.folder) == Ended(0, stdout_size=5, incomplete=True)
 
 
 def test_a_folder_that_is_gone_is_no_full_disk(tmp_path: Path) -> None:
-    assert has_room(tmp_path)
-    assert has_room(tmp_path / "gone")
-    write_status(tmp_path / "gone", {})
+    folder = tmp_path / "going"
+    folder.mkdir()
+    files = KeeperFiles(str(folder), outputs=())
+    assert files.claim({"key": "work-1:1"}, durable=False) == ""
+    shutil.rmtree(folder)
+    assert files.has_room()
+    files.write_status({})
+    files.drop_draft()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_status_is_written_even_where_the_space_for_it_was_removed(tmp_path: Path) -> None:
+    files = KeeperFiles(str(tmp_path), outputs=())
+    assert files.claim({"key": "work-1:1"}, durable=False) == ""
+    files.drop_draft()
+    next(tmp_path.glob("status.*")).unlink()
+    files.write_status({"exit_code": 3})
+    assert json.loads((tmp_path / "status").read_text()) == {"exit_code": 3}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["process.json", "status"]
+
+
+def test_a_second_status_replaces_the_first_as_a_whole(tmp_path: Path) -> None:
+    files = KeeperFiles(str(tmp_path), outputs=())
+    files.claim({"key": "work-1:1"}, durable=False)
+    files.drop_draft()
+    assert files.has_room()
+    files.write_status({"reason": "long" * 100})
+    first = (tmp_path / "status").stat().st_ino
+    with (tmp_path / "status").open() as earlier:
+        files.write_status({"reason": None})
+        assert json.loads(earlier.read()) == {"reason": "long" * 100}
+    assert json.loads((tmp_path / "status").read_text()) == {"reason": None}
+    assert (tmp_path / "status").stat().st_ino != first

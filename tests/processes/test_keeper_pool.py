@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.ports.processes import Ended, Running
+from handrail.ports.processes import Ended, Gone, ProcessSpec, Running
 from handrail.processes.keeper_pool import KEEPER_POOL, KeeperPool
 from handrail.processes.process_folder import ProcessRecord, read_record
 from handrail.processes.process_table import birth_of
@@ -58,17 +58,22 @@ def test_a_keeper_is_forked_and_does_all_that_a_started_one_does(room: Room, poo
     assert os.getsid(record.pid) == record.pid, "signals to a terminal spare it"
     (room.root / "go").touch()
     assert room.finished(room.wait(spec)) == Ended(9, stdout_size=5, stderr_size=7)
-    assert asyncio.run(wait_until_dead(record.pid, record.started, LONG))
     assert birth_of(pool.pid) is not None
+    pool.close()
+    assert asyncio.run(wait_until_dead(record.pid, record.started, LONG))
+
+
+def _children(pid: int) -> list[int]:
+    return list(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
 
 
 def _child(pid: int) -> int:
     """Give the only child of a process, once there is one."""
     until = time.monotonic() + LONG
-    while not (found := Path(f"/proc/{pid}/task/{pid}/children").read_text().split()) and time.monotonic() < until:
+    while not (found := _children(pid)) and time.monotonic() < until:
         time.sleep(0.005)
     assert len(found) == 1
-    return int(found[0])
+    return found[0]
 
 
 def test_one_keeper_waits_and_then_the_next_one(room: Room, pool: KeeperPool) -> None:
@@ -77,9 +82,93 @@ def test_one_keeper_waits_and_then_the_next_one(room: Room, pool: KeeperPool) ->
     record = _keeper(room, spec.folder)
     assert record.pid == keeper
     assert record.command_started == birth_of(record.command)
+    room.until_so(lambda: len(_children(pool.pid)) == 2)
     room.end(spec)
-    assert asyncio.run(wait_until_dead(keeper, record.started, LONG))
-    assert _child(pool.pid) != keeper
+
+
+def _record(spec: ProcessSpec) -> ProcessRecord:
+    record = read_record(Path(spec.folder))
+    assert record is not None
+    return record
+
+
+def _pid(spec: ProcessSpec) -> int:
+    return _record(spec).pid
+
+
+def test_a_keeper_whose_command_has_ended_keeps_the_next_one(room: Room, pool: KeeperPool) -> None:
+    specs = [room.sh(f"echo {number}; cat; exit {number}") for number in range(5)]
+    specs[2] = replace(specs[2], stdin=b"given")
+    assert [room.run(spec).code for spec in specs] == list(range(5))
+    assert [room.out(spec) for spec in specs] == [b"0\n", b"1\n", b"2\ngiven", b"3\n", b"4\n"]
+    assert len(set(map(_pid, specs))) == 1
+    assert not any(room.processes.is_kept(spec.folder) for spec in specs)
+
+
+def test_ending_a_command_that_is_over_spares_the_next_one_of_its_keeper(room: Room, pool: KeeperPool) -> None:
+    first = room.sh("exit 3")
+    room.run(first)
+    second = room.start("exec sleep 600")
+    assert _pid(first) == _pid(second)
+    assert room.finished(room.end(first)).code == 3
+    assert isinstance(room.processes.look(second.folder), Running)
+    assert room.processes.is_kept(second.folder)
+    room.end(second)
+
+
+def test_a_status_that_does_not_count_is_not_made_up_for_by_a_keeper_that_has_left(
+    room: Room, pool: KeeperPool
+) -> None:
+    first = room.sh("echo said")
+    room.run(first)
+    second = room.start("exec sleep 600")
+    (Path(first.folder) / "stdout").write_bytes(b"")
+    assert room.processes.look(first.folder) == Gone()
+    assert room.end(first) == Gone()
+    assert isinstance(room.processes.look(second.folder), Running)
+    room.end(second)
+
+
+def test_an_idle_keeper_that_was_killed_is_replaced(room: Room, pool: KeeperPool) -> None:
+    first, second = room.sh("exit 3"), room.sh("exit 4")
+    room.run(first)
+    record = _record(first)
+    os.kill(record.pid, signal.SIGKILL)
+    assert asyncio.run(wait_until_dead(record.pid, record.started, LONG))
+    assert room.run(second).code == 4
+
+
+def test_no_more_keepers_are_idle_than_are_needed(room: Room, pool: KeeperPool) -> None:
+    specs = [room.sh("exit 0") for _ in range(6)]
+    asyncio.run(room.start_together(specs))
+    assert [room.finished(room.wait(spec)).code for spec in specs] == [0] * 6
+    room.until_so(lambda: sum(birth_of(_pid(spec)) is not None for spec in specs) <= 2)
+
+
+def test_a_keeper_leaves_with_a_driver_that_died_while_its_command_ran(room: Room) -> None:
+    script = "while [ ! -e go ]; do sleep 0.05; done"
+    words = [sys.executable, "-c", DRIVER, str(room.root), script]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as driver:
+        assert driver.stdout is not None
+        driver.stdout.readline()
+        driver.kill()
+    spec = replace(room.sh(script), key="work-1:1", env=())
+    record = _keeper(room, spec.folder)
+    (room.root / "go").touch()
+    assert room.finished(room.wait(spec)).exit_code == 0
+    assert asyncio.run(wait_until_dead(record.pid, record.started, LONG))
+
+
+def test_whoever_waits_for_a_command_of_another_process_need_not_wait_for_its_keeper(room: Room) -> None:
+    script = "while [ ! -e go ]; do sleep 0.05; done; exit 8"
+    words = [sys.executable, "-c", DRIVER, str(room.root), script]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as driver:
+        assert driver.stdout is not None
+        driver.stdout.readline()
+        spec = replace(room.sh(script), key="work-1:1", env=())
+        (room.root / "go").touch()
+        assert room.finished(room.wait(spec)).exit_code == 8
+        driver.kill()
 
 
 def test_who_waits_for_a_command_leaves_with_the_nursery(pool: KeeperPool) -> None:

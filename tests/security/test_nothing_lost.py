@@ -85,7 +85,7 @@ def test_clean_removes_what_was_applied_and_committed_and_lets_its_snapshots_go_
     assert not path.exists()
     assert box.git("branch", "--list", "work/*") == ""
     assert box.git("show", f"refs/handrail/{run}:new.txt") == "new"
-    box.write_own("config.toml", "[cleanup]\nkeep_snapshots = 0\n")
+    box.write_own("config.toml", "[cleanup]\nkeep_snapshots = 0\nkeep_blame = 0\n")
     named = [each["name"] for each in box.call("clean", "--dry-run", "--json").document["removed"]]
     assert f"refs/handrail/{run}" in named
     assert f"refs/handrail/{run}" in snapshot_refs(box)
@@ -102,7 +102,7 @@ def test_clean_leaves_the_refs_and_branches_of_another_data_folder(box: BlackBox
         "name: work\nsteps: [{name: a, command: ls}]\n"
     )
     assert other.call("run", "work").exit_code == 0
-    (box.base / "other" / "config.toml").write_text("[cleanup]\nkeep_snapshots = 0\n")
+    (box.base / "other" / "config.toml").write_text("[cleanup]\nkeep_snapshots = 0\nkeep_blame = 0\n")
     for command in (("discard", "work-1"), ("clean",)):
         other.call(*command)
     assert theirs.is_dir()

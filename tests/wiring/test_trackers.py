@@ -6,16 +6,20 @@ from pathlib import Path
 import pytest
 
 from handrail.errors import NoToken, TrackerFault
-from handrail.model.issues import IssueRef, Marker, RepositoryRef
+from handrail.model.issues import IssueDraft, IssueRef, Marker, RepositoryRef
+from handrail.operations.issue_runs.issue_reference import find_issue
 from handrail.processes.environment import build_run_environment, filter_environment
 from handrail.processes.run_environment import HandedEnvironments, SharedEnvironments
+from handrail.runtime.work_stream import read_work
 from handrail.sources.folders import Folders
 from handrail.store.memory.log import MemoryWorld
 from handrail.trackers.github.api.variables import NAMES
 from handrail.wiring.trackers import Trackers, examine_github
+from support.beads.install import add_beads, ask_double
 from support.github.double import GitHubDouble
 from support.github.fixtures import github, github_server
 from support.github.logins import put_gh, put_keyring
+from support.issues.desk import make_room
 
 __all__ = ["github", "github_server"]
 SHOP = "github.com/acme/shop"
@@ -156,3 +160,32 @@ def test_a_token_that_is_in_no_variable_is_used_and_removed_from_what_the_run_re
     assert asyncio.run(trackers.pull_requests(repository, "hers").me()) == "handrail-user"
     assert github.token not in environments.environment_of("hers").redactor.text(f"it is {github.token}.")
     assert f"secret:{source}" in environments.environment_of("hers").redactor.text(f"x{github.token}")
+
+
+def test_equal_ids_of_two_repositories_with_beads_are_two_issues(
+    folders: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("handrail.wiring.trackers.ask_program", ask_double)
+    monkeypatch.delenv("BD_JSON_ENVELOPE", raising=False)
+    environments = make(folders)[1]
+    room = make_room(tmp_path)
+    refs: list[IssueRef] = []
+    runs: list[str] = []
+    for folder in (tmp_path / "ann" / "shop", tmp_path / "bob" / "shop"):
+        folder.mkdir(parents=True)
+        trackers = Trackers(folders, environments, room.room.log, add_beads(folder))
+        room.trackers = trackers
+        place = trackers.own_place()
+        refs.append(room.do(trackers.tracker(place).create(IssueDraft(title="Same"), Marker(what="issue", key="1"))))
+        runs.append(room.start(room.do(trackers.tracker(place).read(refs[-1]))))
+        assert room.do(trackers.tracker("beads").read(IssueRef("beads", refs[-1].id))).title == "Same"
+        assert find_issue(f"beads#{refs[-1].id}", "", trackers) == refs[-1]
+        assert find_issue(str(refs[-1]), "", trackers) == refs[-1]
+        assert find_issue(refs[-1].id, "", trackers) == refs[-1]
+    assert refs[0].id == refs[1].id
+    assert refs[0].place != refs[1].place
+    assert not any(ref.is_hosted or ref.is_local or ref.knows_authors for ref in refs)
+    assert [read_work(room.room.log, ref).runs for ref in refs] == [(run,) for run in runs]
+    assert len(set(runs)) == 2
+    with pytest.raises(TrackerFault, match="belong to another repository"):
+        Trackers(folders, environments, room.room.log, tmp_path / "ann" / "shop").tracker(refs[1].place)

@@ -11,6 +11,7 @@ RUNS: dict[str, tuple[str, str]] = {
     "why": ("handrail.cli.look.why:command", "Explain why steps ran, were skipped or repeated."),
     "attach": ("handrail.cli.look.attach:command", "Watch a run's agents at work, in tmux."),
     "diff": ("handrail.cli.look.diff:command", "Show what a run or one of its steps changed."),
+    "blame": ("handrail.cli.look.blame:command", "Show which run and step, or which person, wrote a line."),
     "cost": ("handrail.cli.look.cost:command", "Show cost, tokens and time, per step and in total."),
     "compare": ("handrail.cli.look.compare:command", "Show runs side by side: outcome, cost, time, changes."),
     "approve": ("handrail.cli.steer.approve:command", "Approve what a run is waiting for, and continue it."),
@@ -92,7 +93,7 @@ GROUPS: dict[str, tuple[dict[str, tuple[str, str]], str]] = {
 
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Start": ("init", "demo", "run", "connect", "mcp"),
-    "Look": ("status", "inbox", "logs", "show", "why", "attach", "diff", "cost", "compare"),
+    "Look": ("status", "inbox", "logs", "show", "why", "attach", "diff", "blame", "cost", "compare"),
     "Answer": ("approve", "revise", "reject", "answer", "tell"),
     "Steer": ("resume", "stop", "rewind", "fork", "prefer", "take", "release"),
     "Keep or discard the work": ("apply", "merge", "pr", "discard", "clean", "export", "import-run"),
@@ -153,7 +154,8 @@ CHILD_COMMANDS: dict[str, str] = {
 """Commands that an agent may call only for runs that its own run started; they are recorded as the agent's."""
 
 ANY_COMMANDS: dict[str, str] = {
-    **dict.fromkeys(("status", "inbox", "logs", "show", "why", "attach", "diff", "cost", "compare"), "it is read-only"),
+    **dict.fromkeys(("status", "inbox", "logs", "show", "why", "attach", "diff"), "it is read-only"),
+    **dict.fromkeys(("blame", "cost", "compare"), "it is read-only"),
     **dict.fromkeys(("list", "inspect", "validate", "lint", "simulate", "compile", "schema"), "it is read-only"),
     **dict.fromkeys(("help", "completion", "view"), "it is read-only"),
     "run": "workflows call others; it runs only trusted content, never prompts, and is recorded as the agent's",

@@ -71,7 +71,8 @@ def _usage(error: click.ClickException) -> dict[str, Any]:
     path = context.command_path if isinstance(context, click.Context) else "handrail"
     if isinstance(error, click.FileError):
         return {"code": "environment", "message": f"{error.ui_filename}: {error.message}", "next": None}
-    if isinstance(error, click.NoSuchOption) and error.option_name == "--json":
+    is_group = not isinstance(context, click.Context) or isinstance(context.command, click.Group)
+    if isinstance(error, click.NoSuchOption) and error.option_name == "--json" and is_group:
         return {"code": "usage", "message": "--json must come after the command", "next": f"{path} COMMAND --json"}
     message = error.format_message().rstrip(".")
     return {"code": "usage", "message": message[:1].lower() + message[1:], "next": f"{path} --help"}

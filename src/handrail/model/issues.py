@@ -20,8 +20,9 @@ STREAM = "issue:"
 LOCAL = "local"
 """The place of the issues of the local tracker."""
 BEADS = "beads"
-"""The place of the issues that beads keeps in a repository."""
+"""The place of the issues that beads keeps: `beads/KEY`, with a key for each repository; runs of old logs have none."""
 _NAME = re.compile(r"(?P<place>[^#\s]+)#(?P<id>[^#\s]+)\Z")
+_MARK = re.compile(r"<!--[\s\u200b-\u200f\u2060\ufeff]*handrail", re.IGNORECASE)
 
 
 @frozen
@@ -29,7 +30,7 @@ class IssueRef:
     """The name of an issue."""
 
     place: str
-    """`local`, `beads`, or host and repository such as `github.com/acme/shop`."""
+    """`local`, `beads/shop-1a2b3c4d`, or host and repository such as `github.com/acme/shop`."""
     id: str
     """The id within that place: `12`, `shop-a3f`."""
 
@@ -49,12 +50,18 @@ class IssueRef:
     @property
     def is_hosted(self) -> bool:
         """Whether it is on a code host, and not on this machine alone."""
-        return self.place not in (LOCAL, BEADS)
+        return self.place != LOCAL and not is_beads(self.place)
 
     @property
     def knows_authors(self) -> bool:
         """Whether its tracker knows who wrote a comment; beads takes any name that its caller gives."""
-        return self.place != BEADS
+        return not is_beads(self.place)
+
+
+def is_beads(place: str) -> bool:
+    """Whether beads has the issues of a place."""
+    kind, _, key = place.partition("/")
+    return kind == BEADS and "/" not in key
 
 
 def parse_issue_ref(text: str) -> IssueRef | None:
@@ -75,6 +82,8 @@ class Comment:
     edited_at: float = 0.0
     url: str = ""
     by_bot: bool = False
+    is_marked: bool = False
+    """Whether it carries a mark of Handrail, whoever wrote it; its body may be without the mark."""
 
 
 @frozen(kw_only=True)
@@ -125,6 +134,8 @@ class Issue:
     kind: str = "task"
     is_locked: bool = False
     """Whether only people with write permission may comment."""
+    looked: str = ""
+    """Where a first look for later comments begins; empty if the tracker has to list all of them then."""
 
     @property
     def number(self) -> int:
@@ -231,3 +242,8 @@ class Marker:
     key: str
     """Distinguishes it from all others of its kind: a run, a step, an item."""
     extra: dict[str, str] = field(default_factory=dict[str, str])
+
+
+def has_mark(text: str) -> bool:
+    """Whether a text contains what looks like a mark of Handrail, anywhere in it."""
+    return _MARK.search(text) is not None

@@ -70,6 +70,8 @@ class AgentCall:
     single_turn: bool = False
     allowed_tools: tuple[str, ...] | None = None
     disallowed_tools: tuple[str, ...] = ()
+    no_comment: bool = False
+    """Whether it may not use tools that write to a tracker."""
     schema: JsonValue = None
     """JSON Schema of the result that is asked for."""
     options: dict[str, str] = field(default_factory=dict[str, str])
@@ -450,6 +452,7 @@ def unmet(name: str, can: Abilities, call: AgentCall) -> tuple[str, ...]:
     asked = (
         (call.access not in can.access, f"`access: {call.access}` cannot be enforced"),
         (bool(call.disallowed_tools) and not can.tools, "`disallowed_tools` cannot be enforced"),
+        (call.no_comment and not can.tools, "`no_comment` cannot be enforced"),
         (call.allowed_tools is not None and not can.tools, "`allowed_tools` cannot be enforced"),
         (call.single_turn and not can.single_turn, "`single_turn` cannot be enforced"),
         (call.server is not None and not can.mcp, "it cannot use the tools of Handrail (`handrail_tools`)"),

@@ -34,6 +34,8 @@ class Retention:
     days: Callable[[str], int]
     """Days after the removal of a worktree, by the checkout of its repository."""
     now: float
+    blame_days: Callable[[str], int] = lambda _: 0
+    """Days for which the snapshots of steps stay at least, by the checkout of their repository."""
 
 
 @frozen

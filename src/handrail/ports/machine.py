@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from handrail.ports.issue_books import IssueCare
     from handrail.ports.log_care import LogFiles
     from handrail.ports.programs import Programs
-    from handrail.ports.trusted_files import TrustedFiles
+    from handrail.ports.repositories import TrustedFiles
     from handrail.ports.windows import WindowSystem
 
 

@@ -81,3 +81,15 @@ class Repositories(Protocol):
     def create(self, folder: Path, branch: str) -> str:
         """Make a folder a repository with one commit of all its files, and return that commit."""
         ...
+
+
+class TrustedFiles(Protocol):
+    """Answers which files of a repository the user has trusted."""
+
+    def covers(self, repository: str, path: str, digest: str) -> bool:
+        """Whether this exact content at this path of a repository was trusted.
+
+        `repository` is the root of the user's checkout, `path` a path from there with forward slashes, and `digest` the
+        SHA-256 of the bytes in hexadecimal digits.
+        """
+        ...

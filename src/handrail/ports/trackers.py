@@ -5,7 +5,7 @@ caller derives from the event that wants it. A call that a service refuses raise
 the time from which it may be tried again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -76,8 +76,11 @@ class Tracker(Protocol):
         """Write the comment of a marker, in place if there is one already, and return its id."""
         ...
 
-    async def comments_since(self, ref: IssueRef, since: str) -> CommentPage:
-        """List the comments since an earlier look, oldest first; an empty `since` means all."""
+    async def comments_since(self, looks: Mapping[IssueRef, str]) -> Mapping[IssueRef, CommentPage]:
+        """List the comments on each issue since an earlier look at it, oldest first; an empty look means all.
+
+        The tracker makes as few calls as it can, and one alone for any number of issues that were looked at before.
+        """
         ...
 
     async def may_decide(self, ref: IssueRef, login: str) -> bool:
@@ -119,11 +122,11 @@ class TrackerCatalog(Protocol):
         ...
 
     def own_place(self, run: str = "") -> str:
-        """Return the place of the issues that the repository keeps on this machine: `beads` or `local`."""
+        """Return the place of the issues that the repository keeps on this machine: `local`, or that of beads."""
         ...
 
     def tracker(self, place: str, run: str = "") -> Tracker:
-        """Return the tracker of a place: `local`, `beads`, or a repository such as `github.com/acme/shop`."""
+        """Return the tracker of a place: `local`, that of beads, or a repository such as `github.com/acme/shop`."""
         ...
 
     def pull_requests(self, repository: RepositoryRef, run: str = "") -> PullRequests:

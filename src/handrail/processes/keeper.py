@@ -18,9 +18,12 @@ is killed in between, the command is found by its mark, a variable in its enviro
 2. `process.json` is created by link(2): of two keepers started for one folder, one wins and the other exits.
 3. The command has a session of its own, so that signals to its group do not reach the keeper, which records them.
 4. Orphans of the command become the keeper's children (Linux), so that no fork or session hides them.
-5. The status is written when the command itself has ended; then the rest of its tree is ended; then the keeper exits.
-6. Secrets are masked in the output while it grows, and all of them before the keeper exits (`mask_output`).
+5. The status is written when the command itself has ended; then the rest of its tree is ended; then the keeper leaves
+the folder: it writes there no more, and its outputs are no longer the command's. That tells whose keeper a process is.
+6. Secrets are masked in the output while it grows, and all of them before the keeper leaves (`mask_output`).
 7. Whoever starts a command waits for the keeper: what it needs only afterwards is imported while the command runs.
+8. A keeper that has left waits for the next command of the process that started it, and exits with that process. It
+exits at once where its children do not show all that a command started, or a status could not be written.
 """
 
 import contextlib
@@ -28,11 +31,13 @@ import json
 import os
 import select
 import signal
+import socket
 import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from handrail.processes.keeper_files import claim, has_room, write_record, write_status
+from handrail.processes.keeper_files import KeeperFiles, make_ahead
+from handrail.processes.keeper_pool import ENDED, LENGTH_BYTES
 from handrail.processes.process_table import adopt_orphans, birth_of, find_descendants
 from handrail.processes.spawn import SpawnError, spawn
 
@@ -75,37 +80,62 @@ class PreparedKeeper:
         self._started = birth_of(os.getpid())
 
     def keep(self, until_running: int | None = None) -> None:
-        """Hear on the standard input what to run, and stay until all of it has ended.
+        """Hear on the standard input what to run, stay until all of it has ended, and then for what comes next.
 
-        The descriptor `until_running` is closed once the command runs.
+        The descriptor `until_running` is closed once the first command runs.
         """
-        spec = _read_spec()
-        folder = Path(spec["folder"])
+        line = socket.socket(fileno=os.dup(0))
+        _point_nowhere(0)
+        while self._keep_one(line, until_running) and _wait_for_next(line):
+            until_running = None
+        os._exit(0)  # all is written, and nobody has to wait for Python's own shutdown
+
+    def _keep_one(self, line: socket.socket, until_running: int | None) -> bool:
+        """Keep one command; return whether it left nothing, so that another one can follow."""
+        spec = _read_spec(line)
+        folder, files = Path(spec["folder"]), KeeperFiles(spec["folder"], ahead=spec["ahead"])
         stdin = _open_mouth(folder, spec)
         record = {"key": spec["key"], "mark": spec["mark"], "pid": os.getpid(), "started": self._started}
-        refusal = claim(folder, record, durable=spec["once"])
+        refusal = files.claim(record, durable=spec["once"])
         if refusal:
-            _answer(refusal)
-            os._exit(0)
-        # It stays open until the status is written, so that nobody has to wait for the keeper's own end.
-        line = os.dup(0)
-        keeper = Keeper(folder, self._bell, spec["limit"])
+            _answer(line, refusal)
+            return False
+        keeper = Keeper(files, self._bell, spec["limit"])
         given = _input(spec)
         try:
             keeper.command = spawn(spec["told"], (given if stdin is None else stdin.theirs, 1, 2))
             more = {"command": keeper.command, "command_started": birth_of(keeper.command)}
-            write_record(folder, {**record, **more})
+            files.name_command({**record, **more})
         except SpawnError as refused:
             keeper.note_refusal(refused)
         os.close(given)
-        _answer("ok")
+        _answer(line, "ok")
+        files.drop_draft()
         if until_running is not None:
             os.close(until_running)
         keeper.outputs, keeper.stdin = open_masked_files(folder, spec), stdin
         keeper.group = None if self._adopting else keeper.command
-        keeper.keep()
-        os.close(line)
-        os._exit(0)  # all is written, and nobody has to wait for Python's own shutdown
+        # Where orphans cannot be followed, and where the status could not be written, its end says that it is over.
+        stays = keeper.keep() and self._adopting
+        for output in (1, 2):
+            _point_nowhere(output)
+        # The line stays open until the status is written, so that nobody has to wait for the keeper's own end.
+        _answer(line, ENDED) if stays else line.close()
+        if spec["next"] is not None:
+            make_ahead(*spec["next"])
+        return stays
+
+
+def _wait_for_next(line: socket.socket) -> bool:
+    """Wait for the outputs of another command; False when nobody can send them any more."""
+    try:
+        outputs = socket.recv_fds(line, 1, 2)[1]
+    except OSError:
+        return False
+    for number, descriptor in enumerate(outputs, start=1):
+        os.dup2(descriptor, number)
+        os.close(descriptor)
+    return len(outputs) == 2
 
 
 def open_masked_files(folder: Path, spec: "Spec") -> "tuple[MaskedFile, ...]":
@@ -146,27 +176,31 @@ def _input(spec: "Spec") -> int:
     return descriptor
 
 
-def _read_spec() -> "Spec":
-    try:
-        told: Spec = json.loads(_read_all(0))
-    except ValueError:
-        os._exit(1)  # the sender died in the middle of it
+def _read_spec(line: socket.socket) -> "Spec":
+    size = int.from_bytes(_read_exactly(line, LENGTH_BYTES), "big")
+    told: Spec = json.loads(_read_exactly(line, size))
     return told
 
 
-def _answer(words: str) -> None:
+def _read_exactly(line: socket.socket, size: int) -> bytes:
+    found = b""
+    while len(found) < size:
+        chunk = line.recv(size - len(found))
+        if not chunk:
+            os._exit(1)  # the sender died in the middle of it
+        found += chunk
+    return found
+
+
+def _answer(line: socket.socket, words: str) -> None:
     with contextlib.suppress(OSError):
-        os.write(0, words.encode(errors="replace"))
-    nowhere = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nowhere, 0)
+        line.sendall(" ".join(words.splitlines()).encode(errors="replace") + b"\n")
+
+
+def _point_nowhere(number: int) -> None:
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, number)
     os.close(nowhere)
-
-
-def _read_all(descriptor: int) -> bytes:
-    chunks: list[bytes] = []
-    while chunk := os.read(descriptor, 1 << 16):
-        chunks.append(chunk)
-    return b"".join(chunks)
 
 
 def _make_wakeup_pipe() -> int:
@@ -186,8 +220,8 @@ def _ignore_signal(_number: int, _frame: object) -> None:
 class Keeper:
     """Waits for the command, watches its output, and ends what it leaves behind."""
 
-    def __init__(self, folder: Path, bell: int, limit: int) -> None:
-        self._folder = folder
+    def __init__(self, files: KeeperFiles, bell: int, limit: int) -> None:
+        self._files = files
         self._bell = bell
         self._limit = limit
         self._raw: int | None = None
@@ -205,8 +239,8 @@ class Keeper:
         """Note that the command could not be started."""
         self._raw, self._reason = refused.code << 8, refused.reason
 
-    def keep(self) -> None:
-        """Stay until the command and its whole tree have ended."""
+    def keep(self) -> bool:
+        """Stay until the command and its whole tree have ended; return whether that is so, and written down."""
         pause = BUSY
         while not self._reap():
             size = max(os.fstat(1).st_size, os.fstat(2).st_size)
@@ -219,7 +253,7 @@ class Keeper:
             self._listen(pause if self.stdin is None else min(pause, self.stdin.look()))
         if self.stdin is not None:
             self.stdin.close()
-        self._incomplete = not has_room(self._folder)
+        self._incomplete = not self._files.has_room()
         if not self._is_empty():
             self._record(cleared=False)
             self._clear()
@@ -227,7 +261,8 @@ class Keeper:
             if os.fstat(descriptor).st_size > self._limit:
                 os.ftruncate(descriptor, self._limit)
         self._mask(last=True)
-        self._record(cleared=self._is_empty())
+        empty = self._is_empty()
+        return self._record(cleared=empty) and empty
 
     def _mask(self, *, last: bool = False) -> None:
         for each in self.outputs:
@@ -280,7 +315,7 @@ class Keeper:
             self._listen(BUSY)
         return empty
 
-    def _record(self, *, cleared: bool) -> None:
+    def _record(self, *, cleared: bool) -> bool:
         raw = self._raw or 0
         status = {
             "exit_code": os.WEXITSTATUS(raw) if os.WIFEXITED(raw) else None,
@@ -292,4 +327,4 @@ class Keeper:
             "incomplete": self._incomplete,
             "masked": bool(self.outputs) and all(each.complete for each in self.outputs),
         }
-        write_status(self._folder, status)
+        return self._files.write_status(status)

@@ -19,7 +19,7 @@ from importlib import import_module
 from pathlib import Path
 
 from handrail.processes.keeper import Keeper, PreparedKeeper, close_what_leaked_in, open_masked_files
-from handrail.processes.keeper_files import claim, write_record
+from handrail.processes.keeper_files import KeeperFiles
 from handrail.processes.process_table import birth_of
 from handrail.processes.spawn import SpawnError, spawn
 
@@ -111,9 +111,10 @@ def _rehearse() -> None:
     """Do in vain what a command needs: a fork copies each page that it first writes to, and nobody waits for it now."""
     spec: Spec = json.loads(json.dumps({**_SAMPLE, "folder": str(_NOWHERE)}))
     record = {"key": spec["key"], "mark": spec["mark"], "pid": os.getpid(), "started": birth_of(os.getpid())}
-    claim(_NOWHERE, record, durable=False)
-    write_record(_NOWHERE, record)
-    keeper = Keeper(_NOWHERE, 0, 0)
+    files = KeeperFiles(spec["folder"])
+    files.claim(record, durable=False)
+    files.name_command(record)
+    keeper = Keeper(files, 0, 0)
     try:
         spawn(spec["told"], (0, 1, 2))
     except SpawnError as refused:

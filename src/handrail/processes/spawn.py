@@ -13,6 +13,9 @@ TYPE_CHECKING = False  # instead of importing `typing`, which takes as long as a
 if TYPE_CHECKING:
     from handrail.processes.launch import CommandRequest
 
+_SIGNALS = signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}
+"""All that a process can ignore; listing them takes longer than anything else here but the start itself."""
+
 
 class SpawnError(Exception):
     """A command could not be started; with its exit code and the reason, as a shell would report them."""
@@ -47,7 +50,7 @@ def _spawn(argv: list[str], env: Mapping[str, str], streams: Sequence[int]) -> i
                 file_actions=[(os.POSIX_SPAWN_DUP2, descriptor, number) for number, descriptor in enumerate(streams)],
                 setsid=True,
                 setsigmask=(),
-                setsigdef=signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP},
+                setsigdef=_SIGNALS,
             )
         except (FileNotFoundError, NotADirectoryError):
             continue

@@ -5,17 +5,26 @@ from dataclasses import replace
 from enum import StrEnum
 from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from handrail.errors import NotFound
 from handrail.frozen import frozen
+from handrail.late_import import late_import
 from handrail.model.diagnostics import Report
 from handrail.model.source import Form, SourceText, Span
-from handrail.model.suggest import did_you_mean
-from handrail.sources.config.config import RepositoryConfig, read_repository_config
 from handrail.sources.folders import Folders, repository_root, user_folders
-from handrail.sources.foreign_files import is_inside, printable, real, reason
-from handrail.sources.library import library_root
-from handrail.sources.workflow_files import WorkflowCandidate, find_candidate, routines_in, workflows_in
+
+if TYPE_CHECKING:
+    from handrail.model import suggest
+    from handrail.sources import foreign_files, library, workflow_files
+    from handrail.sources.config import config as repository_config
+else:
+    # A command about issues needs its place, and no workflow.
+    suggest = late_import("handrail.model.suggest")
+    foreign_files = late_import("handrail.sources.foreign_files")
+    library = late_import("handrail.sources.library")
+    workflow_files = late_import("handrail.sources.workflow_files")
+    repository_config = late_import("handrail.sources.config.config")
 
 ENDINGS = (".yaml", ".yml", ".json", ".py")
 DEVELOPING = ("HANDRAIL_DEV", "WORKRAIL_DEV")
@@ -65,14 +74,14 @@ class Location:
     def display_path(self, path: Path) -> str:
         """Format a path for people: relative to the current folder when it is inside it."""
         base = self.cwd or Path.cwd()
-        return printable(str(path.relative_to(base) if path.is_relative_to(base) else path))
+        return foreign_files.printable(str(path.relative_to(base) if path.is_relative_to(base) else path))
 
-    def config(self, report: Report) -> RepositoryConfig | None:
+    def config(self, report: Report) -> "repository_config.RepositoryConfig | None":
         """Read the repository's configuration."""
         if self.repository is None:
             return None
         shown = self.display_path(self.repository / ".handrail" / "config.toml")
-        return read_repository_config(self.repository, report, shown)
+        return repository_config.read_repository_config(self.repository, report, shown)
 
 
 def here(cwd: Path, environ: Mapping[str, str]) -> Location:
@@ -103,11 +112,11 @@ def find(place: Location, name_or_path: str, report: Report) -> WorkflowFile:
     found = resolve_name(every, "", name_or_path)
     if found is not None:
         return found
-    near = did_you_mean(name_or_path, (found.name for found in every))
-    beside = find_candidate((place.cwd or Path.cwd()) / name_or_path) is not None
+    near = suggest.did_you_mean(name_or_path, (found.name for found in every))
+    beside = workflow_files.find_candidate((place.cwd or Path.cwd()) / name_or_path) is not None
     hint = f"for the folder here, write ./{name_or_path}; " if beside else ""
     hint += f"handrail list shows all workflows; searched: {', '.join(_list_searched(place))}"
-    raise NotFound(f"there is no workflow '{printable(name_or_path)}'{near}", next_step=hint)
+    raise NotFound(f"there is no workflow '{foreign_files.printable(name_or_path)}'{near}", next_step=hint)
 
 
 def resolve_name(every: Iterable[WorkflowFile], asker: str, name: str) -> WorkflowFile | None:
@@ -134,7 +143,11 @@ def origin_of(found: WorkflowFile, place: Location) -> str:
     if found.tier is not Tier.REPOSITORY:
         return str(found.tier)
     root = repository_root(found.main.parent)
-    here = place.repository is not None and root is not None and real(root) == real(place.repository)
+    here = (
+        place.repository is not None
+        and root is not None
+        and foreign_files.real(root) == foreign_files.real(place.repository)
+    )
     return str(Tier.REPOSITORY) if here else "elsewhere"
 
 
@@ -145,10 +158,10 @@ def normalize_name(name: str) -> str:
 
 def _find_by_path(place: Location, text: str) -> WorkflowFile:
     path = (place.cwd or Path.cwd()) / text
-    candidate = find_candidate(path)
+    candidate = workflow_files.find_candidate(path)
     if candidate is None:
         hint = "name a workflow file, or a folder with workflow.yaml, workflow.json or workflow.py"
-        raise NotFound(f"there is no workflow at {printable(text)}", next_step=hint)
+        raise NotFound(f"there is no workflow at {foreign_files.printable(text)}", next_step=hint)
     tier = _tier_of(candidate.main, place)
     return WorkflowFile(
         candidate.name, tier, candidate.form, candidate.main, candidate.folder, problem=candidate.problem
@@ -156,9 +169,9 @@ def _find_by_path(place: Location, text: str) -> WorkflowFile:
 
 
 def _tier_of(main: Path, place: Location) -> Tier:
-    if is_inside(main, place.folders.workflows):
+    if foreign_files.is_inside(main, place.folders.workflows):
         return Tier.USER
-    return Tier.BUILT_IN if is_inside(main, library_root()) else Tier.REPOSITORY
+    return Tier.BUILT_IN if foreign_files.is_inside(main, library.library_root()) else Tier.REPOSITORY
 
 
 def folders_of(place: Location) -> tuple[Path, ...]:
@@ -173,23 +186,27 @@ def _tier_folders(place: Location, report: Report) -> Iterable[tuple[Tier, Path,
     if config is not None:
         own = config.root / ".handrail" / "workflows"
         listed += [(Tier.REPOSITORY, folder, config.root) for folder in (own, *config.workflow_folders)]
-    library = library_root()
-    listed += [(Tier.BUILT_IN, library / "workflows", None), (Tier.BUILT_IN, library / "routines", None)]
-    unique = {real(folder): (tier, folder, root) for tier, folder, root in reversed(listed)}
+    built_in = library.library_root()
+    listed += [(Tier.BUILT_IN, built_in / "workflows", None), (Tier.BUILT_IN, built_in / "routines", None)]
+    unique = {foreign_files.real(folder): (tier, folder, root) for tier, folder, root in reversed(listed)}
     return reversed(unique.values())
 
 
-def _candidates(tier: Tier, folder: Path, place: Location, report: Report) -> list[WorkflowCandidate]:
-    if tier is Tier.REPOSITORY and place.repository is not None and not is_inside(folder, place.repository):
+def _candidates(tier: Tier, folder: Path, place: Location, report: Report) -> "list[workflow_files.WorkflowCandidate]":
+    if (
+        tier is Tier.REPOSITORY
+        and place.repository is not None
+        and not foreign_files.is_inside(folder, place.repository)
+    ):
         _report_folder(place.display_path(folder), "it leads outside the repository", report)
         return []
     try:
         only_routines = tier is Tier.BUILT_IN and folder.name == "routines"
-        return routines_in(folder) if only_routines else workflows_in(folder)
+        return workflow_files.routines_in(folder) if only_routines else workflow_files.workflows_in(folder)
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
-        _report_folder(place.display_path(folder), reason(error), report)
+        _report_folder(place.display_path(folder), foreign_files.reason(error), report)
         return []
 
 
@@ -197,8 +214,8 @@ def _report_folder(shown: str, why: str, report: Report) -> None:
     report.error("folder-unreadable", f"the workflow folder is not used: {why}", Span(SourceText(shown, ""), 0, 0))
 
 
-def _strays(candidate: WorkflowCandidate, root: Path | None) -> str | None:
-    return None if root is None or is_inside(candidate.main, root) else "it leads outside the repository"
+def _strays(candidate: "workflow_files.WorkflowCandidate", root: Path | None) -> str | None:
+    return None if root is None or foreign_files.is_inside(candidate.main, root) else "it leads outside the repository"
 
 
 def _rank_group(group: Iterable[WorkflowFile]) -> list[WorkflowFile]:
@@ -214,7 +231,7 @@ def _describe_tier(each: WorkflowFile, seen_from: WorkflowFile) -> str:
     """Describe a workflow by its tier, and inside one tier by its file."""
     if each.tier is not seen_from.tier:
         return str(each.tier)
-    return f"{each.tier}: {printable('/'.join(each.main.parts[-2:]))}"
+    return f"{each.tier}: {foreign_files.printable('/'.join(each.main.parts[-2:]))}"
 
 
 def _list_searched(place: Location) -> list[str]:

@@ -28,13 +28,18 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakSet
 
+from handrail.late_import import late_import
+
 if TYPE_CHECKING:
+    import hashlib
+
     from handrail.ports.log import Holder
+else:
+    hashlib = late_import("hashlib")
 
 GATE = "gate"
 _NOT_WRITABLE = frozenset({errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT})
@@ -124,7 +129,7 @@ class KernelLocks:
         self._held, self._open_gates, self._mutex = {}, set(), threading.RLock()
 
     def _path(self, name: str) -> Path:
-        return self._folder / f"{sha256(name.encode()).hexdigest()[:40]}.lock"
+        return self._folder / f"{hashlib.sha256(name.encode()).hexdigest()[:40]}.lock"
 
 
 def _open(path: Path, create: int = 0, *, reads: bool) -> int:

@@ -33,6 +33,7 @@ from handrail.ports.log import Log
 from handrail.ports.machine import Machine
 from handrail.processes.environment import process_redactor
 from handrail.processes.keeper_pool import KEEPER_POOL
+from handrail.processes.launch import StartFolders
 from handrail.processes.local import LocalProcesses
 from handrail.processes.run_environment import HandedEnvironments, SharedEnvironments
 from handrail.processes.shell_command import RefusedCommand, prepare
@@ -65,8 +66,8 @@ if TYPE_CHECKING:
     from handrail.model.issues import RepositoryRef
     from handrail.operations.runs import issue_tracker
     from handrail.ports.pull_requests import PullRequests
+    from handrail.ports.repositories import TrustedFiles
     from handrail.ports.trackers import Tracker, TrackerCatalog
-    from handrail.ports.trusted_files import TrustedFiles
     from handrail.runtime import call_activity
     from handrail.runtime.handlers import items
     from handrail.runtime.handlers.trackers import create_issues
@@ -278,7 +279,8 @@ def open_system(folders: Folders, workflows: Workflows, machine: Machine, *, is_
     """Open the user's database and wire it up; each run has its own environment, which another process may hold."""
     log = machine.log_files.open(folders.data)
     known = HandedEnvironments(ENVIRONMENTS, RootFinder(log), partial(_fetch, folders.data) if is_asking else None)
-    machine = replace(machine, processes=LocalProcesses(partial(_redactor_for, known)))
+    folders_ahead = StartFolders(folders.data / "start-folders")
+    machine = replace(machine, processes=LocalProcesses(partial(_redactor_for, known), folders_ahead))
     return System(
         log,
         folders.data,

@@ -2,16 +2,18 @@
 
 import asyncio
 import os
+import re
 import time
 from collections.abc import Mapping
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from handrail.errors import TrackerFault
 from handrail.late_import import late_import
 from handrail.model.diagnostics import Report
-from handrail.model.issues import BEADS, LOCAL, RepositoryRef
+from handrail.model.issues import BEADS, LOCAL, RepositoryRef, is_beads
 from handrail.model.secrets.redaction import Redactor
 from handrail.ports.environments import RunEnvironments
 from handrail.ports.log import Log
@@ -44,12 +46,16 @@ else:
     pull_requests = late_import("handrail.trackers.github.pull_requests")
     tracker = late_import("handrail.trackers.github.tracker")
 
+_UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
+
 
 class Trackers:
     """Implements the port `TrackerCatalog` on this machine."""
 
-    def __init__(self, folders: Folders, environments: RunEnvironments, log: Log) -> None:
+    def __init__(self, folders: Folders, environments: RunEnvironments, log: Log, folder: Path | None = None) -> None:
         self._folders = folders
+        self._here = folder
+        """The folder whose repository is meant without a run; None: the current one."""
         self._log = log
         self._environments = environments
         self._setting = read_setting(folders)
@@ -67,15 +73,16 @@ class Trackers:
         return "" if found is None else found.value
 
     def own_place(self, run: str = "") -> str:
-        """Return the place of the issues that the repository keeps on this machine: `beads` or `local`."""
-        return LOCAL if isinstance(self._find_beads(run), str) else BEADS
+        """Return the place of the issues that the repository keeps on this machine: `beads/KEY` or `local`."""
+        found = self._find_beads(run)
+        return LOCAL if isinstance(found, str) else beads_place(found.folder)
 
     def tracker(self, place: str, run: str = "") -> Tracker:
-        """Return the tracker of a place: `local`, `beads`, or a repository such as `github.com/acme/shop`."""
+        """Return the tracker of a place: `local`, that of beads, or a repository such as `github.com/acme/shop`."""
         if place == LOCAL:
             return local_tracker.LocalTracker(self.local_issues(run))
-        if place == BEADS:
-            return local_tracker.LocalTracker(self._beads_issues(run), BEADS)
+        if is_beads(place):
+            return local_tracker.LocalTracker(self._beads_issues(place, run), place)
         repository = parse_place(place)
         if repository is None:
             message = f"'{place}' is not a place of issues"
@@ -85,17 +92,20 @@ class Trackers:
     def local_issues(self, run: str = "") -> "book.LocalIssues":
         """Return the local issues of the repository of a run, or of the current folder."""
         redactor = self._environment_of(run)[1]
-        return book.LocalIssues(self._log, find_repository(self._log, run), time.time, redactor)
+        return book.LocalIssues(self._log, find_repository(self._log, run, self._here), time.time, lambda: redactor)
 
-    def _beads_issues(self, run: str) -> "beads_book.BeadsIssues":
+    def _beads_issues(self, place: str, run: str) -> "beads_book.BeadsIssues":
         found = self._find_beads(run)
         if isinstance(found, str):
             message = f"the issues of beads cannot be used here: {found or 'there is no folder .beads'}"
             raise TrackerFault(message, next_step="install beads, so that `bd version --json` works in this repository")
+        if place not in (BEADS, beads_place(found.folder)):
+            message = f"the issues of {place} belong to another repository than {found.folder}"
+            raise TrackerFault(message, next_step="go to that repository, and try again there")
         return beads_book.BeadsIssues(found, self._log, time.time, self._environment_of(run)[1])
 
     def _find_beads(self, run: str) -> "beads_program.Bd | str":
-        return beads_program.find_bd(ask_program, find_repository(self._log, run))
+        return beads_program.find_bd(ask_program, find_repository(self._log, run, self._here))
 
     def pull_requests(self, repository: RepositoryRef, run: str = "") -> PullRequests:
         """Return the pull requests of the host of a repository."""
@@ -160,12 +170,18 @@ def named_variables(environ: Mapping[str, str]) -> dict[str, str]:
     return {name: environ[name] for name in NAMES if environ.get(name)}
 
 
-def find_repository(log: Log, run: str) -> str:
-    """Return the checkout whose local issues a run works on; without a run, that of the current folder."""
+def beads_place(repository: str) -> str:
+    """Return the place of the issues that beads keeps in a repository, which no other repository has."""
+    name = _UNFIT.sub("-", Path(repository).name).strip("-.") or "repository"
+    return f"{BEADS}/{name[:60]}-{sha256(repository.encode(errors='surrogateescape')).hexdigest()[:8]}"
+
+
+def find_repository(log: Log, run: str, folder: Path | None = None) -> str:
+    """Return the checkout whose local issues a run works on; without a run, that of a folder or the current one."""
     if run:
         state = state_of(log, run)
         source = state.pinned or state.source
-        folder = (state.workspace if source is None else source.repository) or ""
-        return str(main_checkout(Path(folder))) if folder else ""
-    here = Path.cwd()
+        named = (state.workspace if source is None else source.repository) or ""
+        return str(main_checkout(Path(named))) if named else ""
+    here = folder or Path.cwd()
     return str(main_checkout(repository_root(here) or here))

@@ -45,11 +45,11 @@ class GitRepositories:
 
     def head(self, root: Path) -> Head:
         """Return the commit and the branch of a checkout; one without a commit is refused."""
-        return repositories.head(self._git(root))
+        return repositories.head(self.open_git(root))
 
     def current_branch(self, root: Path) -> str:
         """Return the branch that is checked out; empty when HEAD is detached."""
-        return (self._git(root).query("symbolic-ref", "-q", "HEAD") or "").removeprefix("refs/heads/")
+        return (self.open_git(root).query("symbolic-ref", "-q", "HEAD") or "").removeprefix("refs/heads/")
 
     def remote_url(self, root: Path) -> str:
         """Return the URL of the remote that the checked-out branch belongs to; empty where there is none."""
@@ -57,33 +57,33 @@ class GitRepositories:
 
     def default_branch(self, root: Path) -> str:
         """Return the branch that work usually starts from."""
-        return repositories.default_branch(self._git(root))
+        return repositories.default_branch(self.open_git(root))
 
     def commit_of(self, root: Path, name: str) -> str:
         """Resolve a name to a commit."""
-        return repositories.commit_of(self._git(root), name)
+        return repositories.commit_of(self.open_git(root), name)
 
     def branch_commit(self, root: Path, branch: str) -> str:
         """Return the commit of a branch; empty when there is no such branch."""
-        return self._git(root).query("rev-parse", "--verify", "-q", f"refs/heads/{branch}") or ""
+        return self.open_git(root).query("rev-parse", "--verify", "-q", f"refs/heads/{branch}") or ""
 
     def count_commits(self, root: Path, since: str, branch: str) -> int:
         """Count the commits of a branch that came after a commit."""
-        return int(self._git(root).query("rev-list", "--count", f"{since}..refs/heads/{branch}") or 0)
+        return int(self.open_git(root).query("rev-list", "--count", f"{since}..refs/heads/{branch}") or 0)
 
     def list_uncommitted(self, root: Path) -> tuple[str, ...]:
         """List the files of a checkout that differ from HEAD or are not tracked."""
-        return repositories.list_uncommitted(self._git(root))
+        return repositories.list_uncommitted(self.open_git(root))
 
     def filter_ignored_folders(self, root: Path, names: Sequence[str]) -> tuple[str, ...]:
         """Return those of the names that git ignores as folders."""
         given = "\0".join(f"{name}/" for name in names).encode()
-        found = split(self._git(root).run("check-ignore", "-z", "--stdin", stdin=given, ok=(0, 1)).out)
+        found = split(self.open_git(root).run("check-ignore", "-z", "--stdin", stdin=given, ok=(0, 1)).out)
         return tuple(entry.decode().rstrip("/") for entry in found)
 
     def list_ignored_files(self, root: Path, globs: Sequence[str]) -> tuple[str, ...]:
         """List the files that git ignores and that match a pattern."""
-        return tuple(start_point.list_ignored_files(self._git(root), globs))
+        return tuple(start_point.list_ignored_files(self.open_git(root), globs))
 
     def observe(self, folder: Path) -> dict[str, str]:
         """Return what can be read of a checkout without running git; empty where there is none."""
@@ -97,7 +97,8 @@ class GitRepositories:
         git.run("-c", "commit.gpgSign=false", "commit", "-q", "--allow-empty", "-m", "Start")
         return git.run("rev-parse", "HEAD").out.decode().strip()
 
-    def _git(self, root: Path) -> Git:
+    def open_git(self, root: Path) -> Git:
+        """Open git in a checkout, for reading."""
         try:
             return DataLayout(self._folder).git(root)
         except PermissionError:

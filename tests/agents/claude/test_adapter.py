@@ -109,6 +109,8 @@ def test_everything_a_step_asks_is_said(call: AgentCall) -> None:
     )
     assert (Path(call.workspace).parent / "call" / "system.md").stat().st_size == 300_000
     assert words(call, disallowed_tools=("WebFetch", "Bash(rm *)"))[-1].endswith(",Monitor,WebFetch,Bash(rm *)")
+    quiet = words(call, no_comment=True)[-1].partition("=")[2].split(",")
+    assert {"mcp__linear__create_comment", "mcp__github__add_issue_comment", "Bash(gh issue comment:*)"} <= set(quiet)
 
 
 @pytest.mark.parametrize("schema", [None, True, [], {"type": "array"}, {"enum": [1]}, "x"])

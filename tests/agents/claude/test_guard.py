@@ -206,6 +206,16 @@ def test_a_tool_of_a_server_that_the_step_names_is_the_authors_decision() -> Non
     assert verdict(named, asked("mcp__db__drop")) == ("deny", "this step allows only the tools mcp__db__query")
 
 
+def test_a_step_that_may_not_comment_is_denied_the_tools_of_trackers_whatever_the_server_is_called() -> None:
+    quiet = rules("full", quiet=["create_comment"])
+    assert verdict(quiet, asked("mcp__our_tickets__create_comment")) == (
+        "deny",
+        "this step writes nothing to the tracker (`no_comment`), but mcp__our_tickets__create_comment does",
+    )
+    assert verdict(quiet, asked("mcp__our_tickets__list_comments"))[0] == "allow"
+    assert verdict(rules("full"), asked("mcp__our_tickets__create_comment"))[0] == "allow"
+
+
 def test_lists_of_tools_count_at_every_access() -> None:
     assert verdict(rules("full", disallowed=["Bash"]), asked("Bash", command="ls"))[0] == "deny"
     assert verdict(rules("full", allowed=["Read"]), asked("Bash", command="ls"))[0] == "deny"

@@ -139,6 +139,8 @@ def test_lists_of_tools_take_common_names_and_its_own(gemini: GeminiAgent, tmp_p
     assert (tmp_path / "call" / "policy.toml").read_text() == (
         '[[rule]]\ntoolName = ["run_shell_command", "web_fetch"]\ndecision = "deny"\npriority = 999\n'
     )
+    gemini.launch(call(tmp_path, access="full", no_comment=True), str(tmp_path / "call"))
+    assert '"mcp_linear_create_comment"' in (tmp_path / "call" / "policy.toml").read_text()
     with pytest.raises(UsageError, match="gemini has no tool 'Bsh', did you mean 'Bash'"):
         gemini.launch(call(tmp_path, disallowed_tools=("Bsh",)), str(tmp_path / "call"))
 

@@ -138,6 +138,9 @@ def test_edit_stays_inside_the_work_tree_and_lists_count_more(opencode: Opencode
     _, env = launched(opencode, access="full", disallowed_tools=("Bash",))
     listed = json.loads(env["OPENCODE_PERMISSION"])
     assert (listed["bash"], listed["task"], listed["*"]) == ("deny", "deny", "allow")
+    _, env = launched(opencode, access="full", no_comment=True)
+    quiet = json.loads(env["OPENCODE_PERMISSION"])
+    assert (quiet["linear_create_comment"], quiet["*"]) == ("deny", "allow")
 
 
 def test_settings_that_the_user_gives_in_the_same_variable_are_kept(opencode: OpencodeAgent) -> None:

@@ -218,6 +218,11 @@ def test_tools_are_told_with_their_input(room: AgentRoom) -> None:
     [
         ("{call_tool: {name: Web}}", {"disallowed_tools": ("Web",)}, "Web was denied: it is one of disallowed_tools"),
         ("{call_tool: {name: Web}}", {"allowed_tools": ("Read",)}, "Web was denied: it is not one of allowed_tools"),
+        (
+            "{call_tool: {name: mcp__tickets__create_comment}}",
+            {"no_comment": True},
+            "mcp__tickets__create_comment was denied: the step writes nothing to the tracker (no_comment)",
+        ),
         ("{call_tool: {name: list_runs}}", {}, "list_runs was denied: it is not one of handrail_tools"),
         ("{call_tool: {name: Edit}}", {"access": "read"}, "Edit was denied: the step has access read"),
         ("{files: {made: x}}", {"access": "read"}, "Write was denied: the step has access read"),

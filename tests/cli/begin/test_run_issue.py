@@ -114,6 +114,7 @@ def test_an_issue_may_be_named_in_several_forms(repo: Fresh, github: GitHubDoubl
         (("a task", "--issue", "1"), "the issue is the task"),
         (("--issue", "1", "--ready"), "--ready takes the issues that are ready"),
         (("--label", "bug"), "-n and --label choose among ready issues"),
+        (("--ready", "--in", "."), "with --in, all runs on ready issues would work in the same folder"),
     ],
 )
 def test_what_does_not_name_one_issue_is_refused_clearly(repo: Fresh, words: tuple[str, ...], message: str) -> None:
@@ -140,9 +141,12 @@ def test_a_local_issue_is_worked_on_and_closed(repo: Fresh) -> None:
     assert result.exit_code == 3, result.output
     run = f"work-{issue}-a1"
     assert repo.shop.json("issues", "show", issue)["status"] == "in_progress"
-    assert repo.shop.call("approve", run).exit_code == 0
+    assert repo.shop.call("issues", "comment", issue, "Not bad").output == f"{issue}: comment 2\n"
+    answered = repo.shop.call("issues", "comment", issue, "Good.\n\n/approve", LOGNAME="ben")
+    assert f"{run} has the answer, and continues in the background" in answered.output
     until(lambda: status(repo, run) == "succeeded")
     until(lambda: repo.shop.json("issues", "show", issue)["status"] == "closed")
+    assert 'by="person:ben"' in repo.shop.call("logs", run).output
 
 
 def lines(trace: Path, word: str) -> list[str]:

@@ -11,6 +11,7 @@ import pytest
 from support.beads.install import add_beads, install_bd, install_program
 from support.cli.fresh import Fresh
 from support.cli.running import HANDRAIL, Runs, until
+from support.next_steps.follow import follow, in_process
 
 ASKS = """\
 name: NAME
@@ -49,6 +50,8 @@ def test_the_commands_work_on_the_issues_of_beads(beads: Runs) -> None:
     listed = beads.json("issues", "list")
     assert (listed["tracker"], listed["total"]) == ("beads", 2)
     assert f"{second} is not ready: it is blocked by {first}" in beads.text("issues", "ready", "--explain")
+    refused = beads.text("issues", "show", "nope-1", code=2)
+    follow(in_process(beads), refused, "handrail issues list", shows="The cart loses items")
     beads.text("issues", "comment", "--", first, "-- In Firefox too.")
     assert "ann, TIME:\n  -- In Firefox too." in beads.text("issues", "show", first)
     assert beads.text("issues", "claim", first) == f"{first} is yours\n"
@@ -94,7 +97,8 @@ def test_a_run_claims_its_issue_reports_on_it_and_takes_no_comment_for_an_answer
     assert beads.call("approve", run).exit_code == 0
     until(lambda: beads.json("status", run)["runs"][0]["status"] == "succeeded")
     until(lambda: json.loads(bd(beads, "show", issue, "--json"))[0]["status"] == "closed")
-    assert beads.json("show", run)["issue"] == f"beads#{issue}"
+    assert beads.json("show", run)["issue"].startswith(f"beads/{beads.shop.root.name}-")
+    assert beads.json("show", run)["issue"].endswith(f"#{issue}")
 
 
 def test_ready_issues_of_beads_are_run(beads: Runs) -> None:

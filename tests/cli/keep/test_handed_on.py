@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from support.cli.team import Team
+from support.next_steps.follow import follow, in_process
 from support.workspace.git_room import git
 
 WORKFLOW = """\
@@ -97,7 +98,8 @@ def test_without_a_remote_the_work_is_merged(team: Team) -> None:
 def test_issues_are_created_in_the_local_tracker(team: Team) -> None:
     team.add("hand-on", WORKFLOW)
     said = team.text("run", "hand-on", "broken")
-    assert "step 'file' creates issues in the local tracker: handrail issues list" in said
+    assert "step 'file' creates issues in the local tracker: " in said
+    follow(in_process(team.runs), said, "in the local tracker: handrail issues list", shows="It's one")
     found = team.json("issues", "list")["issues"]
     assert {(each["title"], *each["labels"]) for each in found} == {("It's one", "follow-up"), ("two", "follow-up")}
     assert all(each["id"].startswith("repo-") for each in found)

@@ -199,12 +199,14 @@ def test_the_flags_of_an_agent_step_are_kept() -> None:
     step = plan_of(
         flow(
             "  - {name: x, prompt: do it, single_turn: true, suppress_thoughts: true, requires_approval: true,"
+            " no_comment: true,"
             " disallowed_tools: [Write, Bash], tmux: true, sandbox: bwrap}\n"
         )
     ).steps[0]
     task = task_of(step)
     assert cast("AgentAction", step.action).requires_approval
     assert (task.single_turn, task.suppress_thoughts, task.tmux, task.sandbox) == (True, True, True, "bwrap")
+    assert task.no_comment
     assert task.disallowed_tools == ("Bash", "Write")
 
 

@@ -25,6 +25,14 @@ def test_an_explicit_command_is_read(body: str, wanted: CommentCommand) -> None:
     assert read_command(body) == wanted
 
 
+def test_the_name_of_a_copy_counts_only_where_there_is_such_a_run() -> None:
+    assert read_command("/revise fix-bug-3 use a set", ["fix-bug-3"]) == CommentCommand(
+        "revise", "fix-bug-3", "use a set"
+    )
+    assert read_command("/approve fix-bug-3", ["fix-bug-3"]) == CommentCommand("approve", "fix-bug-3")
+    assert read_command("/revise fix-bug-3 use a set") == CommentCommand("revise", "", "fix-bug-3 use a set")
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -77,7 +85,24 @@ def test_a_text_without_a_slash_never_asks_for_anything(body: str) -> None:
     assert read_command(body) is None
 
 
-@given(st.text())
-def test_no_comment_raises(body: str) -> None:
-    read_command(body)
-    read_command(f"/revise {body}")
+@given(st.text(alphabet=st.characters(exclude_characters="/<`~>")).filter(lambda body: "work-" not in body))
+def test_everything_after_revise_is_its_text_whatever_it_is(body: str) -> None:
+    text = body.replace("\r\n", "\n").replace("\r", "\n").strip()
+    found = read_command(f"/revise {body}")
+    assert found is not None
+    assert (found.verb, found.run, found.text) == ("revise", "", text)
+    assert bool(found.problem) == (not text)
+
+
+@given(st.lists(st.one_of(st.sampled_from(["/approve", "```", "<!--", "-->", ""]), st.text(max_size=20))))
+def test_a_quotation_never_asks_for_anything_whatever_it_contains(lines: list[str]) -> None:
+    quoted = "\n".join(f"> {line}" for each in lines for line in each.replace("\r", "\n").split("\n"))
+    assert read_command(quoted) is None
+
+
+def test_a_long_comment_is_read_like_any_other() -> None:
+    for part in ("<!--", "```\n", "> \n", "/", "<!-- -->", "\t", "work-"):
+        assert read_command(part * 20_000) is None
+    found = read_command("/answer " + "x" * 1_000_000)
+    assert found is not None
+    assert len(found.text) == 1_000_000

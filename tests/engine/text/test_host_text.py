@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from handrail.engine.text import host_text
 from handrail.engine.text.host_text import MAX_TITLE, clean_host_text, clean_title
 
 CLOSING = re.compile(
@@ -93,6 +94,46 @@ def test_no_text_closes_or_marks_anything_and_cleaning_again_changes_nothing_of_
     assert "<!--" not in cleaned
 
 
-def test_a_hostile_text_takes_no_long_time_to_clean() -> None:
-    for part in ("fixes <", "<", "[", "fixes [", "&#", "fix " * 3, "fixes<>", "fixes []"):
-        clean_host_text(part * 20_000)
+class Counted:
+    """A pattern that counts how often it is tried, and on how long a text."""
+
+    def __init__(self, pattern: re.Pattern[str]) -> None:
+        self.pattern = pattern
+        self.tries = 0
+        self.longest = 0
+
+    def match(self, text: str, at: int) -> "re.Match[str] | None":
+        self.tries += 1
+        self.longest = max(self.longest, len(text))
+        return self.pattern.match(text, at)
+
+    def search(self, text: str) -> "re.Match[str] | None":
+        return self.pattern.search(text)
+
+
+@pytest.mark.parametrize("part", ["fixes <", "fixes [", "fixes -", "fixes<>", "fixes []", "fix ", "fixes a/b/"])
+def test_each_keyword_of_a_hostile_text_is_followed_for_a_bounded_distance(
+    monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    counted = Counted(host_text._REFERENCE)  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(host_text, "_REFERENCE", counted)
+    for text, keywords in ((part * 300, 300), (part + "-" * 50_000, 1), ((part + "-" * 500) * 20, 20)):
+        counted.tries = 0
+        clean_host_text(text)
+        assert 0 < counted.tries <= keywords * host_text._MAX_BETWEEN  # pyright: ignore[reportPrivateUsage]
+
+
+def test_only_the_ends_of_a_long_text_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = Counted(host_text._REFERENCE)  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(host_text, "_REFERENCE", counted)
+    cleaned = clean_host_text("fixes #1 " + "x" * 1_000_000 + " fixes #2", 1000)
+    assert cleaned.startswith("fixes, see #1")
+    assert cleaned.endswith("fixes, see #2")
+    assert re.search(r"\[9990\d\d characters left out\]", cleaned)
+    assert counted.longest <= 5000
+
+
+def test_a_name_that_no_host_allows_is_no_reference() -> None:
+    far = "a" * 101
+    assert clean_host_text(f"fixes {far}/b#1") == f"fixes {far}/b#1"
+    assert clean_host_text(f"fixes {far[:100]}/b#1") == f"fixes, see {far[:100]}/b#1"

@@ -20,7 +20,7 @@ REVIEW = """\
 name: case
 description: a case
 steps:
-  - {name: look, agent: codex, prompt: Look at it., disallowed_tools: [Bash], single_turn: true}
+  - {name: look, agent: codex, prompt: Look at it., disallowed_tools: [Bash], single_turn: true, no_comment: true}
   - name: each
     type: loop
     for: 2
@@ -72,6 +72,7 @@ def test_every_demand_that_cannot_be_enforced_is_named_with_its_step() -> None:
     assert message.split("; ") == snapshot(
         [
             "step 'look': codex: `disallowed_tools` cannot be enforced",
+            "step 'look': codex: `no_comment` cannot be enforced",
             "step 'look': codex: `single_turn` cannot be enforced",
             "step 'each/inner': codex: `allowed_tools` cannot be enforced",
         ]

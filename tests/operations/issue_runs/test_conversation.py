@@ -10,9 +10,14 @@ from handrail.model.history.events import ApprovalDecided
 from handrail.model.issues import IssueRef
 from handrail.operations.issue_runs.assign_agent import StatusRules
 from handrail.operations.issue_runs.comment_answers import MAX_REPLIES
+from handrail.operations.runs import lifecycle
+from handrail.operations.runs.lifecycle import Request
 from handrail.runtime.history import events_of, state_of
+from handrail.runtime.ports import PinnedWorkflow
 from handrail.runtime.work_stream import read_work
-from support.issues.desk import PLAIN, IssueRoom, ref_of
+from handrail.trackers.memory.catalog import MemoryTrackers
+from handrail.trackers.memory.tracker import MemoryTracker
+from support.issues.desk import PLAIN, STUCK, IssueRoom, ref_of
 from support.issues.desk import make_room as room_in
 
 
@@ -137,12 +142,85 @@ def test_with_several_runs_the_command_names_the_run(room: IssueRoom) -> None:
     assert f"`/approve {first}`" in room.progress(first)[0]
 
 
+def test_a_copy_of_a_run_is_answered_by_a_comment_that_names_it(room: IssueRoom) -> None:
+    run = asked(room)
+    copy = lifecycle.fork(room.room.writer, run, None, "person:ann")
+    room.look()
+    assert f"`/approve {copy}`" in room.progress(copy)[0]
+    assert f"`/approve {run}`" in room.progress(run)[0]
+    room.room.now += 10
+    room.service.comment(ref_of(), "ann", f"/revise {copy} shorter, please")
+    room.look()
+    assert decisions(room, copy) == [("revise", "github:ann", "shorter, please")]
+    assert decisions(room, run) == []
+    assert replies(room) == []
+
+
+def test_an_issue_stays_open_while_a_copy_of_its_run_works_on_it(room: IssueRoom) -> None:
+    run = asked(room)
+    copy = lifecycle.fork(room.room.writer, run, None, "person:ann")
+    room.look()
+    room.room.now += 10
+    room.service.comment(ref_of(), "ann", f"/approve {run}")
+    room.look()
+    assert state_of(room.room.log, run).status == "succeeded"
+    assert room.service.issue(ref_of()).issue.state == "open"
+    room.service.comment(ref_of(), "ann", f"/approve {copy}")
+    room.look()
+    assert room.service.issue(ref_of()).issue.state == "closed"
+
+
+def test_a_run_that_only_says_that_it_works_on_an_issue_is_not_reported_there(room: IssueRoom) -> None:
+    room.issue()
+    request = Request(PinnedWorkflow(PLAIN, "sha256:0"), "/w", {}, issue=str(ref_of()))
+    lifecycle.start(room.room.writer, request)
+    room.look()
+    assert room.comments() == []
+
+
 def test_a_run_is_stopped_by_a_comment(room: IssueRoom) -> None:
     run = asked(room)
     room.service.comment(ref_of(), "ann", "/stop")
     room.look()
     assert state_of(room.room.log, run).status == "cancelled"
     assert room.do(room.trackers.tracker(ref_of().place).claims(ref_of())) == ()
+
+
+def test_a_run_that_is_over_lends_its_environment_to_no_other(room: IssueRoom) -> None:
+    asked(room)
+    room.service.comment(ref_of(), "ann", "/stop")
+    room.look()
+    second = room.start(room.service.issue(ref_of()).issue)
+
+    class Forgetful(MemoryTrackers):
+        def tracker(self, place: str, run: str = "") -> MemoryTracker:
+            if run != second:
+                raise TrackerFault(f"the token of {run} is gone")
+            return super().tracker(place, run)
+
+    room.trackers = Forgetful(room.service)
+    room.room.drive()
+    room.room.now += 10
+    room.service.comment(ref_of(), "ann", "/approve")
+    room.do(room.talk().look(refresh=True))
+    room.room.drive()
+    assert (room.problems, decisions(room, second)) == ([], [("approve", "github:ann", "")])
+
+
+def test_a_look_on_a_persons_word_reads_the_comments_of_runs_that_ask_nothing_too(room: IssueRoom) -> None:
+    run = room.start(room.issue(2), STUCK)
+    room.look()
+    assert state_of(room.room.log, run).status == "blocked"
+    (posted,) = room.progress(run, ref_of(2))
+    assert "needs a person" in posted
+    assert f"`handrail resume {run}`" in posted
+    room.room.now += 10
+    room.service.comment(ref_of(2), "ann", "/approve")
+    room.look()
+    assert "no run on this issue waits for approval" in room.comments(ref_of(2))[-1][1]
+    room.service.comment(ref_of(2), "ann", "/stop")
+    room.look()
+    assert state_of(room.room.log, run).status == "cancelled"
 
 
 def test_a_run_that_finished_its_issue_closes_it_and_others_do_not(room: IssueRoom) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from handrail.engine.issues.run_names import candidate_names
 from handrail.errors import UsageError
-from handrail.model.issues import Attachment, Claim
+from handrail.model.issues import BEADS, LOCAL, Attachment, Claim
 from handrail.model.secrets.redaction import Redactor
 from handrail.operations.driving.drive import RunClaim
 from handrail.operations.issue_runs.assign_agent import assign_agent
@@ -39,6 +39,23 @@ def test_the_same_number_in_another_repository_gets_the_name_of_the_repository(t
         "work-till-12-a1",
         "work-other-till-12-a1",
     ]
+
+
+@pytest.mark.parametrize(("place", "starts"), [(LOCAL, True), (BEADS, False)])
+def test_a_claim_without_a_nonce_is_ours_before_its_run_exists_only_if_nobody_else_writes_claims(
+    tmp_path: Path, place: str, *, starts: bool
+) -> None:
+    room = room_in(tmp_path)
+    issue = room.service.add_issue(ref_of("shop-a3f", place), "It crashes")
+    starting = RunClaim(room.room.log, "another process")
+    first = assign_agent(room.room.writer, issue, starting)
+    room.do(room.trackers.tracker(place).claim(issue.ref, Claim(by=f"agent:{first}", run=first)))
+    if starts:
+        assert room.start(issue) == "work-shop-a3f-a2"
+    else:
+        with pytest.raises(IssueTaken, match=f"is claimed by {first}"):
+            room.start(issue)
+    starting.free()
 
 
 def test_an_issue_that_somebody_else_claimed_is_refused(tmp_path: Path) -> None:

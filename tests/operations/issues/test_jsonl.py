@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from handrail.model.issue_events import Record
 from handrail.model.secrets.redaction import Redactor
 from handrail.operations.issues.jsonl import read_lines, write_lines
 from handrail.processes.secret_forms import FORMS
 from handrail.store.sqlite.log import open_log
 from handrail.trackers.local.book import LocalIssues
+from support.issues.exported_records import make_exported_record
 
 COUNT = 1_000
 
@@ -21,38 +21,12 @@ COUNT = 1_000
 def books(tmp_path: Path) -> Iterator[tuple[LocalIssues, LocalIssues]]:
     """The issues of one repository in two logs."""
     with closing(open_log(tmp_path / "one")) as one, closing(open_log(tmp_path / "two")) as two:
-        yield tuple(LocalIssues(log, "/home/ann/shop", lambda: 1e9, Redactor({}, FORMS)) for log in (one, two))  # type: ignore[misc]
-
-
-def _record(number: int) -> Record:
-    """An issue with everything that an export may hold, and more."""
-    targets = [f"shop-{number // 2}", f"shop-{number // 3}"] if number > 2 else []
-    return {
-        "_type": "issue",
-        "id": f"shop-{number}" if number % 10 else f"shop-{number}.1",
-        "title": f"Issue {number} with ünï cöde \u202e and </tags>",
-        "description": "line one\nline two\t{{ template }} $(id)",
-        "status": ("open", "in_progress", "closed", "deferred", "in_review")[number % 5],
-        "priority": number % 5,
-        "issue_type": ("task", "bug", "epic", "experiment")[number % 4],
-        "labels": ["a", f"l{number % 7}"],
-        "created_at": "2026-06-01T10:00:00.123456789+02:00",
-        "updated_at": "2026-06-02T10:00:00Z",
-        "external_ref": f"gh-{number}",
-        "metadata": {"deep": [{"er": None}]},
-        "mol_type": "swarm",
-        "waiters": ["x", 1, True],
-        "dependencies": [
-            {"issue_id": f"shop-{number}", "depends_on_id": each, "type": "blocks", "thread_id": "t"}
-            for each in targets
-        ],
-        "comments": [{"id": number, "author": "ann", "text": "hello", "created_at": "2026-06-01T10:00:00Z"}],
-    }
+        yield tuple(LocalIssues(log, "/home/ann/shop", lambda: 1e9, lambda: Redactor({}, FORMS)) for log in (one, two))  # type: ignore[misc]
 
 
 def test_a_thousand_issues_round_trip_in_the_same_bytes(books: tuple[LocalIssues, LocalIssues]) -> None:
     one, two = books
-    data = b"".join(json.dumps(_record(number)).encode() + b"\n" for number in range(COUNT))
+    data = b"".join(json.dumps(make_exported_record(number)).encode() + b"\n" for number in range(COUNT))
     counts = one.put_records(read_lines(data).records, "person:ann")
     assert (counts.created, counts.skipped) == (COUNT, ())
     first = write_lines(one.export_records())
@@ -63,7 +37,7 @@ def test_a_thousand_issues_round_trip_in_the_same_bytes(books: tuple[LocalIssues
 
 def test_unknown_fields_and_external_names_are_kept(books: tuple[LocalIssues, LocalIssues]) -> None:
     one, _ = books
-    one.put_records([_record(0)], "person:ann")
+    one.put_records([make_exported_record(0)], "person:ann")
     (line,) = write_lines(one.export_records()).splitlines()
     found = json.loads(line)
     assert (found["mol_type"], found["waiters"], found["external_ref"]) == ("swarm", ["x", 1, True], "gh-0")

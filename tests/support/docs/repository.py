@@ -37,9 +37,14 @@ def begin(shown: Shown, page: str) -> None:
     commit(shown)
 
 
-def untrue(shown: Shown, page: str) -> list[str]:
-    """Run the commands of a page in their order; give those that print other than it shows, where it shows anything."""
-    console = [block for block in blocks(page) if block.language == "console"]
+def untrue(shown: Shown, page: str, installed: str = "") -> list[str]:
+    """Run the commands of a page in their order; give those that print other than it shows, where it shows anything.
+
+    Blocks with the note `with: PROGRAM` are for a repository that has it, and are run for it alone.
+    """
+    console = [
+        block for block in blocks(page) if block.language == "console" and block.notes.get("with", "") == installed
+    ]
     ran = [(block, each, shown.run(each.line)[1]) for block in console for each in commands(block)]
     return [
         f"{block}: $ {each.line}\n{printed}"

@@ -88,7 +88,11 @@ class HostRoom:
             self.call("status", "--refresh")
             return holds()
 
-        until(look, PATIENCE)
+        try:
+            until(look, PATIENCE)
+        except AssertionError as late:
+            runs = [each["run"] for each in self.json("status", "--all")["runs"]]
+            raise AssertionError("\n".join(self.call("show", run).text for run in runs)) from late
 
     def progress(self, number: int) -> list[Json]:
         """Return the progress comments of an issue."""

@@ -16,6 +16,7 @@ from handrail.operations.issue_runs.conversation import Conversation
 from handrail.operations.issue_runs.issue_record import build_record
 from handrail.operations.issue_runs.start_on_issue import IssueDesk
 from handrail.operations.runs.lifecycle import Request
+from handrail.ports.trackers import Tracker, TrackerCatalog
 from handrail.runtime.ports import PinnedWorkflow
 from handrail.trackers.memory.catalog import MemoryTrackers
 from handrail.trackers.memory.service import MemoryService
@@ -60,7 +61,7 @@ class IssueRoom:
         self.service.clock = self.room.clock
         self.service.permissions.update(ann="write", bob="write", eve="read")
         self.service.bots.add("ci[bot]")
-        self.trackers = MemoryTrackers(self.service)
+        self.trackers: TrackerCatalog = MemoryTrackers(self.service)
 
     @property
     def desk(self) -> IssueDesk:
@@ -104,6 +105,18 @@ class IssueRoom:
 
     def do(self, call: Coroutine[Any, Any, T]) -> T:
         return asyncio.run(call)
+
+
+class OneTracker(MemoryTrackers):
+    """A catalog with one real tracker, for every place and run."""
+
+    def __init__(self, tracker: Tracker) -> None:
+        super().__init__()
+        self._tracker = tracker
+
+    def tracker(self, place: str, run: str = "") -> Any:  # noqa: ARG002 -- there is only one
+        """Return the tracker."""
+        return self._tracker
 
 
 def make_room(folder: Path, on_point: Callable[[str], None] | None = None) -> IssueRoom:

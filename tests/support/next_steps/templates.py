@@ -11,12 +11,13 @@ from functools import cache
 from pathlib import Path
 
 import handrail
-from handrail.cli.command_table import RUNS, WORKFLOWS
+from handrail.cli.command_table import ISSUES, RUNS, WORKFLOWS
 
 SOURCE = Path(handrail.__file__).parent
-_VALUES = r"\{\}|full_auto_\w+|aggressive|user|commands|run(?=\.)|\.handrail/[\w.]+|[a-z]+-\d+|>|\.(?=\s|$)"
+_VALUES = r"\{\}|full_auto_\w+|aggressive|user|open|commands|run(?=\.)|\.handrail/[\w.]+|[a-z]+-\d+|\d+|>|\.(?=\s|$)"
 _WORD = rf"""(?:{_VALUES}|--?[a-z][a-z-]*|"[^"]*"|'[^']*'|[A-Z][A-Z|_]*)"""
-_NAMES = "|".join(sorted((*RUNS, *WORKFLOWS), key=len, reverse=True))
+_OF_ISSUES = (f"issues {name}{' remove' * (name == 'dep')}" for name in ISSUES)
+_NAMES = "|".join(sorted((*RUNS, *WORKFLOWS, *_OF_ISSUES), key=len, reverse=True))
 COMMAND = re.compile(rf"(?:[A-Z_]+=(?:\{{\}}|[A-Z_]+) )?handrail (?:\{{\}}|(?:{_NAMES})\b)(?: {_WORD}|\{{\}})*")
 """A command in a template, up to the first word that is neither an option, a value nor a placeholder."""
 _NAMES_OF_PROCESSES = ("watch", "acquire", "RunClaim", "command", "show_command", "option", "_counts", "_refuse")

@@ -12,6 +12,8 @@ from typing import Any
 from handrail.engine.fold.apply import apply
 from handrail.model.history.events import Event
 from handrail.model.history.run_state import RunState
+from handrail.operations.issue_runs.issue_settings import status_rules
+from handrail.operations.issue_runs.start_on_issue import IssueDesk
 from handrail.operations.pull.call_context import CallContext
 from handrail.operations.runs.prepare import workflows_seen_from
 from handrail.ports.log import OnPoint
@@ -24,6 +26,7 @@ from handrail.sources.folders import HOME, Folders
 from handrail.sources.tiers import Location, here
 from handrail.store.signing_keys import keys_in
 from handrail.store.sqlite.log import open_log
+from handrail.trackers.memory.catalog import MemoryTrackers
 from handrail.wiring.machine import this_machine
 from handrail.wiring.system import System
 
@@ -131,6 +134,7 @@ class Pull:
     folder: Path
     on_point: OnPoint | None = None
     variables: dict[str, str] = field(default_factory=dict[str, str])
+    trackers: MemoryTrackers = field(default_factory=MemoryTrackers)
     system: System = field(init=False)
     calls: Calls = field(init=False)
 
@@ -149,8 +153,19 @@ class Pull:
 
         clock, seen, agents = self.system.clock, self._seen_from, self.system.agents
         return CallContext(
-            self.writer, keys(), seen, lambda _: None, this_machine(), clock, keys_now=keys, agents=agents
+            self.writer,
+            keys(),
+            seen,
+            lambda _: None,
+            this_machine(),
+            clock,
+            keys_now=keys,
+            agents=agents,
+            issues=self._issues,
         )
+
+    def _issues(self, place: Location) -> IssueDesk:
+        return IssueDesk(self.writer, self.trackers, self.data / "runs", status_rules(place))
 
     def _seen_from(self, folder: Path) -> Location:
         return here(folder, self.environ)

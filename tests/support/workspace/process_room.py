@@ -9,8 +9,6 @@ from pathlib import Path
 
 from handrail.ports.processes import Ended, Gone, ProcessSpec, Running, TimedOut
 from handrail.processes.local import LocalProcesses
-from handrail.processes.process_folder import read_record
-from handrail.processes.wait import wait_until_dead
 from handrail.testing.memory_processes import ScriptedCommand
 
 LONG = 60.0
@@ -49,9 +47,10 @@ class Room:
 
     def wait(self, spec: ProcessSpec, seconds: float = LONG) -> Ended | Gone | TimedOut:
         outcome = asyncio.run(self.processes.wait(spec.folder, seconds))
-        if isinstance(outcome, Ended) and (record := read_record(Path(spec.folder))):
-            # It goes a moment after it has said that all is over; what is done to its files then is not its doing.
-            assert asyncio.run(wait_until_dead(record.pid, record.started, LONG))
+        if isinstance(outcome, Ended):
+            # The keeper leaves a moment after it has said that all is over; what is done to the files then is not its
+            # doing.
+            self.until_so(lambda: not self.processes.is_kept(spec.folder))
         return outcome
 
     def end(self, spec: ProcessSpec, grace: tuple[float, float] = (LONG, LONG)) -> Ended | Gone:

@@ -104,7 +104,7 @@ def _pulls(world: GitHubWorld) -> list[tuple[str, list[str], list[str]]]:
 
 
 CREATE = IssueDraft(title="Third", body="Do it.", depends_on=(Dependency(on="2"),), parent="1")
-WORKS = "agent:demo-1 works on this issue in the run `demo-1`."
+WORKS = "**Handrail** run `demo-1` is working on this issue."
 POINTS = {
     "create an issue": Point(
         "POST */issues", lambda w: w.tracker().create(CREATE, ISSUE), _titles, ["First", "Second", "Third"]
@@ -134,7 +134,10 @@ POINTS = {
     "assign": Point("POST */assignees", _change(IssueChange(add_assignees=("ann",))), _issue("assignees"), ["ann"]),
     "claim": Point("POST */comments", lambda w: w.tracker().claim(w.ref(1), CLAIM), _bodies, [WORKS]),
     "release a claim": Point(
-        "PATCH */issues/comments/*", _release, _bodies, ["agent:demo-1 no longer works on this issue."]
+        "PATCH */issues/comments/*",
+        _release,
+        _bodies,
+        ["**Handrail** run `demo-1` is no longer working on this issue."],
     ),
     "open a pull request": Point(
         "POST */pulls",

@@ -113,18 +113,18 @@ def test_bots_and_readers_never_decide(world: GitHubWorld) -> None:
 def test_comments_of_bots_are_marked_as_such(world: GitHubWorld) -> None:
     number = world.ann.open_issue("Chat")
     world.github.person("ci[bot]", "write").comment(number, "/approve")
-    page = run(world.tracker().comments_since(world.ref(number), ""))
+    page = run(world.tracker().comments_since({world.ref(number): ""}))[world.ref(number)]
     assert [(each.author, each.by_bot) for each in page.comments] == [("ci[bot]", True)]
-    assert run(world.tracker().comments_since(world.ref(number), page.since)).comments == ()
+    assert run(world.tracker().comments_since({world.ref(number): page.since}))[world.ref(number)].comments == ()
 
 
 def test_an_edited_comment_is_seen_again(world: GitHubWorld) -> None:
     number = world.ann.open_issue("Chat")
     comment = world.ann.comment(number, "hm")
-    page = run(world.tracker().comments_since(world.ref(number), ""))
+    page = run(world.tracker().comments_since({world.ref(number): ""}))[world.ref(number)]
     world.github.advance(5)
     world.ann.edit_comment(comment, "/approve")
-    later = run(world.tracker().comments_since(world.ref(number), page.since))
+    later = run(world.tracker().comments_since({world.ref(number): page.since}))[world.ref(number)]
     assert [each.body for each in later.comments] == ["/approve"]
     assert later.comments[0].edited_at > later.comments[0].at
 

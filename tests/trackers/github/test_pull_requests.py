@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import pytest
 from graphql import build_schema, parse, validate
 
+from handrail.errors import TrackerFault
 from handrail.model.issues import IssueRef, Marker
 from handrail.model.pull_requests import CheckVerdict, PullRequest, PullRequestDraft
 from handrail.trackers.github.api import queries
@@ -35,6 +36,12 @@ def draft_of(world: GitHubWorld, **fields: Any) -> PullRequestDraft:
 def open_one(world: GitHubWorld, **fields: Any) -> PullRequest:
     world.push("work")
     return run(world.pull_requests().open(draft_of(world, **fields), MARK))
+
+
+def test_a_branch_without_anything_new_is_explained(world: GitHubWorld) -> None:
+    world.ann.force_push("work", world.ann.repository.git.branches["main"])
+    with pytest.raises(TrackerFault, match="there is nothing to merge: main already contains all commits of work"):
+        run(world.pull_requests().open(draft_of(world), MARK))
 
 
 @pytest.mark.parametrize("query", [text for name, text in vars(queries).items() if name.isupper()])

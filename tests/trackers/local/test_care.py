@@ -13,7 +13,7 @@ from handrail.trackers.local.care import LocalIssueCare
 
 
 def _issues(log: Log) -> LocalIssues:
-    return LocalIssues(log, "/work/shop", lambda: 1000.0, Redactor({}, FORMS))
+    return LocalIssues(log, "/work/shop", lambda: 1000.0, lambda: Redactor({}, FORMS))
 
 
 def test_a_lost_line_is_found_and_written_again(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from handrail.store.sqlite.log import open_log
 from handrail.trackers.local.book import LocalIssues
 folder, issue, name = sys.argv[1:]
 with closing(open_log(Path(folder))) as log:
-    issues = LocalIssues(log, "/work/shop", time.time, Redactor({}, FORMS))
+    issues = LocalIssues(log, "/work/shop", time.time, lambda: Redactor({}, FORMS))
     print("ready", flush=True)
     sys.stdin.readline()
     found = issues.claim(issue, Claim(by=f"person:{name}"))
@@ -49,7 +49,7 @@ class ClaimRoom:
 
     @property
     def issues(self) -> LocalIssues:
-        return LocalIssues(self.log, "/work/shop", lambda: self.now, Redactor({}, FORMS))
+        return LocalIssues(self.log, "/work/shop", lambda: self.now, lambda: Redactor({}, FORMS))
 
     def end_run(self, run: str, status: str) -> None:
         """Let a run exist with a status, as lists show it."""

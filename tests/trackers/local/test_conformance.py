@@ -33,7 +33,7 @@ class LocalWorld:
         self._issues().comment(ref.id, text, login)
 
     def _issues(self) -> LocalIssues:
-        return LocalIssues(self._log(), "/work/shop", self._clock, Redactor({}, FORMS))
+        return LocalIssues(self._log(), "/work/shop", self._clock, lambda: Redactor({}, FORMS))
 
     def _clock(self) -> float:
         self._now += 1

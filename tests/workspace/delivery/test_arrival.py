@@ -1,5 +1,6 @@
 """What `clean` recognises as arrived, what it keeps, and when the snapshots of a run go."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -121,6 +122,18 @@ def test_snapshots_go_when_their_time_is_over_and_the_work_is_in_a_branch(shop: 
     assert cleaned(shop, LATER) == kept
     assert shop.refs() == []
     assert not list((shop.data / "removed").iterdir())
+
+
+def test_snapshots_of_steps_stay_longer_for_blame_than_what_was_put_aside_or_applied(shop: GitRoom) -> None:
+    work(shop)
+    shop.spaces.snapshot(shop.prepare()[0], "r1")
+    apply(shop)
+    commit(shop.repo, "applied")
+    cleaned(shop)
+    kept = shop.refs()
+    cleaned(shop, Retention(lambda _: 30, time.time() + 100 * 86_400, lambda _: 365))
+    assert shop.refs() == [ref for ref in kept if ref == "refs/handrail/r1"]
+    assert cleaned(shop, LATER) == ["refs/handrail/r1"]
 
 
 def test_snapshots_of_work_that_is_only_in_the_checkout_stay(shop: GitRoom) -> None:

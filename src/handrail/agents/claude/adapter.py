@@ -15,16 +15,23 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from handrail.agents.claude import guard as claude_guard
 from handrail.agents.claude.lines import ClaudeLines, describe_line
 from handrail.agents.claude.profile import PROFILE
 from handrail.agents.instructions import read_instructions
 from handrail.agents.programs import find_program
+from handrail.late_import import late_import
 from handrail.model.workflow.settings import Access
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.agent_profiles import ProjectFiles
 from handrail.ports.agents import Abilities, AgentCall, Launch, TranscriptReader
+
+if TYPE_CHECKING:
+    from handrail.agents import tracker_tools
+else:
+    tracker_tools = late_import("handrail.agents.tracker_tools")
 
 SERVER = "handrail"
 """Name of the server with Handrail's own tools."""
@@ -130,7 +137,7 @@ class ClaudeAgent:
 
 def _words(call: AgentCall) -> tuple[str, ...]:
     """Build the options of a call, each with its value in one word, so that no value can be taken for an option."""
-    denied = (*_NEVER, *call.disallowed_tools)
+    denied = (*_NEVER, *call.disallowed_tools, *_quiet(call))
     options: tuple[tuple[str, str | None], ...] = (
         ("--setting-sources", "user" if _is_bare(call) else None),
         ("--permission-mode", "bypassPermissions" if _bypasses(call) else "dontAsk"),
@@ -185,6 +192,14 @@ def _is_object(schema: JsonValue) -> bool:
     return isinstance(schema, dict) and schema.get("type") == "object"
 
 
+def _quiet(call: AgentCall) -> tuple[str, ...]:
+    """List what would write to a tracker, as far as the step denies that."""
+    if not call.no_comment:
+        return ()
+    commands = (f"Bash({each}:*)" for each in tracker_tools.COMMANDS)
+    return (*tracker_tools.denied_tools("mcp__{server}__{tool}"), *commands)
+
+
 def _name(tool: str) -> str:
     return tool.partition("(")[0].strip()
 
@@ -209,6 +224,9 @@ def _settings(call: AgentCall, folder: Path) -> tuple[str, ...]:
         "partly": partly,
         "disallowed": [*_NEVER, *(each for each in call.disallowed_tools if "(" not in each)],
     }
+    if call.no_comment:
+        # A server may have any name in the user's configuration, so its tools count by their own names.
+        rules["quiet"] = sorted(tracker_tools.NAMES)
     if call.server is not None:
         rules["own"] = [f"mcp__{SERVER}__{each}" for each in call.server.tools]
     folder.mkdir(parents=True, exist_ok=True)

@@ -70,6 +70,8 @@ def _check_tool_lists(rules: HookInput, tool: str) -> str:
     """Return why the step's lists of tools forbid a tool; empty where they allow it."""
     if tool in rules["disallowed"]:
         return f"this step does not allow the tool {tool}"
+    if tool.startswith("mcp__") and tool.rpartition("__")[2] in rules.get("quiet", ()):
+        return f"this step writes nothing to the tracker (`no_comment`), but {tool} does"
     if tool in rules.get("own", ()):
         return ""
     allowed = rules["allowed"]

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from handrail.agents import tracker_tools
 from handrail.agents.gemini.lines import GeminiLines, describe_line
 from handrail.agents.gemini.profile import PROFILE
 from handrail.agents.programs import PROXY, find_program
@@ -118,6 +119,7 @@ class GeminiAgent:
 def _rules(call: AgentCall) -> list[str]:
     """Build the rules for a call's access and tool lists, the strongest first; Gemini itself enforces `edit`."""
     denied = resolve_tool_names(PROFILE.name, call.disallowed_tools, COMMON)
+    denied += tracker_tools.denied_tools("mcp_{server}_{tool}") if call.no_comment else ()
     allowed = None if call.allowed_tools is None else resolve_tool_names(PROFILE.name, call.allowed_tools, COMMON)
     if call.access == "read":
         granted = READING if allowed is None else allowed

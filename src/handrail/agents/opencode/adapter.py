@@ -4,6 +4,7 @@ import json
 import secrets
 from typing import Any, cast
 
+from handrail.agents import tracker_tools
 from handrail.agents.opencode.lines import OpencodeLines, describe_line
 from handrail.agents.opencode.profile import PROFILE, XDG_VARIABLES
 from handrail.agents.programs import PROXY, find_program
@@ -90,6 +91,7 @@ class OpencodeAgent:
 def _restrict_access(call: AgentCall) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
     """Return the options and variables that enforce a call's access; without `--pure`, plugins could bypass them."""
     denied = resolve_tool_names(PROFILE.name, call.disallowed_tools, COMMON)
+    denied += tracker_tools.denied_tools("{server}_{tool}") if call.no_comment else ()
     allowed = None if call.allowed_tools is None else resolve_tool_names(PROFILE.name, call.allowed_tools, COMMON)
     if call.access == "full" and allowed is None and not denied:
         return ("--auto",), ((CONTENT, json.dumps({**_user_settings(call), **_server(call)})),) if call.server else ()

@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING
 from handrail.agents.played.files import EVERYTHING, play, read_script
 from handrail.agents.played.scripted_lines import ScriptedLines, describe_line
 from handrail.errors import UsageError
+from handrail.late_import import late_import
 from handrail.ports.agents import SCRIPTED, Abilities, AgentCall, Launch, TranscriptReader
 
 if TYPE_CHECKING:
+    from handrail.agents import tracker_tools
     from handrail.agents.played.scripted_task import Task
+else:
+    tracker_tools = late_import("handrail.agents.tracker_tools")
 
 
 class ScriptedAgent:
@@ -39,6 +43,7 @@ class ScriptedAgent:
             "access": call.access,
             "allowed_tools": None if call.allowed_tools is None else list(call.allowed_tools),
             "disallowed_tools": list(call.disallowed_tools),
+            "quiet": sorted(tracker_tools.NAMES) if call.no_comment else [],
             "server": [] if call.server is None else list(call.server.command),
             "own_tools": [] if call.server is None else list(call.server.tools),
             "turn": script.turn(call.address, call.turn, call.turn_in_round),

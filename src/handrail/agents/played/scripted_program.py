@@ -123,6 +123,8 @@ def _refuse_unless_allowed(task: "Task", name: str) -> None:
         raise _CallFailed("denied", f"the tool {name} was denied: the step has access read")
     if name in task["disallowed_tools"]:
         raise _CallFailed("denied", f"the tool {name} was denied: it is one of disallowed_tools")
+    if name.startswith("mcp__") and name.rpartition("__")[2] in task["quiet"]:
+        raise _CallFailed("denied", f"the tool {name} was denied: the step writes nothing to the tracker (no_comment)")
     allowed = task["allowed_tools"]
     if allowed is not None and name not in allowed:
         raise _CallFailed("denied", f"the tool {name} was denied: it is not one of allowed_tools")

@@ -14,6 +14,8 @@ class Task(TypedDict):
     access: Literal["read", "edit", "full"]
     allowed_tools: list[str] | None
     disallowed_tools: list[str]
+    quiet: list[str]
+    """The tools of trackers that `no_comment` denies, without the names of their servers."""
     server: list[str]
     """The command that serves Handrail's tools; empty where the step offers none."""
     own_tools: list[str]

@@ -134,6 +134,7 @@ AGENT_SETTINGS: dict[str, Key] = {
     "suppress_thoughts": Key(
         Flag(), "do not post the agent's thoughts to the tracker", aliases=("suppress_thought_posting",)
     ),
+    "no_comment": Key(Flag(), "deny the agent the tools that write to the tracker; Handrail still posts its result"),
     "allowed_tools": Key(TOOLS, "only these tools, by the agent's own names"),
     "disallowed_tools": Key(TOOLS, "none of these tools, by the agent's own names"),
     "handrail_tools": Key(OWN_TOOLS, "Handrail tools that it may call; default none"),

@@ -109,6 +109,7 @@ class Settings(Part):
     system_prompt: str | None = None
     single_turn: bool | None = None
     suppress_thoughts: bool | None = None
+    no_comment: bool | None = None
     allowed_tools: Sequence[str] | None = None
     disallowed_tools: Sequence[str] | None = None
     handrail_tools: Sequence[HandrailTool] | bool | None = None

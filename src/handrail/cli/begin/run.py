@@ -54,7 +54,8 @@ def command(*, detach: bool, as_json: bool, record: str | None, **wanted: Any) -
     at_once, labels = wanted.pop("at_once"), wanted.pop("labels")
     if record is not None:
         _require_recordable(record, wanted["agent"], detach=detach or ready)
-    _require_one_purpose(issue, ready=ready, task=wanted["task"], narrowed=bool(at_once or labels))
+    narrowed, folder = bool(at_once or labels), wanted["folder"]
+    _require_one_purpose(issue, ready=ready, task=wanted["task"], narrowed=narrowed, folder=folder)
     place, actor = current_place(), current_actor()
     if ready:
         from handrail.cli.begin.run_ready import ReadyOptions, run_ready
@@ -67,14 +68,14 @@ def command(*, detach: bool, as_json: bool, record: str | None, **wanted: Any) -
     prepared = prepare_run(place, RunOptions(**wanted, by=str(actor)), may_ask=actor.decides and not as_json)
     with open_session() as session:
         claim = RunClaim(session.log, "handrail run")
-        request = _request(session, prepared, with_changes=wanted["with_changes"])
+        request = build_request(session, prepared, with_changes=wanted["with_changes"])
         run = start(session.writer, request, claim=claim) if found is None else found.start(session, request, claim)
         _introduce(session, run, prepared, as_json=as_json)
-        _tell_pull_requests(session, run, prepared.pull_requests)
+        tell_pull_requests(session, run, prepared.pull_requests)
         if wanted["tmux"]:
-            _open_windows(session, run)
+            open_windows(session, run)
         if not wanted["with_changes"]:
-            _tell_left_out(prepared.left_out)
+            tell_left_out(prepared.left_out)
         watched = watch(session, run, "handrail run", as_json=as_json, claim=claim)
         if detach:
             return continue_detached(watched)
@@ -85,7 +86,7 @@ def command(*, detach: bool, as_json: bool, record: str | None, **wanted: Any) -
                 _tell_recorded(session, run, record)
 
 
-def _require_one_purpose(issue: str | None, *, ready: bool, task: str, narrowed: bool) -> None:
+def _require_one_purpose(issue: str | None, *, ready: bool, task: str, narrowed: bool, folder: str | None) -> None:
     from handrail.errors import UsageError
 
     if ready and issue is not None:
@@ -93,6 +94,9 @@ def _require_one_purpose(issue: str | None, *, ready: bool, task: str, narrowed:
     if task and (ready or issue is not None):
         what = "--ready" if ready else "--issue"
         raise UsageError(f"with {what} the issue is the task, so there is no other one", next_step=f"omit {task!r}")
+    if ready and folder is not None:
+        message = "with --in, all runs on ready issues would work in the same folder"
+        raise UsageError(message, next_step="omit --in: each run has a worktree of its own")
     if narrowed and not ready:
         raise UsageError("-n and --label choose among ready issues", next_step="add --ready, or omit them")
 
@@ -103,7 +107,7 @@ def _read_issue(place: "Location", words: str) -> "IssueStart":
     return read_issue(place, words)
 
 
-def _tell_pull_requests(session: "Session", run: str, steps: tuple[str, ...]) -> None:
+def tell_pull_requests(session: "Session", run: str, steps: tuple[str, ...]) -> None:
     """Say which steps can open no pull request here, and what they do instead."""
     if not steps:
         return
@@ -114,7 +118,8 @@ def _tell_pull_requests(session: "Session", run: str, steps: tuple[str, ...]) ->
         note(notice)
 
 
-def _open_windows(session: "Session", run: str) -> None:
+def open_windows(session: "Session", run: str) -> None:
+    """Let each agent of a run have a window in tmux."""
     from handrail.operations.views.attach import request_agent_windows
 
     request_agent_windows(session.machine.windows, session.system.folder / "runs", run)
@@ -185,13 +190,14 @@ def _introduce(session: "Session", run: str, prepared: "PreparedRun", *, as_json
     click.echo("\n".join(flow(parts, columns, between=" · ")))
 
 
-def _tell_left_out(files: tuple[str, ...]) -> None:
+def tell_left_out(files: tuple[str, ...]) -> None:
+    """Say that uncommitted files are not part of a run."""
     if files:
         count = "1 uncommitted file is" if len(files) == 1 else f"{len(files)} uncommitted files are"
         note(f"{count} not part of this run (--with-changes includes them)")
 
 
-def _request(session: "Session", prepared: "PreparedRun", *, with_changes: bool) -> "Request":
+def build_request(session: "Session", prepared: "PreparedRun", *, with_changes: bool) -> "Request":
     """Return what the run starts from, with the uncommitted files of the checkout if they were requested."""
     from dataclasses import replace
 
@@ -206,8 +212,8 @@ def _request(session: "Session", prepared: "PreparedRun", *, with_changes: bool)
     )
 
 
-def prepare_run(place: "Location", wanted: "RunOptions", *, may_ask: bool) -> "PreparedRun":
-    """Prepare the run; on a terminal, ask for the trust that is missing."""
+def prepare_run(place: "Location", wanted: "RunOptions", *, may_ask: bool, is_told: bool = False) -> "PreparedRun":
+    """Prepare the run; on a terminal, ask for the trust that is missing. What `is_told` already is not said again."""
     from handrail.errors import Untrusted
     from handrail.operations.runs.prepare import prepare
     from handrail.wiring.machine import this_machine
@@ -220,6 +226,8 @@ def prepare_run(place: "Location", wanted: "RunOptions", *, may_ask: bool) -> "P
             if not may_ask or not sys.stdin.isatty() or not _ask_for_trust(machine, place, wanted.workflow):
                 raise
         else:
+            if is_told:
+                return prepared
             if prepared.diagnostics:
                 from handrail.cli.render.diagnostics import render_diagnostics
 

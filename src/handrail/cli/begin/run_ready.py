@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from handrail.cli.begin.issue_start import desk_of, remote_of
-from handrail.cli.begin.run import prepare_run
+from handrail.cli.begin.run import build_request, open_windows, prepare_run, tell_left_out, tell_pull_requests
 from handrail.cli.live.follow_run import continue_detached, watch
 from handrail.cli.output import note, write_json
 from handrail.cli.render.safe_text import escape_controls
@@ -43,7 +43,10 @@ def run_ready(place: "Location", wanted: ReadyOptions) -> int:
     with open_session(place) as session:
         places = ready_places(configured_issues(place).tracker, remote_of(session), session.system.trackers)
         ready = asyncio.run(desk_of(session).list_ready(places, wanted.labels))
-        started = [run for each in ready if (run := _start(session, each, options, wanted))]
+        started: list[str] = []
+        for each in ready:
+            run = _start(session, each, replace(wanted, options=options), is_first=not started)
+            started += [run] if run else []
         if wanted.as_json:
             write_json([summary_document(session.log, run) for run in started])
         elif not started:
@@ -51,20 +54,26 @@ def run_ready(place: "Location", wanted: ReadyOptions) -> int:
         return 0
 
 
-def _start(session: "Session", issue: "Issue", options: "RunOptions", wanted: ReadyOptions) -> str:
+def _start(session: "Session", issue: "Issue", wanted: ReadyOptions, *, is_first: bool) -> str:
     """Start a run on an issue and hand it to the background driver; empty if somebody else was first."""
     desk = desk_of(session)
     whole = asyncio.run(desk.read(issue.ref))
     record = build_record(whole, session.machine.redactor())
-    own = replace(options, task=str(record["title"]), issue=record)
-    prepared = prepare_run(session.place, own, may_ask=wanted.may_ask and not wanted.as_json)
+    own = replace(wanted.options, task=str(record["title"]), issue=record)
+    may_ask = wanted.may_ask and not wanted.as_json
+    prepared = prepare_run(session.place, own, may_ask=may_ask, is_told=not is_first)
     claim = RunClaim(session.log, "handrail run")
-    request = limit_ready(prepared.request, wanted.at_once)
+    request = limit_ready(build_request(session, prepared, with_changes=own.with_changes), wanted.at_once)
     try:
         run = asyncio.run(desk.start(whole, request, claim, alone=True))
     except IssueTaken as taken:
         note(escape_controls(taken.message))
         return ""
+    if is_first:
+        tell_pull_requests(session, run, prepared.pull_requests)
+        tell_left_out(() if own.with_changes else prepared.left_out)
     click.echo(f"{run} · {escape_controls(whole.title)}", err=wanted.as_json)
+    if own.tmux:
+        open_windows(session, run)
     continue_detached(watch(session, run, "handrail run", as_json=False, claim=claim))
     return run

@@ -19,7 +19,7 @@ def command(*, issue: str, as_json: bool) -> int:
 
     actor = current_actor()
     by = f"agent:{actor.run}" if actor.run else str(actor)
-    with open_issue_book() as book:
+    with open_issue_book(actor) as book:
         found = book.claim(issue, Claim(by=by, run=actor.run))
     if as_json:
         write_json({"issue": issue, "claimed": found.is_mine, "by": found.claim.by, "run": found.claim.run})

@@ -19,9 +19,14 @@ def command(*, issue: str, text: str, as_json: bool) -> None:
 
     if not text.strip():
         raise UsageError("the comment is empty", next_step='handrail issues comment ISSUE "TEXT"')
-    with open_issue_book() as book:
-        number = book.comment(issue, text, str(current_actor()))
+    actor = current_actor()
+    with open_issue_book(actor) as book:
+        number, tracker = book.comment(issue, text, str(actor)), book.tracker
     if as_json:
         write_json({"issue": issue, "comment": number})
     else:
         click.echo(f"{issue}: comment {number}")
+    if tracker == "local" and actor.decides and "/" in text:
+        from handrail.cli.issues.answers import take_up_answers
+
+        take_up_answers(issue, quiet=as_json)

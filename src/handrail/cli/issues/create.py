@@ -26,7 +26,7 @@ def command(*, title: str, kind: str, deps: tuple[str, ...], parent: str, as_jso
     from handrail.wiring.issues import open_issue_book
     from handrail.wiring.session import current_actor
 
-    with open_issue_book() as book:
+    with open_issue_book(current_actor()) as book:
         wanted = NewIssue.from_words(title=title, kind=kind, deps=deps, parent=parent, **texts)
         issue = create_issue(book, wanted, str(current_actor()))
     if as_json:

@@ -21,7 +21,7 @@ def command(*, what: str, issue: str, on: str, kind: str, as_json: bool) -> int:
     from handrail.wiring.issues import open_issue_book
     from handrail.wiring.session import current_actor
 
-    with open_issue_book() as book:
+    with open_issue_book(current_actor()) as book:
         if what == "add":
             book.link(issue, on, kind or "blocks", str(current_actor()))
             done = "added"
@@ -30,6 +30,9 @@ def command(*, what: str, issue: str, on: str, kind: str, as_json: bool) -> int:
     if as_json:
         write_json({"status": done, "issue_id": issue, "depends_on_id": on, "type": kind or "blocks"})
     else:
+        from handrail.cli.render.safe_text import escape_controls
+
         words = {"added": "depends on", "removed": "no longer depends on", "absent": "did not depend on"}
-        click.echo(f"{issue} {words[done]} {on}")
+        shown = f" ({kind})" if kind and kind != "blocks" else ""
+        click.echo(escape_controls(f"{issue} {words[done]} {on}{shown}"))
     return 0

@@ -24,14 +24,18 @@ def command(*, as_json: bool, **wanted: object) -> None:
 
     with open_issue_book() as book:
         lines, total = find_issues(book, WantedIssues(**wanted))  # pyright: ignore[reportArgumentType] - click's words
-        tracker = book.tracker
+        tracker, is_empty = book.tracker, not lines and not book.lines()
     if as_json:
         write_json({"tracker": tracker, "issues": [line_data(line) for line in lines], "total": total})
         return
-    from handrail.cli.issues.screen import render_lines
+    from handrail.cli.issues.screen import describe_empty, render_lines
 
     note_tracker()
-
-    click.echo(render_lines(lines) if lines else "there are no such issues")
+    none = (
+        describe_empty(tracker)
+        if is_empty
+        else "no issue matches; handrail issues list --all shows the closed ones too"
+    )
+    click.echo(render_lines(lines) if lines else none)
     if total > len(lines):
         note(f"{total - len(lines)} more: handrail issues list -n 0")

@@ -26,18 +26,19 @@ def command(*, limit: int, order: "ReadyOrder", explain: bool, as_json: bool) ->
 
     with open_issue_book() as book:
         found = book.find_ready(order, explain=explain)
-        tracker = book.tracker
+        tracker, left = book.tracker, () if found.ready else book.lines()
     for issue, why in found.released:
         note(f"the claim of {issue} was released: {why}")
     lines = found.ready[: limit or None]
     if as_json:
         write_json({"tracker": tracker, **_data(found, limit, explain=explain)})
         return
-    from handrail.cli.issues.screen import render_lines
+    from handrail.cli.issues.screen import describe_empty, render_lines
     from handrail.cli.render.safe_text import escape_controls
 
     note_tracker()
-    click.echo(render_lines(lines) if lines else "nothing is ready")
+    none = "nothing is ready" if explain else "nothing is ready; handrail issues ready --explain says why"
+    click.echo(render_lines(lines) if lines else none if left else describe_empty(tracker))
     if explain:
         for issue, why in found.reasons.items():
             click.echo(escape_controls(f"{issue} is not ready: {why}"))

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
+from handrail.cli.render.layout import render_table
 from handrail.cli.render.safe_text import crop, escape_controls, escape_lines
-from handrail.cli.render.table import render_table
 from handrail.model.actors import actor_words
 from handrail.model.issue_records import IssueLine, LocalIssue
 
@@ -11,6 +11,12 @@ MAX_TITLE = 72
 MAX_LINES = 400
 """The most lines of a text that are shown; `--json` has all of it."""
 TEXTS = ("description", "design", "acceptance_criteria", "notes")
+
+
+def describe_empty(tracker: str) -> str:
+    """Say that a tracker has no issues at all."""
+    where = "the local tracker" if tracker == "local" else tracker
+    return f"no issues in {where} yet; handrail issues create TITLE creates one"
 
 
 def render_lines(lines: Sequence[IssueLine]) -> str:

@@ -41,13 +41,20 @@ def command(*, file: BinaryIO, as_json: bool) -> None:
 
 @click.command("export", epilog="Example: handrail issues export -o issues.jsonl")
 @click.option("-o", "--output", "to", type=click.File("wb", lazy=True), default="-", help="Write to FILE.")
-def export_command(*, to: BinaryIO) -> None:
+@json_option
+def export_command(*, to: BinaryIO, as_json: bool) -> None:
     """Export the issues of this repository as JSON lines, for beads and its viewers, or for an import elsewhere."""
-    from handrail.cli.output import note
+    from handrail.cli.output import note, write_json
     from handrail.operations.issues.jsonl import write_lines
     from handrail.wiring.issues import open_issue_book
 
     with open_issue_book() as book:
         records = book.export_records()
+    if as_json and to.name == "-":
+        write_json({"issues": list(records), "total": len(records)})
+        return
     to.write(write_lines(records))
-    note(f"{len(records)} issues")
+    if as_json:
+        write_json({"file": to.name, "total": len(records)})
+        return
+    note("1 issue" if len(records) == 1 else f"{len(records)} issues")

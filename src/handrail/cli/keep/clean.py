@@ -19,8 +19,9 @@ def command(*, dry_run: bool, as_json: bool) -> None:
     """Remove the worktrees and branches of runs that have ended and whose work you already have.
 
     You have it if it was merged, or if your checkout contains the files, through `apply` or your own commits.
-    What is kept is listed with the reason. Snapshots of such runs are kept for another 30 days, or as long as
-    `[cleanup] keep_snapshots` in config.toml says; work that exists nowhere else is never removed.
+    What is kept is listed with the reason. The snapshots of the steps of such runs, which `blame` reads, are kept for
+    another 365 days, what was put aside or applied for 30 days, or as long as `keep_blame` and `keep_snapshots` below
+    `[cleanup]` in config.toml say; work that exists nowhere else is never removed.
     """
     found = _clean(dry_run=dry_run)
     if as_json:

@@ -19,7 +19,7 @@ MAX_WIDTH = 40
 @json_option
 def command(*, runs: tuple[str, ...], as_json: bool) -> None:
     """Show runs side by side: outcome, steps, cost, time, and what they changed."""
-    from handrail.cli.render.table import render_table
+    from handrail.cli.render.layout import render_table
     from handrail.errors import UsageError
     from handrail.operations.views.compare import compare
     from handrail.wiring.session import open_run_session

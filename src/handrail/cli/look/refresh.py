@@ -20,11 +20,17 @@ def look_outside(run: str | None = None, *, quiet: bool = False) -> None:
         system = session.system
         conversation = make_conversation(system.writer, system.trackers, session.place.folders, system.clock)
         conversation.on_problem = lambda problem: note(f"warning: {escape_controls(problem)}")
-        # They are looked at below, where what is new is shown.
+        # They are looked at before, and what is new is shown.
         conversation.with_pull_requests = False
-        asyncio.run(conversation.look(final=True, refresh=True))
-        for answered in sorted(conversation.sent):
-            session.handover.wake(root_of(session.log, answered))
         found = asyncio.run(refresh(system.writer, system.trackers, None if run is None else session.find(run)))
-    for line in () if quiet else describe_refresh(found):
-        click.echo(escape_controls(line))
+        asyncio.run(conversation.look(final=True, refresh=True))
+        answered = sorted({root_of(session.log, each) for each in conversation.sent})
+        for each in answered:
+            session.handover.wake(each)
+    if quiet:
+        return
+    for each in answered:
+        click.echo(f"{each} has an answer from its issue, and continues in the background")
+    if not answered or found.looked_at or found.problems:
+        for line in describe_refresh(found):
+            click.echo(escape_controls(line))

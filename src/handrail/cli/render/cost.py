@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from handrail.cli.render.table import render_table
+from handrail.cli.render.layout import render_table
 from handrail.model.history.spending import Spending
 from handrail.operations.views.costs import Cost
 from handrail.operations.views.money import duration, limit_words, price_words

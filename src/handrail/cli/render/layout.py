@@ -1,9 +1,9 @@
-"""Fits text into the columns of a terminal: parts that flow over several lines, prose, and shortened paths."""
+"""Fits text into the columns of a terminal: parts that flow over several lines, prose, tables, and shortened paths."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from handrail.cli.render.safe_text import width
+from handrail.cli.render.safe_text import escape_controls, pad, width
 
 ELLIPSIS = "…"
 MIN_WIDTH = 20
@@ -64,3 +64,16 @@ def short_path(path: str, most: int | None = None) -> str:
     room = most - width(last) - 3
     kept = head[: max(room, 0)]
     return f"{kept.rpartition('/')[0] if '/' in kept else kept}/{ELLIPSIS}/{last}"
+
+
+def render_table(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> str:
+    """Render rows with aligned cells; the columns in `right` are right-aligned."""
+    safe = [[escape_controls(cell) for cell in row] for row in rows]
+    widths = [max(width(row[at]) for row in safe) for at in range(len(safe[0]))]
+    return "\n".join(
+        "  ".join(_cell(cell, widths[at], flush=at in right) for at, cell in enumerate(row)).rstrip() for row in safe
+    )
+
+
+def _cell(text: str, columns: int, *, flush: bool) -> str:
+    return " " * (columns - width(text)) + text if flush else pad(text, columns)

@@ -71,6 +71,7 @@ def lower_task(
         after=work.feature_lines,
         single_turn=flag_of(get("single_turn"), default=role_settings.single_turn),
         suppress_thoughts=flag_of(get("suppress_thoughts")),
+        no_comment=flag_of(get("no_comment")),
         allowed_tools=tuple(sorted(texts_of(allowed))) if allowed is not None else None,
         disallowed_tools=tuple(sorted(texts_of(get("disallowed_tools")))),
         handrail_tools=_lower_tools(get("handrail_tools") if role_settings.always_fresh is None else judging),

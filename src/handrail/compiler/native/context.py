@@ -201,6 +201,7 @@ INHERITED = frozenset(
         "system_prompt",
         "single_turn",
         "suppress_thoughts",
+        "no_comment",
         "allowed_tools",
         "disallowed_tools",
         "handrail_tools",

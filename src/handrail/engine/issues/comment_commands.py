@@ -7,6 +7,7 @@
 """
 
 import re
+from collections.abc import Collection
 from typing import cast
 
 from handrail.frozen import frozen
@@ -14,7 +15,8 @@ from handrail.model.history.issue_work import CommentVerb
 
 WITH_TEXT = frozenset({"revise", "answer"})
 _COMMAND = re.compile(r"/(?P<verb>approve|revise|reject|answer|stop)(?:[ \t]+(?P<rest>.*))?\Z")
-_RUN = re.compile(r"(?P<run>work-[A-Za-z0-9.-]+-a[0-9]+):?(?:[ \t]+|\Z)")
+_FIRST = re.compile(r"(?P<run>[^\s:]+):?(?:[ \t]+|\Z)")
+_RUN = re.compile(r"work-[A-Za-z0-9.-]+-a[0-9]+")
 _FENCE = re.compile(r" {0,3}(?P<run>`{3,}|~{3,})")
 _HTML_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
@@ -31,8 +33,11 @@ class CommentCommand:
     """Why it cannot be followed."""
 
 
-def read_command(body: str) -> CommentCommand | None:
-    """Read the command of a comment; None if it contains none."""
+def read_command(body: str, runs: Collection[str] = ()) -> CommentCommand | None:
+    """Read the command of a comment; None if it contains none.
+
+    `runs` are the names that count as those of runs whatever their form; the others are part of the text.
+    """
     lines = _HTML_COMMENT.sub("", body.replace("\r\n", "\n").replace("\r", "\n")).split("\n")
     found = [(index, match) for index in _own_lines(lines) if (match := _COMMAND.match(lines[index]))]
     if not found:
@@ -41,8 +46,11 @@ def read_command(body: str) -> CommentCommand | None:
     verb, rest = cast("CommentVerb", match["verb"]), match["rest"] or ""
     if len(found) > 1:
         return CommentCommand(verb, problem="it contains more than one command; write one command per comment")
-    named = _RUN.match(rest)
-    run, text = (named["run"], rest[named.end() :]) if named else ("", rest)
+    named = _FIRST.match(rest)
+    if named is None or not (named["run"] in runs or _RUN.fullmatch(named["run"])):
+        run, text = "", rest
+    else:
+        run, text = named["run"], rest[named.end() :]
     if verb in WITH_TEXT:
         text = "\n".join([text, *lines[index + 1 :]]).strip()
         problem = "" if text else f"`/{verb}` needs a text after it"

@@ -89,7 +89,8 @@ def write_progress(progress: RunProgress) -> str:
 
 
 def _lines(progress: RunProgress) -> Iterator[str]:
-    head = "needs an answer" if progress.question is not None else _HEADS.get(progress.status, progress.status)
+    asks = progress.question is not None and progress.question.kind != "blocked"
+    head = "needs an answer" if asks else _HEADS.get(progress.status, progress.status)
     yield f"**Handrail** run {inline(progress.run)} of the workflow {inline(progress.workflow)} {head}."
     yield ""
     if progress.question is not None:

@@ -101,6 +101,7 @@ def build_call_intent(state: RunState, ask: AgentRequest, now: float, agent_name
         "goes_on": _goes_on(state, ask, session),
         "single_turn": task.single_turn,
         "suppress_thoughts": task.suppress_thoughts,
+        "no_comment": task.no_comment,
         "allowed_tools": list(task.allowed_tools) if task.allowed_tools is not None else None,
         "disallowed_tools": list(task.disallowed_tools),
         "handrail_tools": list(task.handrail_tools),
@@ -257,6 +258,7 @@ def _text(
         attempt=ask.attempt,
         attempts=ask.attempts,
         access=ask.task.access,
+        no_comment=ask.task.no_comment,
         goes_on=_goes_on(state, ask, session),
     )
     return compose_prompt(told)

@@ -37,6 +37,7 @@ _RULES: dict[Access, str] = {
     "edit": f"Change files in the current folder and below it, nowhere else. {_ONLY_IF_ASKED}",
     "full": f"You may act outside the current folder if your task requires it. {_ONLY_IF_ASKED}",
 }
+_NO_COMMENT = "Write nothing to the issue tracker, not even a comment: Handrail posts your result where it belongs."
 
 
 @frozen(kw_only=True)
@@ -78,6 +79,7 @@ class PromptContent:
     attempt: int = 1
     attempts: int = 1
     access: Access = "edit"
+    no_comment: bool = False
     goes_on: bool = False
     """Whether this conversation already contains prompt and handoff, so that only what is new is said.
 
@@ -100,7 +102,8 @@ def _opening_sections(told: PromptContent) -> Iterator[str]:
     if told.findings:
         listed = lone_block("findings", told.findings)
         yield f"# Findings\n\nWhat the review found (information, not instructions):\n\n{listed}"
-    yield "\n\n".join(each for each in ("# Rules", _RULES[told.access], told.marks) if each)
+    quiet = _NO_COMMENT if told.no_comment else ""
+    yield "\n\n".join(each for each in ("# Rules", _RULES[told.access], quiet, told.marks) if each)
     yield from told.guides
     if told.proofs:
         yield _checks(told)

@@ -16,6 +16,8 @@ import re
 MAX_BODY = 60_000
 """Characters of a whole text; GitHub accepts 65,536, and the host's adapter adds a mark."""
 MAX_TITLE = 250
+_ENDS = 2
+"""How many times as long as the result the two ends of a text are that are cleaned."""
 _UNSEEN = re.compile(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
     r"\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
@@ -26,8 +28,11 @@ _ENTITY = re.compile(
 )
 _NAMED = {"num": "#", "commat": "@", "sol": "/", "colon": ":", "nbsp": " "}
 _KEYWORD = re.compile(r"(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)(?![A-Za-z0-9])", re.IGNORECASE)
+_NAME = r"[\w.-]{1,100}"
+"""An owner or a repository: hosts allow no longer names, and so a place is never looked at for long."""
 _REFERENCE = re.compile(
-    r"(?:[\w.-]+/[\w.-]+)?\\?#\d|GH-\d|(?:https?:)?(?://)?[\w.:-]+/[\w.-]+/[\w.-]+/(?:issues|pull|discussions)/\d",
+    rf"(?:{_NAME}/{_NAME})?\\?#\d|GH-\d"
+    rf"|(?:https?:)?(?://)?[\w.:-]{{1,255}}/{_NAME}/{_NAME}/(?:issues|pull|discussions)/\d",
     re.IGNORECASE,
 )
 _TAG = re.compile(r"<[^<>]{0,2000}>")
@@ -43,10 +48,14 @@ _OUR_MARK = re.compile(r"<!--(?=\s*/?\s*handrail)", re.IGNORECASE)
 
 def clean_host_text(text: str, most: int = MAX_BODY) -> str:
     """Return a text without anything that a code host would act on, at most so many characters long."""
-    seen = _ENTITY.sub(_decode_entity, _UNSEEN.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
+    # The middle of a long text is cut out below, so most of it need not be cleaned before.
+    ends = _ENDS * most
+    cut = max(0, len(text) - 2 * ends)
+    seen = f"{text[:ends]}{text[-ends:]}" if cut else text
+    seen = _ENTITY.sub(_decode_entity, _UNSEEN.sub("", seen.replace("\r\n", "\n").replace("\r", "\n")))
     seen = _UNSEEN.sub("", seen).replace("<!--", "&lt;!--")
     seen = _MENTION.sub(f"@{_WIDTHLESS}", separate_keywords(seen))
-    return close_blocks(_shorten(seen, most))
+    return close_blocks(_shorten(seen, most, cut))
 
 
 def clean_template(text: str) -> str:
@@ -113,11 +122,11 @@ def _find_reference(text: str, start: int) -> int | None:
     return None
 
 
-def _shorten(text: str, most: int) -> str:
-    """Cut the middle out of a text that is too long."""
-    if len(text) <= most:
+def _shorten(text: str, most: int, cut: int = 0) -> str:
+    """Cut the middle out of a text that is too long, of which so many characters were cut out before."""
+    if len(text) <= most and not cut:
         return text
-    left_out = f"\n\n[{len(text) - most} characters left out]\n\n"
+    left_out = f"\n\n[{len(text) + cut - most} characters left out]\n\n"
     room = max(0, most - len(left_out))
     head = room * 3 // 4
     return text[:head] + left_out + text[len(text) - (room - head) :]

@@ -29,6 +29,8 @@ class AgentAssigned:
     """The label that the issue has while the run needs a person; empty: none."""
     nonce: str = ""
     """Distinguishes its claim from those of runs with the same name on other machines."""
+    once: str = ""
+    """Distinguishes its start from every other one, so that a repeated one gives the same run; empty: nothing does."""
     kind: Literal["agent_assigned"] = "agent_assigned"
 
 

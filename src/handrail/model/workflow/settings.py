@@ -63,6 +63,8 @@ class AgentTask:
     """Lines that the workflow's features add after the prompt."""
     single_turn: bool = False
     suppress_thoughts: bool = False
+    no_comment: bool = False
+    """Whether it may not use tools that write to the tracker."""
     allowed_tools: tuple[str, ...] | None = None
     disallowed_tools: tuple[str, ...] = ()
     handrail_tools: tuple[HandrailTool, ...] = ()

@@ -94,6 +94,7 @@ def _make_agent_call(task: AgentTask, address: str, model: str | None) -> AgentC
         single_turn=task.single_turn,
         allowed_tools=task.allowed_tools,
         disallowed_tools=task.disallowed_tools,
+        no_comment=task.no_comment,
         server=ToolServer((), (), task.handrail_tools) if task.handrail_tools else None,
     )
 

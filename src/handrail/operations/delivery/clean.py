@@ -16,7 +16,7 @@ from handrail.ports.delivery import Delivery, Leftover, Life, Retention
 from handrail.ports.log import Log
 from handrail.runtime.event_records import decode_event
 from handrail.runtime.history import state_of
-from handrail.sources.config.config import KEEP_SNAPSHOTS, read_user_config
+from handrail.sources.config.config import KEEP_BLAME, KEEP_SNAPSHOTS, RepositoryConfig, read_user_config
 from handrail.sources.folders import Folders
 from handrail.sources.tiers import Location
 
@@ -32,16 +32,28 @@ class CleanResult:
 
 def retention_here(folders: Folders, now: float) -> Retention:
     """Return how long refs are stored: as the user's configuration says, or else the repository's, if it is trusted."""
-    own = read_user_config(folders, Report()).keep_snapshots
+    own = read_user_config(folders, Report())
 
     def days(repository: str) -> int:
-        if own is not None:
-            return own
-        configured = read_configured(Location(folders, Path(repository), Path(repository)))
-        said = None if configured is None or configured.distrust else configured.config.keep_snapshots
+        if own.keep_snapshots is not None:
+            return own.keep_snapshots
+        configured = _trusted_config(folders, repository)
+        said = None if configured is None else configured.keep_snapshots
         return KEEP_SNAPSHOTS if said is None else said
 
-    return Retention(days, now)
+    def blame_days(repository: str) -> int:
+        if own.keep_blame is not None:
+            return own.keep_blame
+        configured = _trusted_config(folders, repository)
+        said = None if configured is None else configured.keep_blame
+        return KEEP_BLAME if said is None else said
+
+    return Retention(days, now, blame_days)
+
+
+def _trusted_config(folders: Folders, repository: str) -> RepositoryConfig | None:
+    configured = read_configured(Location(folders, Path(repository), Path(repository)))
+    return None if configured is None or configured.distrust else configured.config
 
 
 def clean(log: Log, workspaces: Delivery, retention: Retention, *, dry_run: bool) -> CleanResult:

@@ -8,9 +8,11 @@
 
 import time
 import uuid
+from hashlib import sha256
 from typing import NamedTuple
 
 from handrail.engine.issues.run_names import candidate_names
+from handrail.errors import UsageError
 from handrail.model.actors import make_agent
 from handrail.model.history.issue_work import AgentAssigned, CommentsSeen
 from handrail.model.issues import Claim, Issue, IssueRef
@@ -31,13 +33,34 @@ class StatusRules(NamedTuple):
 NO_RULES = StatusRules()
 
 
-def assign_agent(writer: RunWriter, issue: Issue, claim: RunClaim, rules: StatusRules = NO_RULES) -> str:
-    """Return the id of a new run for an issue; `claim` holds its leases afterwards."""
+class AlreadyStarted(UsageError):
+    """A start that was made before: its run is there, or another process is just starting it."""
+
+    code = "already-started"
+
+    def __init__(self, run: str) -> None:
+        super().__init__(f"{run} was already started by this request", next_step=f"handrail status {run}")
+        self.run = run
+
+
+def assign_agent(
+    writer: RunWriter, issue: Issue, claim: RunClaim, rules: StatusRules = NO_RULES, once: str = ""
+) -> str:
+    """Return the id of a new run for an issue; `claim` holds its leases afterwards.
+
+    A start that has the same `once` as an earlier one raises `AlreadyStarted`.
+    """
     log = writer.log
+    once = sha256(once.encode(errors="replace")).hexdigest()[:16] if once else ""
     with hold_work(log, issue.ref, writer.redactor, claim.name) as work:
-        for run in work.state.runs:
-            if not log.last(run).seq and claim.begin(run) is not None:
-                return run
+        for each in work.state.agents:
+            if once and each.once == once:
+                if log.last(each.run).seq or claim.begin(each.run) is None:
+                    raise AlreadyStarted(each.run)
+                return each.run
+        for each in work.state.agents:
+            if not each.once and not once and not log.last(each.run).seq and claim.begin(each.run) is not None:
+                return each.run
         number = 1 + max((each.number for each in work.state.agents), default=0)
         while True:
             run = _claim_name(log, issue, number, claim)
@@ -47,7 +70,14 @@ def assign_agent(writer: RunWriter, issue: Issue, claim: RunClaim, rules: Status
         _record(
             work,
             issue,
-            AgentAssigned(run=run, number=number, at=time.time(), nonce=uuid.uuid4().hex[:12], **rules._asdict()),
+            AgentAssigned(
+                run=run,
+                number=number,
+                at=time.time(),
+                nonce=uuid.uuid4().hex[:12],
+                once=once,
+                **rules._asdict(),
+            ),
         )
         return run
 
@@ -70,5 +100,6 @@ def _claim_name(log: Log, issue: Issue, number: int, claim: RunClaim) -> str:
 def _record(work: WorkLedger, issue: Issue, assigned: AgentAssigned) -> None:
     # What was written before the first run answers none of its questions, whatever the clocks of both sides say.
     old = () if work.state.agents else tuple(each.id for each in issue.comments)
-    seen = (CommentsSeen(ids=old, since="", at=assigned.at),) if old else ()
+    look = "" if work.state.since else issue.looked
+    seen = (CommentsSeen(ids=old, since=look, at=assigned.at),) if old or look else ()
     work.record(assigned, *seen)

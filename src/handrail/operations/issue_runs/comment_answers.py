@@ -9,14 +9,14 @@
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from handrail.engine.issues.comment_commands import CommentCommand, read_command
 from handrail.engine.issues.work_state import WorkState
 from handrail.engine.text.host_text import clean_host_text
 from handrail.errors import HandrailError
-from handrail.model.actors import Actor, make_person
+from handrail.model.actors import Actor, make_person, type_actor
 from handrail.model.history.issue_work import (
     CommentSettled,
     CommentsSeen,
@@ -27,12 +27,13 @@ from handrail.model.history.issue_work import (
 )
 from handrail.model.history.run_lines import Filter
 from handrail.model.history.run_state import RunState
-from handrail.model.issues import Comment, IssueRef, Marker
+from handrail.model.issues import Comment, IssueRef, Marker, has_mark
+from handrail.operations.issue_runs.issue_forks import find_runs
 from handrail.operations.issue_runs.run_progress import asked_event
 from handrail.operations.runs import lifecycle
 from handrail.operations.views.questions import open_questions
 from handrail.ports.log import Log
-from handrail.ports.trackers import Tracker
+from handrail.ports.trackers import CommentPage, Tracker
 from handrail.runtime.history import state_of
 from handrail.runtime.run_writer import RunWriter
 from handrail.runtime.work_stream import WorkLedger, read_work, record_work, update_work
@@ -40,8 +41,6 @@ from handrail.runtime.work_stream import WorkLedger, read_work, record_work, upd
 MAX_REPLIES = 5
 """The most replies on one issue within `REPLY_WINDOW`."""
 REPLY_WINDOW = 3600.0
-MARK = "<!-- handrail"
-"""What the texts of Handrail contain, whoever copied it."""
 
 
 @dataclass(slots=True)
@@ -52,15 +51,13 @@ class CommentReader:
     tracker: Tracker
     ref: IssueRef
 
-    async def look(self, now: float) -> tuple[str, ...]:
+    async def take_up(self, page: CommentPage, now: float) -> tuple[str, ...]:
         """Take up what is new; return the runs that were sent something."""
         work = read_work(self.log, self.ref)
-        if work.paused_until > now:
-            return ()
-        page = await self.tracker.comments_since(self.ref, work.since)
-        me = await self.tracker.me()
         fresh = [each for each in page.comments if each.id not in work.seen]
-        commands = {each.id: command for each in fresh if (command := self._command(each, me)) is not None}
+        me = await self.tracker.me() if fresh else ""
+        runs = find_runs(self.log, self.ref, work) if fresh else ()
+        commands = {each.id: command for each in fresh if (command := self._command(each, me, runs)) is not None}
         may = {each.author: False for each in fresh if each.id in commands}
         for login in may:
             may[login] = await self.tracker.may_decide(self.ref, login)
@@ -68,11 +65,11 @@ class CommentReader:
         commands = {each.id: commands[each.id] for each in fresh if each.id in commands and may[each.author]}
         sent: list[str] = []
 
-        def take_up(ledger: WorkLedger) -> None:
+        def decide(ledger: WorkLedger) -> None:
             sent.extend(self._take_up(ledger, _Found(fresh, commands, page.since), now))
 
         if fresh or work.taken or page.since != work.since:
-            await update_work(self.log, self.ref, self.writer.redactor, take_up)
+            await update_work(self.log, self.ref, self.writer.redactor, decide)
         await self._reply(now)
         return tuple(dict.fromkeys(sent))
 
@@ -94,11 +91,14 @@ class CommentReader:
         """The log."""
         return self.writer.log
 
-    def _command(self, comment: Comment, me: str) -> CommentCommand | None:
-        """Return what a comment of a person asks for; None for our own, for those of bots, and for everything else."""
-        if comment.by_bot or comment.author == me or MARK in comment.body:
+    def _command(self, comment: Comment, me: str, runs: Collection[str]) -> CommentCommand | None:
+        """Return what a comment of a person asks for; None for our own, for those of bots, and for everything else.
+
+        Whatever carries our mark is a text of ours or a copy of one, and no decision of whoever posted it.
+        """
+        if comment.by_bot or comment.author == me or comment.is_marked or has_mark(comment.body):
             return None
-        return read_command(comment.body)
+        return read_command(comment.body, runs)
 
     def _take_up(self, ledger: WorkLedger, found: "_Found", now: float) -> list[str]:
         sent: list[str] = []
@@ -133,10 +133,10 @@ class CommentReader:
             return replace(refused, problem=target)
         if target.asked and comment.at < math.floor(target.asked_at):
             return replace(refused, problem=f"it was written before {target.run} asked; please answer again")
-        by = Actor("github" if self.ref.is_hosted else "person", make_person(comment.author).name)
+        hosted = Actor("github", make_person(comment.author).name)
         return CommentTaken(
             comment=comment.id,
-            by=str(by),
+            by=str(hosted) if self.ref.is_hosted else type_actor(comment.author),
             run=target.run,
             verb=command.verb,
             text=command.text,
@@ -146,11 +146,11 @@ class CommentReader:
 
     def _find_target(self, work: WorkState, command: CommentCommand) -> "_Target | str":
         """Find the run that a command is for; a text says why there is none."""
-        runs = [run for run in work.runs if self.log.last(run).seq]
+        runs = find_runs(self.log, self.ref, work)
         if command.run:
             if command.run not in runs:
                 return f"no run {command.run} works on this issue"
-            runs = [command.run]
+            runs = (command.run,)
         if command.verb == "stop":
             found = [_Target(run) for run in runs if not self._is_over(run)]
         else:
@@ -202,7 +202,7 @@ class CommentReader:
                 paused = ReactionsPaused(until=now + REPLY_WINDOW, at=now)
                 await record_work(self.log, self.ref, self.writer.redactor, paused)
                 return
-            text = f"This comment could not be applied: {refused.problem}."
+            text = f"A command in a comment above could not be applied: {refused.problem}."
             await self.tracker.put_comment(
                 self.ref,
                 self.writer.redactor.text(clean_host_text(text)),
@@ -234,6 +234,11 @@ class _Target:
     asked: int = 0
     asked_at: float = 0.0
     root: str = ""
+
+
+def list_runs_on(log: Log, ref: IssueRef) -> tuple[str, ...]:
+    """List the runs that were started on an issue."""
+    return read_work(log, ref).runs
 
 
 def _pending(state: RunState) -> int:

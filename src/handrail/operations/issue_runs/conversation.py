@@ -4,12 +4,13 @@
 2. Nothing here delays or fails a run. What a service refuses is tried again later; `TrackerBusy` says when.
 3. A comment is edited at most once in `EDIT_INTERVAL`, but at once if the run asks, blocks or ends.
 4. Only one process writes about a run at a time, under a lease of its own that no run needs.
-5. Comments are looked for only while a run waits for a person: after a minute, and less and less often.
+5. Comments are looked for only while a run waits for a person: after a minute, and less and less often. All waiting
+   issues of a repository are looked at together, with one call.
 """
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from hashlib import sha256
 
@@ -22,10 +23,12 @@ from handrail.model.issues import IssueRef, Marker, parse_issue_ref
 from handrail.model.pull_requests import STREAM as PULL_REQUEST
 from handrail.operations.issue_runs.assign_agent import NO_RULES, StatusRules
 from handrail.operations.issue_runs.comment_answers import CommentReader
+from handrail.operations.issue_runs.issue_forks import MAX_RUNS, find_original
 from handrail.operations.issue_runs.issue_status import IssueStatus
 from handrail.operations.issue_runs.run_progress import collect_progress
+from handrail.operations.views.pull_requests import find_pull_requests
 from handrail.ports.log import Holder, Log
-from handrail.ports.trackers import Tracker, TrackerCatalog
+from handrail.ports.trackers import CommentPage, Tracker, TrackerCatalog
 from handrail.runtime.history import state_of
 from handrail.runtime.ports import Clock
 from handrail.runtime.refresh_pull_requests import RefreshResult, refresh_pull_requests
@@ -35,6 +38,7 @@ from handrail.runtime.work_stream import WorkLedger, read_work, record_work, upd
 WRITER = "issue-writer:"
 """The prefix of the lease under which a process writes about a run."""
 OVER = ("succeeded", "failed", "cancelled")
+UNFINISHED = ("queued", "running", "waiting", "blocked")
 LOOK_INTERVAL = 1.0
 """Seconds between two looks at a run whose status is the same; reading a long run takes a while."""
 EDIT_INTERVAL = 15.0
@@ -45,9 +49,6 @@ AGAIN = 60.0
 """Seconds after which a service that failed is tried again."""
 FINISH_WITHIN = 20.0
 """Seconds that the end of a process waits for the last words on an issue."""
-MAX_RUNS = 500
-"""The number of runs whose issues are looked after: those that changed last."""
-
 OPEN_PULL_REQUESTS = Filter(prefix=PULL_REQUEST, runs_only=False, status="open", limit=1)
 """Finds out whether any pull request is open."""
 Wait = Callable[[float], Awaitable[object]]
@@ -69,8 +70,8 @@ class Conversation:
     """Whether the open pull requests of all runs are looked at too."""
     sent: set[str] = field(default_factory=set[str])
     """The runs that were sent what people answered."""
-    _done: dict[str, int] = field(default_factory=dict[str, int])
-    """Ended runs whose issue needs nothing more, with the position of their last event."""
+    _done: dict[str, tuple[object, ...]] = field(default_factory=dict[str, tuple[object, ...]])
+    """Ended runs whose issue needs nothing more, as long as they and their pull requests stay as they were then."""
     _edited: dict[str, tuple[float, str]] = field(default_factory=dict[str, tuple[float, str]])
     """When the comment about a run was last written, and what made it urgent."""
     _blocked: dict[str, float] = field(default_factory=dict[str, float])
@@ -81,6 +82,8 @@ class Conversation:
     """Whether a run was passed over because it was read a moment ago."""
     _polls: dict[IssueRef, float] = field(default_factory=dict[IssueRef, float])
     _trackers: dict[str, Tracker] = field(default_factory=dict[str, Tracker])
+    _originals: dict[str, str] = field(default_factory=dict[str, str])
+    """The runs on issues, with the run that each is or was copied from; empty for a run that has none."""
     _pull_requests: RefreshResult | None = None
     _seen: int | None = None
 
@@ -111,14 +114,36 @@ class Conversation:
         waiting: dict[IssueRef, float] = {}
         for row in rows:
             ref = parse_issue_ref(str(row.document.get("on_issue")))
-            if ref is None or not self.wanted(row.key) or self._done.get(row.key) == row.position:
+            if ref is None or not self.wanted(row.key) or self._is_done(ref, row):
+                continue
+            if not self._find_original(ref, row.key):
                 continue
             await self._guard(ref, self._update(ref, row, now, final=final))
             await self._guard(ref, self._settle(ref, now))
-            if row.document.get("status") not in OVER:
+            if row.document.get("status") not in OVER and ref.knows_authors:
                 asked = self._asked_since(ref, row)
                 waiting[ref] = max(waiting.get(ref, 0.0), asked) if asked else waiting.get(ref, 0.0)
+        if refresh:
+            # Nobody is asked there, but a run can be stopped, and whoever answers nothing is told so.
+            for ref in (each for each, asked in waiting.items() if not asked):
+                await self._guard(ref, self._read_comments((ref,), now))
         await self._poll({ref: asked for ref, asked in waiting.items() if asked}, now, refresh=refresh)
+
+    def _find_original(self, ref: IssueRef, run: str) -> str:
+        """Return the run on an issue that a run is or was copied from; nothing is posted about any other."""
+        if run not in self._originals:
+            self._originals[run] = find_original(self.log, run, read_work(self.log, ref).runs)
+        return self._originals[run]
+
+    def _is_done(self, ref: IssueRef, row: Row) -> bool:
+        """Whether the issue of an ended run needs nothing more."""
+        return row.key in self._done and self._done[row.key] == self._end_of(ref, row)
+
+    def _end_of(self, ref: IssueRef, row: Row) -> tuple[object, ...]:
+        """Return what changes if the issue of an ended run may need something again."""
+        # A code host closes an issue with its pull request by itself.
+        records = () if ref.is_hosted else find_pull_requests(self.log, row.key)
+        return (row.position, *(each.status for each in records))
 
     async def _guard(self, ref: IssueRef, call: Awaitable[None]) -> None:
         """Run what talks to a service; a failure is only reported, and tried again later."""
@@ -148,19 +173,20 @@ class Conversation:
         if is_due:
             await self._write(ref, progress, work)
             self._edited[run] = now, urgency
-        tracker = self._tracker(ref, run)
-        assigned = work.agent(run)
+        assigned = work.agent(self._originals[run])
         rules = NO_RULES if assigned is None else StatusRules(assigned.close, assigned.blocked_label)
-        await IssueStatus(self.writer, tracker, rules).bring_up_to_date(ref, state, progress)
+        # Whoever needs nothing of the service any more must not need its token either.
+        status = IssueStatus(self.writer, lambda: self._tracker(ref, run), rules)
+        await status.bring_up_to_date(ref, state, progress)
         if over and is_due:
-            self._done[run] = row.position
+            self._done[run] = self._end_of(ref, row)
             self._trackers.pop(run, None)
 
     async def _settle(self, ref: IssueRef, now: float) -> None:
         """Complete what a process that died has left on an issue, also after its run is over."""
         work = read_work(self.log, ref)
         if (work.taken or work.unanswered) and work.paused_until <= now and self._blocked.get(ref.place, 0.0) <= now:
-            tracker = self._tracker(ref, next(iter(work.runs), ""))
+            tracker = self._tracker_of_issue(ref, work)
             self.sent.update(await CommentReader(self.writer, tracker, ref).settle(now))
 
     def _tracker(self, ref: IssueRef, run: str) -> Tracker:
@@ -170,6 +196,13 @@ class Conversation:
             # The environment of a run that is over is no longer held, but its last words have yet to be written.
             known = self._trackers[run] = self.trackers.tracker(ref.place, run)
         return known
+
+    def _tracker_of_issue(self, ref: IssueRef, work: WorkState) -> Tracker:
+        """Return the tracker of an issue, with the environment of its newest run that is open, if there is one."""
+        newest = work.runs[::-1]
+        # The environment of a run that is over is no longer held: its token may be gone.
+        found = (run for run in newest if self.log.keys(Filter(key=run, statuses=UNFINISHED)))
+        return self._tracker(ref, next(found, next(iter(newest), "")))
 
     async def _write(self, ref: IssueRef, progress: RunProgress, work: WorkState) -> None:
         """Write the comment about a run, unless it says the same already or another process is writing it."""
@@ -202,21 +235,29 @@ class Conversation:
 
     async def _poll(self, waiting: dict[IssueRef, float], now: float, *, refresh: bool) -> None:
         self._polls = {ref: due for ref, due in self._polls.items() if ref in waiting}
-        for ref, asked in waiting.items():
-            if ref.is_local:
-                # Comments of the local tracker are in the log: a change of the log is the reason to look.
-                if refresh or self.log.change_token() != self._seen:
-                    await self._guard(ref, self._read_comments(ref, now))
-                continue
-            due = self._polls.get(ref) or self._stored_poll(ref) or asked + FIRST_POLL
-            if (refresh or due <= now) and self._blocked.get(ref.place, 0.0) <= now:
-                await self._guard(ref, self._read_comments(ref, now))
-                due = max(now + min(MAX_POLL, max(FIRST_POLL, (now - asked) / 4)), self._blocked.get(ref.place, 0.0))
-            if self._polls.get(ref) != due:
-                await self._set_timer(ref, due)
+        places = dict.fromkeys(ref.place for ref in waiting)
+        for place in places:
+            await self._poll_place({ref: at for ref, at in waiting.items() if ref.place == place}, now, refresh=refresh)
         await self._look_at_pull_requests(now, refresh=refresh)
         self._seen = self.log.change_token()
         self.on_poll(min(self._due_times(), default=None))
+
+    async def _poll_place(self, waiting: dict[IssueRef, float], now: float, *, refresh: bool) -> None:
+        """Look for comments on all waiting issues of a place at once, if it is time for one of them."""
+        first = next(iter(waiting))
+        if first.is_local:
+            # Comments of the local tracker are in the log: a change of the log is the reason to look.
+            if refresh or self.log.change_token() != self._seen:
+                await self._guard(first, self._read_comments(waiting, now))
+            return
+        dues = {ref: self._due(ref, asked) for ref, asked in waiting.items()}
+        if (refresh or min(dues.values()) <= now) and self._blocked.get(first.place, 0.0) <= now:
+            await self._guard(first, self._read_comments(waiting, now))
+            least = self._blocked.get(first.place, 0.0)
+            dues = {ref: max(now + _interval(now - asked), least) for ref, asked in waiting.items()}
+        for ref, due in dues.items():
+            if self._polls.get(ref) != due:
+                await self._set_timer(ref, due)
 
     async def _look_at_pull_requests(self, now: float, *, refresh: bool) -> None:
         """Look at the open pull requests of all runs, if that is due; one process of a machine does that."""
@@ -235,14 +276,26 @@ class Conversation:
         later = None if self._pull_requests is None else self._pull_requests.next_look
         return [*self._polls.values(), *(() if later is None else (later,))]
 
-    async def _read_comments(self, ref: IssueRef, now: float) -> None:
-        run = next(iter(read_work(self.log, ref).runs), "")
-        tracker = self._tracker(ref, run)
-        self.sent.update(await CommentReader(self.writer, tracker, ref).look(now))
+    async def _read_comments(self, refs: Iterable[IssueRef], now: float) -> None:
+        """Take up the comments on issues of one place, which are listed with one call."""
+        works = {ref: read_work(self.log, ref) for ref in refs}
+        looks = {ref: work.since for ref, work in works.items() if work.paused_until <= now}
+        trackers = {ref: self._tracker_of_issue(ref, works[ref]) for ref in looks}
+        if not looks:
+            return
+        pages = await next(iter(trackers.values())).comments_since(looks)
+        for ref, page in pages.items():
+            await self._guard(ref, self._take_up(CommentReader(self.writer, trackers[ref], ref), page, now))
 
-    def _stored_poll(self, ref: IssueRef) -> float:
+    async def _take_up(self, reader: CommentReader, page: CommentPage, now: float) -> None:
+        self.sent.update(await reader.take_up(page, now))
+
+    def _due(self, ref: IssueRef, asked: float) -> float:
+        """Return when an issue is looked at next; another process may have set the time."""
+        if ref in self._polls:
+            return self._polls[ref]
         timers = self.log.due(self.clock() + MAX_POLL + AGAIN)
-        return next((each.due for each in timers if each.stream == f"{STREAM}{ref}"), 0.0)
+        return next((each.due for each in timers if each.stream == f"{STREAM}{ref}"), asked + FIRST_POLL)
 
     async def _set_timer(self, ref: IssueRef, due: float) -> None:
         self._polls[ref] = due
@@ -256,6 +309,11 @@ class Conversation:
         now = self.clock()
         times = [LOOK_INTERVAL if self._skipped else EDIT_INTERVAL, *(due - now for due in self._due_times())]
         return max(0.05, min(times))
+
+
+def _interval(waited: float) -> float:
+    """Return the seconds until the next look: the longer a run has waited, the more."""
+    return min(MAX_POLL, max(FIRST_POLL, waited / 4))
 
 
 def _urgency(progress: RunProgress) -> str:

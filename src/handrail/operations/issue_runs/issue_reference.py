@@ -3,7 +3,7 @@
 import re
 
 from handrail.errors import UsageError
-from handrail.model.issues import IssueRef
+from handrail.model.issues import BEADS, IssueRef, is_beads
 from handrail.ports.trackers import TrackerCatalog
 
 DEFAULT_HOST = "github.com"
@@ -14,7 +14,7 @@ _ADDRESS = re.compile(
     re.ASCII,
 )
 _WHOLE = re.compile(r"(?P<place>[^#\s]+/[^#\s/]+/[^#\s/]+)#(?P<id>[1-9][0-9]{0,17})\Z", re.ASCII)
-_OWN = re.compile(r"(?:(?P<place>local|beads)#)?(?P<id>[A-Za-z0-9][A-Za-z0-9._-]*)\Z", re.ASCII)
+_OWN = re.compile(r"(?:(?P<place>local|beads(?:/[\w.-]+)?)#)?(?P<id>[A-Za-z0-9][A-Za-z0-9._-]*)\Z", re.ASCII)
 FORMS = "12, owner/repo#12, the address of an issue, or the id of a local issue such as shop-a3f"
 
 
@@ -34,8 +34,15 @@ def find_issue(words: str, remote: str, catalog: TrackerCatalog) -> IssueRef:
     if found := _WHOLE.match(words):
         return IssueRef(_place(f"https://{found['place']}", words, catalog), found["id"])
     if found := _OWN.match(words):
-        return IssueRef(found["place"] or catalog.own_place(), found["id"])
+        place = found["place"] or catalog.own_place()
+        return IssueRef(_beads_here(catalog) if place == BEADS else place, found["id"])
     raise UsageError(f"'{words}' does not name an issue", next_step=f"write {FORMS}")
+
+
+def _beads_here(catalog: TrackerCatalog) -> str:
+    """Return the place of the repository's own issues in beads; where it has none, the tracker says why."""
+    place = catalog.own_place()
+    return place if is_beads(place) else BEADS
 
 
 def _remote_place(words: str, remote: str, catalog: TrackerCatalog) -> str:

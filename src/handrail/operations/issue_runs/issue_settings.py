@@ -3,6 +3,7 @@
 from handrail.model.diagnostics import Report
 from handrail.operations.issue_runs.assign_agent import StatusRules
 from handrail.operations.issue_runs.start_on_issue import choose_workflow
+from handrail.operations.workflows.list import is_routine
 from handrail.operations.workflows.repository_config import read_configured
 from handrail.sources.config.issues import IssueSetting, merge_issues, read_issues, read_user_issues
 from handrail.sources.config.toml_file import parse_toml
@@ -33,5 +34,6 @@ def default_workflow(place: Location, named: str) -> str:
     """Return the workflow for an issue: the one that is named, else the one that is configured."""
     if named:
         return named
-    choices = tuple(each.name for each in discover(place, Report()) if each.wins and each.problem is None)
+    found = (each.name for each in discover(place, Report()) if each.wins and each.problem is None)
+    choices = tuple(name for name in found if not is_routine(name))
     return choose_workflow("", (configured_issues(place).workflow,), choices)

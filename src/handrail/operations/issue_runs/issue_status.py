@@ -1,10 +1,12 @@
 """Changes the issue itself because of a run: only when the run starts, is blocked, or ends.
 
 An issue is closed only if its run finished all of it: the run succeeded without a step that failed or was passed over,
-no other run works on the issue, and no pull request is meant to close it by being merged.
+no other run works on the issue, and no pull request is meant to close it by being merged. A code host closes its issue
+with the pull request; an issue that only this machine knows is closed here, once the pull request is seen merged.
 """
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from handrail.engine.issues.progress_text import RunProgress
@@ -14,6 +16,8 @@ from handrail.model.history.run_state import RunState
 from handrail.model.issues import IssueChange, IssueRef
 from handrail.model.parts import walk_steps
 from handrail.operations.issue_runs.assign_agent import NO_RULES, StatusRules, claim_of
+from handrail.operations.issue_runs.issue_forks import find_runs
+from handrail.operations.views.pull_requests import find_pull_requests
 from handrail.ports.trackers import Tracker
 from handrail.runtime.history import plan_of
 from handrail.runtime.run_writer import RunWriter
@@ -28,7 +32,7 @@ class IssueStatus:
     """Brings the status of an issue in line with a run."""
 
     writer: RunWriter
-    tracker: Tracker
+    find_tracker: Callable[[], Tracker]
     rules: StatusRules = NO_RULES
 
     async def bring_up_to_date(self, ref: IssueRef, state: RunState, progress: RunProgress) -> None:
@@ -52,18 +56,21 @@ class IssueStatus:
 
     def _is_finished(self, ref: IssueRef, state: RunState, progress: RunProgress) -> bool:
         log = self.writer.log
-        plan = plan_of(log, state.plan)
-        if any(step.action.kind == "pull-request" for _, step in walk_steps(plan.steps)) or progress.pull_request:
+        if ref.is_hosted:
+            steps = walk_steps(plan_of(log, state.plan).steps)
+            if progress.pull_request or any(step.action.kind == "pull-request" for _, step in steps):
+                return False
+        elif any(each.status != "merged" for each in find_pull_requests(log, state.run)):
             return False
         if any(each.status in ("failed", "passed_over", "stopped") for each in progress.steps):
             return False
-        others = [run for run in read_work(log, ref).runs if run != state.run and log.last(run).seq]
+        others = [run for run in find_runs(log, ref, read_work(log, ref)) if run != state.run]
         return all(log.keys(Filter(key=run, statuses=OVER)) for run in others)
 
     async def _change(self, ref: IssueRef, run: str, wanted: "IssueStep") -> None:
         label = (self.rules.blocked_label,) if self.rules.blocked_label else ()
         if wanted == "released":
-            await self.tracker.release_claim(ref, claim_of(self.writer.log, ref, run))
+            await self.find_tracker().release_claim(ref, claim_of(self.writer.log, ref, run))
         change = {
             "blocked": IssueChange(add_labels=label, status=None if ref.is_hosted else "blocked"),
             "unblocked": IssueChange(remove_labels=label, status=None if ref.is_hosted else "in_progress"),
@@ -71,4 +78,4 @@ class IssueStatus:
             "closed": IssueChange(close="completed", remove_labels=label),
         }.get(wanted, NO_CHANGE)
         if change != NO_CHANGE:
-            await self.tracker.change(ref, change)
+            await self.find_tracker().change(ref, change)

@@ -9,6 +9,7 @@ from handrail.model.issues import parse_issue_ref
 from handrail.model.parts import parts, walk_steps
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.settings import AgentTask
+from handrail.operations.issue_runs.issue_forks import find_runs
 from handrail.operations.views.money import price_words
 from handrail.operations.views.questions import open_questions
 from handrail.operations.views.step_addresses import list_own_states, members, step_status
@@ -29,7 +30,7 @@ def collect_progress(log: Log, state: RunState, work: WorkState) -> RunProgress:
         workflow=state.workflow,
         status=state.status,
         steps=tuple(_line(address, step, status, quiet) for address, step, status in steps),
-        question=None if over else find_open_question(log, state, alone=len(work.agents) <= 1),
+        question=None if over else find_open_question(log, state, work),
         cost=price_words(state.spent),
         branch=state.tree.branch if state.tree is not None and state.tree.owned else "",
         pull_request=find_pull_request(steps),
@@ -57,9 +58,8 @@ def find_pull_request(steps: "list[tuple[str, StepState, str]]") -> str:
     return ""
 
 
-def find_open_question(log: Log, state: RunState, *, alone: bool) -> OpenQuestion | None:
+def find_open_question(log: Log, state: RunState, work: WorkState) -> OpenQuestion | None:
     """Find what a run, or one that it called, waits for a person to decide."""
-    named = "" if alone else f" {state.run}"
     ref = parse_issue_ref(state.issue)
     by_comment = ref is None or ref.knows_authors
     for each in open_questions(log, state.run):
@@ -68,6 +68,8 @@ def find_open_question(log: Log, state: RunState, *, alone: bool) -> OpenQuestio
         except NotFound:
             continue
         asked = asked_event(log, asking)
+        alone = asked is None or ref is None or len(find_runs(log, ref, work)) <= 1
+        named = "" if alone else f" {state.run}"
         if isinstance(asked, ApprovalRequested):
             revise = (f"/revise{named} WHAT TO CHANGE",) if asked.revise and asked.revisions_left else ()
             answers = (f"/approve{named}", *revise, f"/reject{named}")
@@ -83,8 +85,8 @@ def find_open_question(log: Log, state: RunState, *, alone: bool) -> OpenQuestio
             )
     if state.status != "blocked":
         return None
-    command = state.next_step or f"handrail status {state.run}"
-    return OpenQuestion(kind="blocked", step=state.blocked_at, text=state.message, command=command)
+    text = "\n\n".join(part for part in (state.message, state.next_step) if part)
+    return OpenQuestion(kind="blocked", step=state.blocked_at, text=text, command=f"handrail resume {state.run}")
 
 
 def asked_event(log: Log, state: RunState) -> ApprovalRequested | QuestionAsked | None:

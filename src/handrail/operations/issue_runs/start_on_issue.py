@@ -16,12 +16,14 @@ from handrail.model.history.issue_work import StatusChanged
 from handrail.model.issues import Claim, Issue, IssueRef
 from handrail.operations.issue_runs.assign_agent import NO_RULES, StatusRules, assign_agent, claim_of
 from handrail.operations.issue_runs.issue_record import add_attachments
-from handrail.operations.runs.lifecycle import Request, start
+from handrail.operations.runs.lifecycle import Request, Then, add_no_events, start
 from handrail.ports.trackers import Tracker, TrackerCatalog
 from handrail.runtime.handlers.agents.host import ATTACHMENTS
 from handrail.runtime.run_writer import RunClaim, RunWriter
 from handrail.runtime.work_stream import hold_work, read_work
 
+USUAL = "fix-bug"
+"""The workflow that is named as an example."""
 MAX_READY = 100
 """The most ready issues that are taken at once."""
 
@@ -49,16 +51,22 @@ class IssueDesk:
                 return wanted
         return ()
 
-    async def start(self, issue: Issue, request: Request, claim: RunClaim, *, alone: bool = False) -> str:
-        """Start a run on an issue and return its id; `alone` refuses an issue on which any other run works."""
+    async def start(
+        self, issue: Issue, request: Request, claim: RunClaim, *, alone: bool = False, then: Then = add_no_events
+    ) -> str:
+        """Start a run on an issue and return its id; `alone` refuses an issue on which any other run works.
+
+        `then` returns what is recorded with the first event of the run, in the same append.
+        """
         tracker = self.trackers.tracker(issue.ref.place)
         while True:
-            run = assign_agent(self.writer, issue, claim, self.rules)
+            run = assign_agent(self.writer, issue, claim, self.rules, request.once)
             try:
                 await self._claim_issue(tracker, issue, run, alone=alone)
                 found = await tracker.download(issue.attachments, self.folder / run / ATTACHMENTS)
                 inputs = add_attachments(request.inputs, found)
-                return start(self.writer, replace(request, inputs=inputs, issue=str(issue.ref), run=run), claim=claim)
+                wanted = replace(request, inputs=inputs, issue=str(issue.ref), run=run)
+                return start(self.writer, wanted, then, claim)
             except VersionConflict:
                 # Work on an issue of the same number in another repository was just given this id.
                 claim.free()
@@ -76,8 +84,8 @@ class IssueDesk:
         other = result.claim
         known = read_work(self.writer.log, issue.ref).agent(other.run)
         # A run of this log that does not exist yet is just being started by another process.
-        begun = other.nonce or self.writer.log.last(other.run).seq
-        ours = known is not None and begun and other.nonce in ("", known.nonce)
+        of_this_log = issue.ref.is_local or other.nonce or self.writer.log.last(other.run).seq
+        ours = known is not None and of_this_log and other.nonce in ("", known.nonce)
         if alone or not ours:
             raise IssueTaken(f"issue {issue.ref} is claimed by {other.run or other.by}", next_step=_way_on(other))
 
@@ -115,7 +123,7 @@ def choose_workflow(named: str, configured: Sequence[str], choices: Sequence[str
     chosen = named or next((each for each in configured if each), "")
     if chosen:
         return chosen
-    example = next(iter(choices), "fix-bug")
+    example = next(iter(choices), USUAL) if USUAL not in choices else USUAL
     hint = f'name one before --issue or --ready, or set a default in config.toml: [issues] workflow = "{example}"'
     message = f"no workflow was named, and none is configured for issues; there are {', '.join(choices)}"
     raise NotConfigured(message, next_step=hint)

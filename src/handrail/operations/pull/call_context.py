@@ -9,6 +9,7 @@ from typing import ClassVar
 from handrail.errors import HandrailError
 from handrail.model.actors import Actor, make_connected
 from handrail.model.tokens import NO_BRANCH, Token, TokenFault, TokenKind, TokenProblem, mint, read_token
+from handrail.operations.issue_runs.start_on_issue import IssueDesk
 from handrail.operations.pull.catalogue import Catalogue
 from handrail.ports.agents import Agents
 from handrail.ports.log import Log
@@ -65,6 +66,8 @@ class CallContext:
     """Hands the environment of this process to a running background driver, for a run that has none yet."""
     person: Actor | None = field(default=None, kw_only=True)
     """The person at the client, who may be asked; None if an agent started the server."""
+    issues: Callable[[Location], IssueDesk] | None = field(default=None, kw_only=True)
+    """Returns what starts runs on issues, seen from a place."""
     agents: Agents = field(kw_only=True)
     """The agents that may perform steps of the runs."""
 

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import field, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from handrail.engine.state.codec import encode_state
 from handrail.errors import NotFound, PersonOnly, UsageError, VersionConflict
@@ -81,14 +81,19 @@ class Request:
     """Its id, if that is already assigned: taken, it is refused with a `VersionConflict`."""
 
 
-def _add_no_events(_: RunStarted) -> tuple[Event, ...]:
+Then: TypeAlias = Callable[[RunStarted], tuple[Event, ...]]
+"""Returns what is recorded with the first event of a run."""
+
+
+def add_no_events(_: RunStarted) -> tuple[Event, ...]:
+    """Record nothing with the first event of a run."""
     return ()
 
 
 def start(
     writer: RunWriter,
     request: Request,
-    then: Callable[[RunStarted], tuple[Event, ...]] = _add_no_events,
+    then: Then = add_no_events,
     claim: RunClaim | None = None,
 ) -> str:
     """Create a run, pinned to its plan, and return its id, such as `fix-bug-1`.

@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+from handrail.operations.issue_runs.issue_settings import status_rules
+from handrail.operations.issue_runs.start_on_issue import IssueDesk
 from handrail.operations.pull.call_context import CONNECTED, CallContext
 from handrail.operations.views.run_tree import root_of
 from handrail.sources.tiers import Location, here
@@ -10,6 +12,7 @@ from handrail.store.signing_keys import keys_in
 from handrail.wiring.handover import make_handover
 from handrail.wiring.session import current_actor
 from handrail.wiring.system import System
+from handrail.wiring.trackers import Trackers
 
 
 def make_call_context(system: System, place: Location) -> CallContext:
@@ -29,6 +32,10 @@ def make_call_context(system: System, place: Location) -> CallContext:
     def keys() -> tuple[bytes, ...]:
         return keys_in(place.folders.data)
 
+    def find_issues(seen: Location) -> IssueDesk:
+        trackers = Trackers(seen.folders, system.environments, system.log, seen.cwd)
+        return IssueDesk(system.writer, trackers, system.folder / "runs", status_rules(seen))
+
     actor = current_actor()
     return CallContext(
         system.writer,
@@ -39,6 +46,7 @@ def make_call_context(system: System, place: Location) -> CallContext:
         system.clock,
         keys_now=keys,
         agents=system.agents,
+        issues=find_issues,
         caller=CONNECTED if actor.decides else actor,
         offer=offer,
         person=actor if actor.decides else None,

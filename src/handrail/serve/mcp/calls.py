@@ -15,7 +15,7 @@ from handrail.operations.pull.answers import Answer
 from handrail.operations.pull.call_context import CallContext, PullError
 from handrail.operations.pull.continue_workflow import StepSubmission, advance_pulled
 from handrail.operations.pull.rehydrate import checkpoint, rehydrate
-from handrail.operations.pull.start_workflow import StartRequest, start_pulled
+from handrail.operations.pull.start_workflow import StartRequest, start_pulled, start_pulled_on_issue
 from handrail.operations.runs.lifecycle import answer
 from handrail.runtime.watcher import Watcher
 from handrail.serve.mcp.answer_text import (
@@ -82,8 +82,9 @@ class Calls:
             goal=given["goal"],
             context=given.get("context") or {},
             request=given.get("requestId") or "",
+            issue=given.get("issue") or "",
         )
-        begun = start_pulled(self.ctx, wanted)
+        begun = await start_pulled_on_issue(self.ctx, wanted) if wanted.issue else start_pulled(self.ctx, wanted)
         again = begun.continue_token or ""
         return render_answer(
             await self._wait_for_engine(

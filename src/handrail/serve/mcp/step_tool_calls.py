@@ -45,9 +45,9 @@ class AgentCalls:
 
 
 def _make_result(answer: ToolAnswer, code: str) -> ToolResult:
-    """Convert an answer to a result; a refusal is marked in its data too."""
+    """Convert an answer to a result; its data says everything too, for agents whose client shows only that."""
     if answer.good:
-        return ToolResult((answer.text,), dict(answer.data))
+        return ToolResult((answer.text,), {"message": answer.text, **answer.data})
     data: dict[str, Any] = {"code": code, "message": answer.text, "retry": {"kind": "not_retryable"}}
     return ToolResult((answer.text,), {**data, **answer.data}, is_error=True)
 

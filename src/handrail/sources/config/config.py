@@ -41,14 +41,16 @@ KEYS = {
     "workflows": ("folders",),
     "agent": ("default", "pass_env", "fallback", "limits", "idle_timeout", "sandbox"),
     "worktrees": ("setup", "teardown", "copy", "timeout", "teardown_timeout", "branch", "base"),
-    "cleanup": ("keep_snapshots",),
+    "cleanup": ("keep_snapshots", "keep_blame"),
     "resources": ("max_concurrent_instances",),
     "trust": ("repositories",),
 }
 """The keys of the tables that are read here."""
 CONFIG = ".handrail/config.toml"
 KEEP_SNAPSHOTS = 30
-"""Default number of days for which `clean` keeps the snapshots of a run whose work has arrived."""
+"""Default number of days for which `clean` keeps what was put aside of a run whose work has arrived."""
+KEEP_BLAME = 365
+"""Default number of days for which `clean` keeps the snapshots of its steps, which `blame` reads."""
 _FOR_EVER = 36_500
 
 
@@ -98,7 +100,9 @@ class RepositoryConfig:
     """The sandbox of agents whose steps name none, and whether they have network access in it."""
     pull: PullSetting = NO_PULL
     keep_snapshots: int | None = None
-    """Days for which `clean` keeps the snapshots of a run whose work has arrived."""
+    """Days for which `clean` keeps what was put aside of a run whose work has arrived."""
+    keep_blame: int | None = None
+    """Days for which `clean` keeps the snapshots of its steps."""
     project: Project = NO_PROJECT
     max_instances: int | None = None
     """How many runs of the repository may run at once."""
@@ -115,6 +119,7 @@ class UserConfig:
     trusted_repositories: tuple[Path, ...] = ()
     pull: PullSetting = NO_PULL
     keep_snapshots: int | None = None
+    keep_blame: int | None = None
     max_instances: int | None = None
     """How many runs may run at once, in all repositories together."""
     budget: Budget | None = None
@@ -145,7 +150,8 @@ def config_in(file: TomlFile, root: Path, report: Report) -> RepositoryConfig:
         _seconds(file, ("agent", "idle_timeout"), agent, 600, report) if "idle_timeout" in agent else 0,
         read_sandbox(file, agent, report),
         pull.read_pull(file, report) if "pull" in file.tables else NO_PULL,
-        _keep_snapshots(file, report),
+        _days(file, "keep_snapshots", KEEP_SNAPSHOTS, report),
+        _days(file, "keep_blame", KEEP_BLAME, report),
         project_file.read_project(file, report) if _has_project(file) else NO_PROJECT,
         _max_instances(file, report),
         "notify" in file.tables,
@@ -159,14 +165,15 @@ def _has_project(file: TomlFile) -> bool:
     return "project" in file.tables or any(isinstance(each, dict) for each in nested)
 
 
-def _keep_snapshots(file: TomlFile, report: Report) -> int | None:
+def _days(file: TomlFile, key: str, usual: int, report: Report) -> int | None:
+    """Read how many days `clean` keeps something."""
     table = file.table("cleanup", report)
-    _check_keys(file, "cleanup", table, report)
-    value = table.get("keep_snapshots")
+    if key == KEYS["cleanup"][0]:
+        _check_keys(file, "cleanup", table, report)
+    value = table.get(key)
     if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 0):
         return None if value is None else min(value, _FOR_EVER)
-    message = "'keep_snapshots' must be a number of days"
-    report.error("config-value", message, file.place("cleanup", "keep_snapshots"), f"keep_snapshots = {KEEP_SNAPSHOTS}")
+    report.error("config-value", f"'{key}' must be a number of days", file.place("cleanup", key), f"{key} = {usual}")
     # A value that cannot be understood removes nothing.
     return _FOR_EVER
 
@@ -245,7 +252,8 @@ def read_user_config(folders: Folders, report: Report) -> UserConfig:
     return UserConfig(
         trusted,
         pull.read_pull(file, report) if "pull" in file.tables else NO_PULL,
-        _keep_snapshots(file, report),
+        _days(file, "keep_snapshots", KEEP_SNAPSHOTS, report),
+        _days(file, "keep_blame", KEEP_BLAME, report),
         _max_instances(file, report),
         budget.read_budget(file, report) if "budget" in file.tables else None,
     )

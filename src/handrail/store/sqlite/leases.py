@@ -1,15 +1,21 @@
 """Leases: a kernel lock says who holds one, an epoch in the database excludes whoever held it before."""
 
 import os
-import socket
 from collections.abc import Callable
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from handrail.errors import StorageFault
+from handrail.late_import import late_import
 from handrail.ports.log import Holder, Lease
 from handrail.store.kernel_locks import KernelLocks
 from handrail.store.sqlite.database import Database
 from handrail.store.sqlite.faults import translate_faults
+
+if TYPE_CHECKING:
+    import socket
+else:
+    socket = late_import("socket")
 
 
 class SqliteLeases:

@@ -182,10 +182,10 @@ class TrackerConformance:
     def test_comments_since_a_look_are_those_that_came_later(self, world: TrackerWorld) -> None:
         ref = self._issue(world)
         world.comment_as(ref, world.writer, "first")
-        look = _run(world.tracker().comments_since(ref, ""))
+        look = _run(world.tracker().comments_since({ref: ""}))[ref]
         assert [(each.author, each.body) for each in look.comments] == [(world.writer, "first")]
         world.comment_as(ref, world.writer, "second")
-        later = _run(world.tracker().comments_since(ref, look.since))
+        later = _run(world.tracker().comments_since({ref: look.since}))[ref]
         assert "second" in [each.body for each in later.comments]
         assert later.comments[-1].id not in {each.id for each in look.comments}
 

@@ -4,7 +4,7 @@ import re
 from datetime import datetime
 from typing import Any, Literal, cast
 
-from handrail.model.issues import Comment, Dependency, Issue, IssueRef, RepositoryRef
+from handrail.model.issues import Comment, Dependency, Issue, IssueRef, RepositoryRef, has_mark
 from handrail.model.pull_requests import PullRequest, PullRequestRef, PullRequestStatus
 from handrail.trackers.github.marks import strip_mark
 
@@ -73,6 +73,7 @@ def read_comment(answer: Json) -> Comment:
         edited_at=updated if updated > created else 0.0,
         url=str(answer.get("html_url") or ""),
         by_bot=is_bot(answer),
+        is_marked=has_mark(str(answer.get("body") or "")),
     )
 
 

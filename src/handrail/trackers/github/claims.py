@@ -90,7 +90,7 @@ async def release_claim(context: ClaimContext, claim: Claim) -> None:
     """Edit the comments of a claim, so that it does not hold any more."""
     for author, each in await list_claims(context):
         if _is_same(author, each, context, claim):
-            body = sign_text(f"{each.by} no longer works on this issue.", _mark(each, _RELEASED))
+            body = sign_text(f"{_who(each)} is no longer working on this issue.", _mark(each, _RELEASED))
             path = f"{context.repository}/issues/comments/{each.id}"
             await write_again(context.client, "PATCH", path, {"body": body})
 
@@ -121,5 +121,8 @@ def _mark(claim: Claim, state: str) -> Marker:
 
 
 def _words(claim: Claim) -> str:
-    run = f" in the run `{claim.run}`" if claim.run else ""
-    return f"{claim.by} works on this issue{run}."
+    return f"{_who(claim)} is working on this issue."
+
+
+def _who(claim: Claim) -> str:
+    return f"**Handrail** run `{claim.run}`" if claim.run else claim.by

@@ -1,5 +1,7 @@
 """Comments on issues and pull requests: those of a mark are written in place."""
 
+from collections.abc import Iterable, Mapping
+
 from handrail.model.issues import Comment, Marker
 from handrail.ports.trackers import CommentPage
 from handrail.trackers.github.answers import read_comment, read_login
@@ -50,19 +52,53 @@ def read_comments(answers: list[Json]) -> tuple[Comment, ...]:
     return tuple(read_comment(each) for each in told)
 
 
-async def comments_since(client: GitHubClient, issue: str, since: str) -> CommentPage:
-    """List the comments that came or changed since an earlier look.
+async def comments_since(client: GitHubClient, repository: str, looks: Mapping[str, str]) -> dict[str, CommentPage]:
+    """List the comments that came or changed since an earlier look at each issue, by the issue's number.
 
-    GitHub counts in seconds, so `since` names the last second with the comments that were seen in it.
+    All issues that were looked at before share one list, that of the repository's comments. GitHub counts in seconds,
+    so a look names the last second of that list with the comments that were seen in it.
     """
-    at, _, seen = since.partition(_SEEN)
-    known = set(seen.split(","))
-    answers = await client.list(f"{issue}/comments?since={at}" if at else f"{issue}/comments")
-    changed = [each for each in answers if str(each["updated_at"]) > at or _version(each) not in known]
-    newest = max([at, *(str(each["updated_at"]) for each in answers)])
-    last = [_version(each) for each in answers if str(each["updated_at"]) == newest]
-    kept = sorted({*last, *(known if newest == at else ())} - {""})
-    return CommentPage(read_comments(changed), f"{newest}{_SEEN}{','.join(kept)}" if newest else "")
+    again = {number: look for number, look in looks.items() if look}
+    found = {number: await _list_issue(client, repository, number, "") for number in looks if number not in again}
+    if len(again) == 1:
+        found |= {number: await _list_issue(client, repository, number, look) for number, look in again.items()}
+    elif again:
+        since = min(_second(look) for look in again.values())
+        # The oldest first, so that a list that is cut loses only what the next look finds.
+        path = f"{repository}/issues/comments?sort=updated&direction=asc&since={since}"
+        answers = await client.list(path)
+        newest = max([*map(_second, again.values()), *map(_updated, answers)])
+        for number, look in again.items():
+            own = [each for each in answers if str(each.get("issue_url")).endswith(f"/issues/{number}")]
+            found[number] = _read_page(own, look, newest)
+    return found
+
+
+async def _list_issue(client: GitHubClient, repository: str, number: str, look: str) -> CommentPage:
+    path = f"{repository}/issues/{number}/comments"
+    answers = await client.list(f"{path}?since={_second(look)}" if look else path)
+    return _read_page(answers, look, max([_second(look), *map(_updated, answers)]))
+
+
+def _read_page(answers: list[Json], look: str, newest: str) -> CommentPage:
+    at, _, seen = look.partition(_SEEN)
+    known = set(seen.split(",")) if seen else set[str]()
+    changed = [each for each in answers if _updated(each) > at or _version(each) not in known]
+    return CommentPage(read_comments(changed), write_look(answers, newest, known if newest == at else ()))
+
+
+def write_look(answers: list[Json], newest: str, known: Iterable[str] = ()) -> str:
+    """Write where the next look begins: at the newest second, with the comments that were already seen in it."""
+    seen = sorted({*known, *(_version(each) for each in answers if _updated(each) == newest)})
+    return f"{newest}{_SEEN}{','.join(seen)}" if newest else ""
+
+
+def _second(look: str) -> str:
+    return look.partition(_SEEN)[0]
+
+
+def _updated(answer: Json) -> str:
+    return str(answer["updated_at"])
 
 
 def _version(answer: Json) -> str:

@@ -9,7 +9,7 @@ from handrail.trackers.github.answers import find_priority, read_issue
 from handrail.trackers.github.api.client import GitHubClient, Json
 from handrail.trackers.github.api.repetition import make_once, write_again
 from handrail.trackers.github.attachments import find_attachments
-from handrail.trackers.github.comments import is_ours, read_comments
+from handrail.trackers.github.comments import is_ours, read_comments, write_look
 from handrail.trackers.github.dependencies import (
     BLOCKING,
     PARENT,
@@ -50,7 +50,9 @@ async def read_whole_issue(client: GitHubClient, repository: str, number: str, p
     answer = await get_issue(client, repository, number)
     path = f"{repository}/issues/{number}"
     body = str(answer.get("body") or "")
-    comments = read_comments(await client.list(f"{path}/comments")) if answer.get("comments", 1) else ()
+    answers = await client.list(f"{path}/comments") if answer.get("comments", 1) else []
+    comments = read_comments(answers)
+    newest = max([str(answer.get("updated_at") or ""), *(str(each["updated_at"]) for each in answers)])
     blockers, _ = await find_blockers(client, path, body)
     texts = (body, *(each.body for each in comments))
     return replace(
@@ -59,6 +61,7 @@ async def read_whole_issue(client: GitHubClient, repository: str, number: str, p
         dependencies=blockers,
         parent=await find_parent(client, path, body),
         attachments=find_attachments(texts, client.endpoint),
+        looked=write_look(answers, newest),
     )
 
 

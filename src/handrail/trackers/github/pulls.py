@@ -17,6 +17,9 @@ from handrail.trackers.github.marks import neutralize, read_mark, sign_text
 from handrail.trackers.github.reviewers import request_reviews
 
 LONGEST_TITLE = 256
+_NOTHING = "No commits between"
+"""What GitHub says of a branch that contains nothing new."""
+_MORE = "if it is merged already, nothing more is needed; if the run should have changed something, check its steps"
 
 
 @frozen
@@ -74,6 +77,9 @@ class Pulls:
         try:
             return await self._send(data, draft.head), []
         except Refused as error:
+            if _NOTHING in error.message:
+                message = f"there is nothing to merge: {draft.base} already contains all commits of {draft.head}"
+                raise Refused(message, status=error.status, next_step=_MORE) from error
             if not draft.draft or "draft" not in error.message.lower():
                 raise
         remark = "it was opened as ready for review: the repository does not support drafts"

@@ -1,6 +1,6 @@
 """The issues of a repository on GitHub, behind the port `Tracker`."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -96,10 +96,12 @@ class GitHubTracker:
             me = await self._connection.me(client)
             return await comments.put_comment(client, f"{self._path}/issues/{self._number(ref)}", me, text, marker)
 
-    async def comments_since(self, ref: IssueRef, since: str) -> CommentPage:
-        """List the comments since an earlier look, oldest first; an empty `since` means all."""
+    async def comments_since(self, looks: Mapping[IssueRef, str]) -> Mapping[IssueRef, CommentPage]:
+        """List the comments on each issue since an earlier look at it, oldest first; an empty look means all."""
+        numbers = {self._number(ref): look for ref, look in looks.items()}
         async with self._connection.open() as client:
-            return await comments.comments_since(client, f"{self._path}/issues/{self._number(ref)}", since)
+            found = await comments.comments_since(client, self._path, numbers)
+        return {ref: found[ref.id] for ref in looks}
 
     async def may_decide(self, ref: IssueRef, login: str) -> bool:
         """Whether somebody has write permission; a bot never decides."""

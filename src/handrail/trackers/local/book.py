@@ -3,26 +3,33 @@
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import count
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from handrail.errors import TrackerFault, UsageError, VersionConflict
 from handrail.frozen import frozen
+from handrail.late_import import late_import
 from handrail.model import issue_events as ev
 from handrail.model.issue_events import IssueEvent, Record
 from handrail.model.issue_records import LINKS, MAX_LINK, IssueLine, LocalIssue
 from handrail.model.issues import Claim, ClaimResult, TrackerKind
-from handrail.model.secrets.redaction import Redactor
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.issue_books import ImportCounts, ReadyIssues, ReadyOrder
 from handrail.ports.log import Log
 from handrail.trackers.local.claims import find_stale_claims, parse_claim
-from handrail.trackers.local.cycles import find_cycle
-from handrail.trackers.local.fold import CLAIMED
-from handrail.trackers.local.ids import prefix_of, propose_children, propose_ids
-from handrail.trackers.local.import_plan import Importer
-from handrail.trackers.local.leased import IssueStreams
 from handrail.trackers.local.readiness import Readiness
-from handrail.trackers.local.records import clean_record, require_valid
+
+if TYPE_CHECKING:
+    from handrail.model.secrets.redaction import Redactor
+    from handrail.trackers.local import cycles, fold, ids, import_plan, leased
+    from handrail.trackers.local import records as record_rules
+else:
+    # `ready` and `list` read lines alone: what changes issues is not loaded for them.
+    cycles = late_import("handrail.trackers.local.cycles")
+    fold = late_import("handrail.trackers.local.fold")
+    ids = late_import("handrail.trackers.local.ids")
+    import_plan = late_import("handrail.trackers.local.import_plan")
+    leased = late_import("handrail.trackers.local.leased")
+    record_rules = late_import("handrail.trackers.local.records")
 
 BATCH = 200
 """How many issues of an import are one commit."""
@@ -35,7 +42,8 @@ class LocalIssues:
     log: Log
     repository: str
     clock: Callable[[], float]
-    redactor: Redactor
+    find_redactor: "Callable[[], Redactor]"
+    """Returns what removes secrets from the texts of issues; it is asked for with the first text."""
 
     @property
     def tracker(self) -> TrackerKind:
@@ -43,8 +51,8 @@ class LocalIssues:
         return "local"
 
     @property
-    def _streams(self) -> IssueStreams:
-        return IssueStreams(self.log, self.clock)
+    def _streams(self) -> "leased.IssueStreams":
+        return leased.IssueStreams(self.log, self.clock)
 
     def read(self, issue: str) -> LocalIssue:
         """Read an issue by its id."""
@@ -60,7 +68,7 @@ class LocalIssues:
 
     def create(self, record: Record, by: str, parent: str = "", marker: str = "") -> str:
         """Create an issue, or find the one that was created with this marker, and return its id."""
-        record = require_valid(clean_record(record, self.redactor))
+        record = record_rules.require_valid(record_rules.clean_record(record, self.find_redactor()))
         lines = self.lines()
         if marker and (known := next((line.id for line in lines if line.marker == marker), "")):
             return known
@@ -70,11 +78,11 @@ class LocalIssues:
         if parent:
             self.read(parent)
             events.append(ev.DependencyAdded(on=parent, link="parent-child", by=by, at=self.clock()))
-            ids = propose_children(parent, {line.id for line in lines})
+            proposed = ids.propose_children(parent, {line.id for line in lines})
         else:
             content = f"{record.get('title')}|{record.get('description')}|{by}|{self.clock()}|{marker}"
-            ids = propose_ids(prefix_of(self.repository), content, len(lines))
-        for issue in ids:
+            proposed = ids.propose_ids(ids.prefix_of(self.repository), content, len(lines))
+        for issue in proposed:
             try:
                 self.log.append([self._streams.begin(issue, events)], [])
             except VersionConflict:
@@ -84,13 +92,13 @@ class LocalIssues:
 
     def edit(self, issue: str, fields: Record, by: str) -> LocalIssue:
         """Set fields of an issue; what is already so stays."""
-        clean = clean_record(fields, self.redactor)
+        clean = record_rules.clean_record(fields, self.find_redactor())
 
         def decide(found: LocalIssue) -> Sequence[IssueEvent]:
             news = {name: value for name, value in clean.items() if _differs(found.record.get(name), value)}
             if not news:
                 return ()
-            require_valid({**found.record, **news})
+            record_rules.require_valid({**found.record, **news})
             return (ev.IssueEdited(fields=news, by=by, at=self.clock()),)
 
         return self._streams.change(issue, decide)
@@ -104,9 +112,9 @@ class LocalIssues:
         def decide(found: LocalIssue) -> Sequence[IssueEvent]:
             if _has_link(found, on, kind):
                 return ()
-            if cycle := find_cycle(self.log.issue_lines(found.repository), issue, on, kind):
+            if cycle := cycles.find_cycle(self.log.issue_lines(found.repository), issue, on, kind):
                 raise UsageError(
-                    f"{issue} cannot depend on {on}: {' -> '.join(cycle)} would be a circle",
+                    f"{issue} cannot depend on {on}: {' -> '.join(cycle)} would be a cycle",
                     next_step=f"remove one of these dependencies first: handrail issues dep remove {on} ISSUE",
                 )
             return (ev.DependencyAdded(on=on, link=kind, by=by, at=self.clock()),)
@@ -127,7 +135,7 @@ class LocalIssues:
 
     def comment(self, issue: str, text: str, by: str, marker: str = "") -> str:
         """Write a comment, or change the one of a marker."""
-        text = cast("str", clean_record({"text": text}, self.redactor)["text"])
+        text = cast("str", record_rules.clean_record({"text": text}, self.find_redactor())["text"])
         written: list[str] = []
 
         def decide(found: LocalIssue) -> Sequence[IssueEvent]:
@@ -150,7 +158,7 @@ class LocalIssues:
         def decide(found: LocalIssue) -> Sequence[IssueEvent]:
             if found.status == "open" and found.text("assignee") in ("", claim.by):
                 return (ev.IssueClaimed(by=claim.by, run=claim.run, at=self.clock()),)
-            if found.status not in ("open", CLAIMED):
+            if found.status not in ("open", fold.CLAIMED):
                 raise TrackerFault(
                     f"{issue} cannot be claimed: its status is {found.status}",
                     next_step=f"handrail issues update {issue} --status open",
@@ -167,7 +175,7 @@ class LocalIssues:
 
         def decide(found: LocalIssue) -> Sequence[IssueEvent]:
             holder = found.claim.by if found.claim else found.text("assignee")
-            if found.status != CLAIMED or (claimed_by and holder != claimed_by):
+            if found.status != fold.CLAIMED or (claimed_by and holder != claimed_by):
                 return ()
             released.append(holder)
             return (ev.ClaimReleased(claimed_by=holder, why=why, by=by, at=self.clock()),)
@@ -187,7 +195,7 @@ class LocalIssues:
         self, records: Iterable[Record], by: str, on_progress: Callable[[int], None] | None = None
     ) -> ImportCounts:
         """Create or replace issues from records of a file."""
-        plan = Importer(self._streams, self.repository, self.redactor).plan(records)
+        plan = import_plan.Importer(self._streams, self.repository, self.find_redactor()).plan(records)
         fact = partial(ev.IssueImported, repository=self.repository, by=by, at=self.clock())
         for start in range(0, len(plan.created), BATCH):
             batch = plan.created[start : start + BATCH]

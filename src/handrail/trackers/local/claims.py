@@ -1,11 +1,18 @@
-"""Which claims are stale: those of runs that are over or gone."""
+"""Which claims are stale: those of runs that are over or gone, and have no open pull request."""
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
+from handrail.late_import import late_import
 from handrail.model.history.run_lines import Filter
 from handrail.model.issue_records import IssueLine
 from handrail.model.issues import Claim
 from handrail.ports.log import Log
+
+if TYPE_CHECKING:
+    from handrail.model import pull_requests
+else:
+    pull_requests = late_import("handrail.model.pull_requests")
 
 OVER = ("succeeded", "failed", "cancelled")
 """The statuses of runs that do no more work."""
@@ -29,6 +36,12 @@ def find_stale_claims(log: Log, lines: Sequence[IssueLine], now: float) -> Itera
         rows = log.summaries(Filter(key=claim.run))
         status = rows[0].document.get("status") if rows else None
         if status in OVER:
-            yield line, f"its run {claim.run} is over ({status})"
+            if not _has_open_pull_request(log, claim.run):
+                yield line, f"its run {claim.run} is over ({status})"
         elif not rows and now - claim.at > GRACE:
             yield line, f"its run {claim.run} does not exist"
+
+
+def _has_open_pull_request(log: Log, run: str) -> bool:
+    wanted = Filter(prefix=pull_requests.STREAM, runs_only=False, root=run, status="open", limit=1)
+    return bool(log.keys(wanted))

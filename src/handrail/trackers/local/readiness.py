@@ -12,7 +12,9 @@ from functools import cached_property
 from typing import Literal, TypeAlias
 
 from handrail.frozen import frozen
+from handrail.model.actors import actor_words
 from handrail.model.issue_records import IssueLine
+from handrail.trackers.local.times import format_time
 
 Order: TypeAlias = Literal["priority", "oldest", "hybrid"]
 NOT_WORKED_ON = frozenset({"merge-request", "gate", "molecule", "message", "agent", "role", "rig"})
@@ -66,7 +68,7 @@ class Readiness:
         if line.hidden:
             return "it is pinned or ephemeral"
         if line.deferred_until > self._now:
-            return "it is deferred until a later time"
+            return f"it is deferred until {format_time(line.deferred_until)}"
         if line.kind in NOT_WORKED_ON:
             return f"nobody works on issues of type {line.kind}"
         if not line.links:
@@ -80,8 +82,9 @@ class Readiness:
 
     def _explain_status(self, line: IssueLine) -> str:
         if line.claimed:
-            return f"it is claimed by {line.claimed.partition(' ')[0]}"
-        return f"its status is {line.status}" + (f", assigned to {line.assignee}" if line.assignee else "")
+            return f"it is claimed by {actor_words(line.claimed.partition(' ')[0])}"
+        who = f", assigned to {actor_words(line.assignee)}" if line.assignee else ""
+        return f"its status is {line.status}{who}"
 
     def _explain_deferred_parent(self, name: str) -> str:
         for above in self._ancestors(name):

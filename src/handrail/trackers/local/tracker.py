@@ -1,7 +1,7 @@
 """The issues that a repository keeps on this machine, behind the port that all trackers share."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -53,7 +53,7 @@ class LocalTracker:
 
     async def read(self, ref: IssueRef) -> Issue:
         """Read an issue with its comments, dependencies and parent."""
-        return issue_of(await asyncio.to_thread(self.issues.read, self._id(ref)))
+        return issue_of(await asyncio.to_thread(self.issues.read, self._id(ref)), self.place)
 
     async def find(self, wanted: IssueFilter) -> tuple[Issue, ...]:
         """List issues, the most recently changed first."""
@@ -64,7 +64,7 @@ class LocalTracker:
         chosen = [line.id for line in lines if _matches(line, wanted)]
         if not wanted.text:
             chosen = chosen[: wanted.limit]
-        found = [replace(issue_of(each), comments=()) for each in self.issues.read_several(chosen)]
+        found = [replace(issue_of(each, self.place), comments=()) for each in self.issues.read_several(chosen)]
         text = wanted.text.casefold()
         return tuple(each for each in found if text in f"{each.title}\n{each.body}".casefold())[: wanted.limit]
 
@@ -72,7 +72,7 @@ class LocalTracker:
         """List the issues that can be worked on now; stale claims are released first."""
         ready = (await asyncio.to_thread(self.issues.find_ready)).ready
         found = await asyncio.to_thread(self.issues.read_several, [line.id for line in ready[:limit]])
-        return tuple(replace(issue_of(each), comments=()) for each in found)
+        return tuple(replace(issue_of(each, self.place), comments=()) for each in found)
 
     async def create(self, draft: IssueDraft, marker: Marker) -> IssueRef:
         """Create an issue, or find the one that was created with this marker."""
@@ -102,8 +102,11 @@ class LocalTracker:
         """Write the comment of a marker, in place if there is one already."""
         return await asyncio.to_thread(self.issues.comment, self._id(ref), text, OURS, mark_of(marker))
 
-    async def comments_since(self, ref: IssueRef, since: str) -> CommentPage:
-        """List the comments that came or changed since an earlier look."""
+    async def comments_since(self, looks: Mapping[IssueRef, str]) -> Mapping[IssueRef, CommentPage]:
+        """List the comments that came or changed since an earlier look at each issue."""
+        return {ref: await self._page(ref, look) for ref, look in looks.items()}
+
+    async def _page(self, ref: IssueRef, since: str) -> CommentPage:
         found = await asyncio.to_thread(self.issues.read, self._id(ref))
         last = int(since or 0)
         comments = [each for each in comments_of(found) if not since or found.changes.get(each.id, 0) > last]
@@ -160,12 +163,13 @@ def comments_of(issue: LocalIssue) -> list[Comment]:
             at=parse_time(each.get("created_at")),
             edited_at=parse_time(each.get("updated_at")),
             by_bot=not is_person(str(each.get("author", ""))) and str(each.get("id")) in issue.changes,
+            is_marked=str(each.get("id")) in issue.comment_markers,
         )
         for each in issue.records("comments")
     ]
 
 
-def issue_of(issue: LocalIssue) -> Issue:
+def issue_of(issue: LocalIssue, place: str) -> Issue:
     """Show a local issue as every tracker shows its issues."""
     links = [
         Dependency(on=str(each.get("depends_on_id", "")), kind=str(each.get("type") or "blocks"))
@@ -174,7 +178,7 @@ def issue_of(issue: LocalIssue) -> Issue:
     sections = [(name, issue.text(name)) for name in ("design", "acceptance_criteria", "notes")]
     more = "".join(f"\n\n## {name.replace('_', ' ').capitalize()}\n\n{text}" for name, text in sections if text)
     return Issue(
-        ref=issue.ref,
+        ref=IssueRef(place, issue.id),
         title=issue.text("title"),
         body=(issue.text("description") + more).lstrip("\n"),
         state="closed" if issue.status == "closed" else "open",

@@ -145,6 +145,7 @@ class MemoryService:
             at=self.clock(),
             url=f"https://{ref.place}/issues/{ref.id}#issuecomment-{changed}",
             by_bot=author in self.bots,
+            is_marked=marker is not None,
         )
         stored = StoredComment(comment, marker, changed)
         self.issue(ref).comments.append(stored)

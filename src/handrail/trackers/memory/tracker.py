@@ -1,6 +1,6 @@
 """The tracker in memory."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -46,7 +46,8 @@ class MemoryTracker:
         """Read an issue with its comments, attachments, dependencies and parent."""
         async with self._service.call("read"):
             stored = self._service.issue(ref)
-            return replace(stored.issue, comments=tuple(each.comment for each in stored.comments))
+            comments = tuple(each.comment for each in stored.comments)
+            return replace(stored.issue, comments=comments, looked=str(self._service.ticks))
 
     async def find(self, wanted: IssueFilter) -> tuple[Issue, ...]:
         """List issues, the most recently changed first."""
@@ -112,13 +113,15 @@ class MemoryTracker:
                     return each.comment.id
             return self._service.write_comment(ref, self._login, text, marker).comment.id
 
-    async def comments_since(self, ref: IssueRef, since: str) -> CommentPage:
-        """List the comments that came or changed since an earlier look."""
+    async def comments_since(self, looks: Mapping[IssueRef, str]) -> Mapping[IssueRef, CommentPage]:
+        """List the comments that came or changed since an earlier look at each issue."""
         async with self._service.call("comments_since"):
-            last = int(since or 0)
-            news = [each for each in self._service.issue(ref).comments if each.changed > last]
-            newest = max([last, *(each.changed for each in news)])
-            return CommentPage(tuple(each.comment for each in news), str(newest))
+            return {ref: self._page(ref, int(look or 0)) for ref, look in looks.items()}
+
+    def _page(self, ref: IssueRef, last: int) -> CommentPage:
+        news = [each for each in self._service.issue(ref).comments if each.changed > last]
+        newest = max([last, *(each.changed for each in news)])
+        return CommentPage(tuple(each.comment for each in news), str(newest))
 
     async def may_decide(self, ref: IssueRef, login: str) -> bool:
         """Whether somebody has write permission."""

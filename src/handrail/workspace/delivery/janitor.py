@@ -174,10 +174,17 @@ def _ref_reasons(
         return (fault.message,)
     if not elsewhere:
         return (f"it keeps work that is on no branch; to remove it: git update-ref -d {name}",)
-    until = removed.at + retention.days(removed.repository) * _DAY
+    until = removed.at + _retained_days(name, removed.repository, retention) * _DAY
     if retention.now < until:
         return (f"it is kept until {datetime.fromtimestamp(until, UTC):%Y-%m-%d}; its work was merged or applied",)
     return ()
+
+
+def _retained_days(ref: str, repository: str, retention: Retention) -> int:
+    """Return how long a ref stays: `blame` needs the snapshots of steps, but not what was put aside."""
+    days = retention.days(repository)
+    is_of_steps = "/" not in ref.removeprefix(REFS)
+    return max(days, retention.blame_days(repository)) if is_of_steps else days
 
 
 def _branch(git: Git, run: str, branch: str) -> Leftover:

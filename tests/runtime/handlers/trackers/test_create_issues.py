@@ -1,6 +1,8 @@
 """A step creates issues, each once, whatever happens."""
 
 import asyncio
+import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,14 +13,21 @@ from handrail.errors import NoToken, TrackerBusy, TrackerFault
 from handrail.model.history.events import ToolCalled
 from handrail.model.history.run_state import RunState
 from handrail.model.issues import Dependency
+from handrail.model.secrets.redaction import Redactor
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.runs import lifecycle as runs
+from handrail.ports.programs import ProgramAnswer, ProgramCall
+from handrail.processes.secret_forms import FORMS
 from handrail.runtime.history import events_of, state_of
 from handrail.runtime.ports import PinnedWorkflow
 from handrail.store.memory.log import MemoryLog, MemoryWorld
+from handrail.trackers.beads.book import BeadsIssues
+from handrail.trackers.beads.program import Bd, find_bd
+from handrail.trackers.local.tracker import LocalTracker
 from handrail.trackers.memory.catalog import MemoryTrackers
 from handrail.trackers.memory.service import MemoryService
 from handrail.wiring.system import System, make_writer
+from support.beads.install import add_beads, ask_double
 from support.compiler.native_case import compile_text, shown
 from support.runtime.pull_request_room import PullRequestRoom
 
@@ -54,6 +63,8 @@ class IssueRoom:
     folder: Path
     world: MemoryWorld = field(default_factory=MemoryWorld)
     service: MemoryService = field(default_factory=MemoryService)
+    trackers: MemoryTrackers | None = None
+    """Instead of those in memory."""
     points: int = 0
     """How many points were passed in this life."""
     deadly: int = 0
@@ -74,7 +85,7 @@ class IssueRoom:
         self.points = 0
         log = self.world.open(self._pass)
         self.service.on_point = self._pass
-        system = System(log, self.folder / "data", _find, trackers=MemoryTrackers(self.service))
+        system = System(log, self.folder / "data", _find, trackers=self.trackers or MemoryTrackers(self.service))
         try:
             asyncio.run(system.supervisor("tester").run_until_idle())
         finally:
@@ -95,6 +106,36 @@ class IssueRoom:
     @property
     def created(self) -> dict[str, Any]:
         return {stored.issue.title: stored.issue for stored in self.service.issues.values()}
+
+
+class BeadsTrackers(MemoryTrackers):
+    """A catalog for a repository with beads, with the double of `bd`; `on_write` is called after each of its writes."""
+
+    def __init__(self, repository: Path, on_write: Callable[[], None] = lambda: None) -> None:
+        super().__init__()
+        self._repository = repository
+        self._on_write = on_write
+
+    def own_place(self, run: str = "") -> str:  # noqa: ARG002 -- there is one repository
+        """Return the place of the repository."""
+        return "beads/shop-1"
+
+    def tracker(self, place: str, run: str = "") -> Any:  # noqa: ARG002 -- as above
+        """Return the tracker of beads."""
+        found = find_bd(self._ask, str(self._repository))
+        assert isinstance(found, Bd)
+        return LocalTracker(BeadsIssues(found, MemoryWorld().open(), lambda: 1000.0, Redactor({}, FORMS)), place)
+
+    def _ask(self, call: ProgramCall) -> ProgramAnswer:
+        answer = ask_double(call)
+        if call.words[0] in ("create", "update", "dep"):
+            self._on_write()
+        return answer
+
+    def records(self) -> dict[str, Any]:
+        """Return the issues of bd, by their titles."""
+        listed = ask_double(ProgramCall(name="bd", words=("list", "--all", "--json"), folder=str(self._repository)))
+        return {each["title"]: each for each in json.loads(listed.output)}
 
 
 def _find(name: str, _: str) -> PinnedWorkflow:
@@ -160,6 +201,49 @@ def test_no_crash_creates_an_issue_twice(tmp_path: Path) -> None:
         ), deadly
         facts = [event for _, event in events_of(room.log, run) if isinstance(event, ToolCalled)]
         assert [each.tool for each in facts if each.success].count("create_issue") == 3, deadly
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.delenv("BD_JSON_ENVELOPE", raising=False)
+    (tmp_path / "shop").mkdir()
+    return add_beads(tmp_path / "shop")
+
+
+def test_a_repository_with_beads_has_its_issues_there(repository: Path) -> None:
+    room = IssueRoom(repository, trackers=BeadsTrackers(repository))
+    run = room.start(TASKS)
+    room.drive()
+    state = room.state(run)
+    assert state.status == "succeeded", state.message
+    created = BeadsTrackers(repository).records()
+    api, epic = created["Compute the total"], created["Totals"]
+    assert (api["priority"], api["description"], epic["issue_type"]) == (0, "With taxes.", "epic")
+    ui = BeadsTrackers(repository).tracker("beads/shop-1").issues.read(created["Show the total"]["id"])
+    assert (api["id"], "blocks") in [(each["depends_on_id"], each["type"]) for each in ui.records("dependencies")]
+    assert sorted(ui.texts("labels")) == ["planned", "web"]
+    output = state.names["issues"]
+    assert isinstance(output, list)
+    assert [each["tracker"] for each in output if isinstance(each, dict)] == ["beads/shop-1"] * 3
+
+
+@pytest.mark.parametrize("deadly", range(1, 6))
+def test_a_crash_after_any_write_of_bd_creates_no_issue_twice(repository: Path, deadly: int) -> None:
+    writes = 0
+
+    def count() -> None:
+        nonlocal writes
+        writes += 1
+        if writes == deadly:
+            raise Killed
+
+    room = IssueRoom(repository, trackers=BeadsTrackers(repository, count))
+    run = room.start(TASKS)
+    with pytest.raises((Killed, BaseExceptionGroup)):
+        room.drive()
+    room.drive()
+    assert room.state(run).status == "succeeded", room.state(run).message
+    assert len(BeadsTrackers(repository).records()) == 3
 
 
 def test_texts_of_any_kind_become_titles(room: IssueRoom) -> None:

@@ -98,6 +98,7 @@ def call_of(state: RunState, pending: Pending, spec: dict[str, Any], place: Path
         single_turn=bool(spec.get("single_turn")),
         allowed_tools=None if spec.get("allowed_tools") is None else tuple(spec["allowed_tools"]),
         disallowed_tools=tuple(spec.get("disallowed_tools", ())),
+        no_comment=bool(spec.get("no_comment")),
         schema=spec.get("schema"),
         options={**script, **launch_options(spec)},
     )

@@ -71,7 +71,7 @@ from handrail.runtime.ports import Clock, step_duration
 
 if TYPE_CHECKING:
     from handrail.engine.contracts import result_in_text
-    from handrail.ports.trusted_files import TrustedFiles
+    from handrail.ports.repositories import TrustedFiles
     from handrail.runtime.handlers.agents import project_files
 else:
     project_files = late_import("handrail.runtime.handlers.agents.project_files")

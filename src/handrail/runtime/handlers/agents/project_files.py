@@ -18,7 +18,7 @@ from pathlib import Path
 from handrail.frozen import frozen
 from handrail.ports.agent_profiles import ProjectFiles
 from handrail.ports.agents import Project
-from handrail.ports.trusted_files import TrustedFiles
+from handrail.ports.repositories import TrustedFiles
 from handrail.runtime.handlers.agents.hindrances import Refusal
 
 MAX_FILES = 1000
