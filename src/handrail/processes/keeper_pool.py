@@ -38,7 +38,7 @@ _MOST_IDLE = 2
 KEEPER, HELPER = b"k", b"h"
 """What is asked for."""
 LENGTH_BYTES = 8
-"""What a keeper is told is one JSON document, after so many bytes with its length; what it says are lines."""
+"""What a keeper receives is one JSON document, after so many bytes with its length; what it says are lines."""
 ENDED = "ended"
 """What it says when the status is written and it is idle."""
 _ENVIRONMENT = {"LC_ALL": "C.UTF-8"}

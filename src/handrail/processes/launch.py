@@ -76,7 +76,7 @@ class StartFolders:
         self._place = place
         self._lock = threading.Lock()
         self._planned: list[str] = []
-        """Those that keepers were told to make: some are made, some will be, and some never if a keeper was killed."""
+        """Those that keepers were asked to make: some are made, some will be, and some never if a keeper was killed."""
         self._process = 0
         """Who planned them: a fork has none of its own yet."""
 
