@@ -89,7 +89,11 @@ def test_bells_are_not_listed_again_while_their_folder_is_the_same(
     _age(tmp_path)
     log.send("r1", "one", b"{}")
     bell.answer()
-    monkeypatch.setattr(os, "listdir", lambda _: [])
+
+    def find_none(_: Path) -> list[str]:
+        return []
+
+    monkeypatch.setattr(os, "listdir", find_none)
     log.send("r1", "two", b"{}")
     assert is_rung(bell)
 

@@ -131,7 +131,8 @@ def crash_in_git(points: KindPoints, log: Log, run: str) -> None:
 def _die_during(points: Points, point: str) -> None:
     """Let the next git command be started, and left alone."""
 
-    def ended(self: GitProcess, ok: tuple[int, ...] = (0,)) -> NoReturn:
+    def ended(self: GitProcess, ok: tuple[int, ...] = (0,), seconds: float = 0) -> NoReturn:
+        del ok, seconds
         if self.process.stdin is not None:
             self.process.stdin.write(self.stdin)
             self.process.stdin.close()
