@@ -43,7 +43,7 @@ class StepOwner:
 
 @frozen(kw_only=True)
 class RunOwner:
-    """A run wrote the line, but its step cannot be told."""
+    """A run wrote the line, but which step did is unknown."""
 
     run: str
     why: str
