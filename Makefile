@@ -12,10 +12,12 @@ export PYTHONDONTWRITEBYTECODE :=
 SOAKS := soak-crashes soak-language soak-engine soak-runtime soak-surfaces
 BUSY := runtime cli agents serve operations/pull workspace processes
 
-.PHONY: test test-system test-busy lint types contracts unit style soak $(SOAKS) run bench format requirements clean
+.PHONY: test compiled test-system test-busy lint types contracts unit style soak $(SOAKS) run bench format requirements clean
 
-# Needs Python, git and make alone.
-test: lint style types contracts unit
+# Needs Python, git and make alone. What only reads the source is checked two at a time.
+test: $(READY)
+	+$(MAKE) --no-print-directory -j2 types compiled lint style contracts
+	+$(MAKE) --no-print-directory unit
 
 $(READY): requirements/dev.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("Handrail needs Python 3.11 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
@@ -33,6 +35,10 @@ types: $(READY)
 
 contracts: $(READY)
 	$(BIN)/lint-imports
+
+# Tests are compiled once, and not by each worker of pytest at the same time.
+compiled: $(READY)
+	$(BIN)/pytest -n 0 --collect-only -qq -m "not system" > $(VENV)/collected || { cat $(VENV)/collected; exit 1; }
 
 unit: $(READY)
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not system"

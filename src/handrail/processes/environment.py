@@ -90,5 +90,6 @@ def process_redactor(more: Mapping[str, str] | None = None) -> Redactor:
     return Redactor({**secret_values(os.environ), **secret_values(more or {})}, FORMS)
 
 
+@lru_cache(maxsize=4096)
 def _is_secret(name: str, named: tuple[str, ...]) -> bool:
     return has_matching_glob(name.upper(), SECRET) or has_matching_glob(name, named)

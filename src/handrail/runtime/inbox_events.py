@@ -28,7 +28,7 @@ from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.settings import AgentPolicy
 from handrail.ports.log import Log, Message
 from handrail.runtime.event_records import can_read_back, decode_event
-from handrail.runtime.handlers.children import outcome_of
+from handrail.runtime.handlers.children import find_ended_child, outcome_of
 from handrail.runtime.history import plan_of, state_of
 from handrail.runtime.run_summary import TIMEOUT
 from handrail.runtime.run_writer import InboxEffects, RunMessage
@@ -219,16 +219,16 @@ def _end_child(ctx: _InboxContext, data: _Data) -> tuple[ev.Event, ...]:
     if ctx.state.status != "running" or pending is None or pending.child != data["child"]:
         return ()
     try:
-        ended = outcome_of(ctx.log, pending, ctx.now)
+        child = find_ended_child(ctx.log, pending)
+        ended = () if child is None else (outcome_of(ctx.log, pending, child, ctx.now),)
     except HandrailError:
         # The driver meets the same error when it reads the child's history, and reports it.
         return ()
-    return () if ended is None else (ended, *_adopt_child_settings(ctx, pending.child))
+    return () if child is None else (*ended, *_adopt_child_settings(ctx, child))
 
 
-def _adopt_child_settings(ctx: _InboxContext, run: str) -> tuple[ev.Event, ...]:
+def _adopt_child_settings(ctx: _InboxContext, child: RunState) -> tuple[ev.Event, ...]:
     """Take over what a called workflow found in git's settings: it works in the worktree of its caller."""
-    child = state_of(ctx.log, run)
     if child.tree is None or child.git_changes == ctx.state.git_changes:
         return ()
     address = "" if ctx.state.pending is None else ctx.state.pending.address

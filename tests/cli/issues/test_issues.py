@@ -103,7 +103,7 @@ def test_issues_are_exported_and_imported(runs: Runs) -> None:
 
 def test_agents_may_create_and_comment_but_not_decide(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("handrail.wiring.session.current_actor", lambda: make_agent("fix-1", "work"))
-    monkeypatch.setattr("handrail.cli.whose_word.current_actor", lambda: make_agent("fix-1", "work"))
+    monkeypatch.setattr("handrail.wiring.session.current_actor", lambda: make_agent("fix-1", "work"))
     issue = create(runs, "Found on the way")
     runs.text("issues", "comment", issue, "It is old.")
     assert runs.json("issues", "show", issue)["created_by"] == "agent:fix-1/work"

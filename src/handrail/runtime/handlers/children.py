@@ -36,14 +36,17 @@ def is_over(log: Log, run: str) -> bool:
     return state_of(log, run).status in OVER
 
 
-def outcome_of(log: Log, pending: Pending, now: float) -> StepEnded | None:
-    """Build the outcome of a step whose child run is over; None while it is not."""
+def find_ended_child(log: Log, pending: Pending) -> RunState | None:
+    """Return the child run of a step once it is over; None while it is not."""
     try:
         child = state_of(log, pending.child)
     except NotFound:
         return None
-    if child.status not in OVER:
-        return None
+    return child if child.status in OVER else None
+
+
+def outcome_of(log: Log, pending: Pending, child: RunState, now: float) -> StepEnded:
+    """Build the outcome of a step from its child run, which is over."""
     good = child.status == "succeeded"
     if child.stack[0].prefix:
         return _outcome_of_call(pending, child, now)
@@ -103,7 +106,8 @@ class ChildHandler:
         """Start the child; None while it runs, an outcome when it is over or cannot be started."""
         if self.log.last(began.child).seq:
             self._release(state, pending)
-            return outcome_of(self.log, pending, self.clock())
+            ended = find_ended_child(self.log, pending)
+            return None if ended is None else outcome_of(self.log, pending, ended, self.clock())
         try:
             called = self._find_called_workflow(state, began)
         except HandrailError as error:
