@@ -6,7 +6,7 @@ from pathlib import Path
 from handrail.model.history.events import ChildStarted, GapRecorded
 from handrail.operations.driving.drive import EventFollower, RunEvent
 from handrail.operations.driving.follow import FollowedRun
-from handrail.ports.log import Append, Lease
+from handrail.ports.log import Append, Lease, StoredEvent
 from handrail.runtime.event_records import encode_event
 from handrail.store.memory.log import MemoryLog, MemoryWorld
 
@@ -41,7 +41,7 @@ def test_positions_rise_although_a_child_writes_between_two_reads(tmp_path: Path
 
         raced = False
 
-        def read(self, stream: str, after: int = 0, limit: int | None = None) -> "tuple[object, ...]":  # type: ignore[override]
+        def read(self, stream: str, after: int = 0, limit: int | None = None) -> tuple[StoredEvent, ...]:
             if stream == "a-1.1" and not self.raced:
                 self.raced = True
                 _append(other, "a-1", _gap("around"))
