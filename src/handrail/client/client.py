@@ -94,11 +94,11 @@ class Client:
         return handle
 
     async def get(self, run: str, drive: Drive = "here") -> Run:
-        """Find a run by its id, a unique prefix of it, or `@last`; nothing is driven before it is told to continue."""
+        """Find a run by its id, a unique prefix of it, or `@last`; it is not driven before it is answered."""
         return self._make_run(find(self._session.log, run), drive)
 
     async def runs(self, states: Sequence[RunListState] = (), workflow: str | None = None) -> tuple[RunLine, ...]:
-        """List the runs that people started, those that need somebody first; only some states if they are named."""
+        """List the runs that people started, those that need a person first; only some states if they are named."""
         asked = ListingRequest(workflow=workflow, states=tuple(states), every=True)
         return tuple(map(convert_row, list_runs(LoggedRuns(self._session.log), asked).lines))
 

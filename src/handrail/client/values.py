@@ -58,7 +58,7 @@ class PullRequest:
 
 @frozen(kw_only=True)
 class NeedsPerson:
-    """The run does not continue by itself: it asks somebody, is blocked or paused, or no process drives it."""
+    """The run does not continue on its own: it asks a person, is blocked or paused, or no process drives it."""
 
     run: str
     """The run that needs it: the one that was asked about, or one that it started."""

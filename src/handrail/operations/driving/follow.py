@@ -1,6 +1,6 @@
-"""Follows a run, whoever drives it, until it has come to rest: it has ended, needs a person, or nobody drives it.
+"""Follows a run, whoever drives it, until it has come to rest: it has ended, needs a person, or has no driver.
 
-1. A run that moves by itself is at rest if no process has driven it for a while: its driver may be about to start.
+1. A run that moves on its own is at rest if no process has driven it for a while: its driver may be about to start.
 2. A run that waits for a person is at rest as soon as no message waits in its inbox: an answer that was sent and not
    yet processed is about to move it.
 3. Events are given in the order of their positions in the log. One that lies beyond what was read of the whole log is
@@ -21,7 +21,7 @@ from handrail.runtime.run_writer import attendant_of
 from handrail.runtime.watcher import Watcher
 
 PATIENCE = 5.0
-"""Seconds after which a run that nobody drives, or whose messages nobody processes, is at rest."""
+"""Seconds after which a run that has no driver, or whose messages nobody processes, is at rest."""
 
 
 def is_driven(log: Log, folder: Path, run: str) -> bool:

@@ -1,4 +1,4 @@
-"""Refuses to agents what is reserved for people: the attempt is recorded, and the person is told of it."""
+"""Refuses to agents what is reserved for people: the attempt is recorded, and shown to the person."""
 
 import shlex
 from contextlib import suppress

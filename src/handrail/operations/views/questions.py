@@ -18,7 +18,7 @@ from handrail.runtime.run_summary import summary_of
 
 Kind: TypeAlias = Literal["approval", "question", "budget"]
 NeedKind: TypeAlias = Literal["approval", "question", "budget", "blocked", "paused", "held", "interrupted"]
-"""Why a run does not move by itself; `held`: with a connected agent, `interrupted`: no process drives it."""
+"""Why a run does not move on its own; `held`: with a connected agent, `interrupted`: no process drives it."""
 
 
 @frozen
