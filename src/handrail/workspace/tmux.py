@@ -15,9 +15,9 @@ from handrail.ports.processes import MARK
 from handrail.workspace.git.data_places import hash_path
 
 if TYPE_CHECKING:
-    from handrail.processes import detach
+    from handrail.processes import local_programs
 else:
-    detach = late_import("handrail.processes.detach")
+    local_programs = late_import("handrail.processes.local_programs")
 
 PROGRAM = "tmux"
 INSTALL = "install tmux (apt install tmux, brew install tmux)"
@@ -128,7 +128,7 @@ def explain_unavailable() -> str:
 
 def environment() -> dict[str, str]:
     """Build the environment of the server and its windows: no secrets, and no mark of a step that called us."""
-    return {name: value for name, value in detach.handrail_environment(os.environ).items() if name != MARK}
+    return {name: value for name, value in local_programs.handrail_environment(os.environ).items() if name != MARK}
 
 
 class Tmux:

@@ -13,8 +13,8 @@ from handrail.model.secrets.redaction import Redactor
 from handrail.operations.blame.run_work import StepWork
 from handrail.operations.blame.trace import CommitOrigin, Trace, TracedLines
 from handrail.operations.views.event_sentences import spending_in
-from handrail.ports.log import Log
 from handrail.ports.line_history import BlamedLine, LineHistory
+from handrail.ports.log import Log
 from handrail.runtime.event_records import decode_event
 from handrail.runtime.history import state_of
 
