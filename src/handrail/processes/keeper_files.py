@@ -140,7 +140,7 @@ def remove_drafts(folder: Path, keeper: int) -> None:
 
 def _list_drafts(owner: str) -> tuple[str, str]:
     """Return the names of the draft of the record, and of the file that reserves space for the status."""
-    # What lies ready is no draft that somebody forgot.
+    # What lies ready is not a draft that somebody forgot.
     return f"process.json.{owner}" + ".tmp" * (owner != _AHEAD), f"status.{owner}"
 
 
