@@ -19,6 +19,8 @@ ALLOWED = {
     "handrail.serve.mcp.http_connections.RepeatFilter.filter": "logging calls it",
     "handrail.authoring.python.flow.FlowContext.*": "for those who write workflows: `ctx` of `async def run(ctx)`",
     "handrail.authoring.python.flow.Decided.approved": "for those who write workflows: what `ctx.approve` gives",
+    "handrail.client.run.Run.*": "for Python programs that start and follow runs",
+    "handrail.client.values.*": "for Python programs that start and follow runs",
     "handrail.store.memory.log.MemoryWorld": "the log for tests of our own and of others",
     "handrail.*.erase_blob": "a store promises to erase a content from the disk; no command asks for it yet",
     "handrail.*.find_by_marker": "finds processes that a command left behind: the conformance suite asks every adapter",

@@ -22,6 +22,8 @@ MENTIONED = {
     "Topics, for example: handrail help runs": "the title of a table of topics",
     "handrail attach needs a terminal": "what failed; the next step follows it",
     "# left out by handrail init": "a comment in a configuration file",
+    "handrail issues comment": "a command that is denied to the agent of a step",
+    "handrail issues create": "a command that is denied to the agent of a step",
     "`handrail {}` is reserved for people ({}), but was called {}": "what an agent was refused",
     "{} tried `handrail {}{}`: refused, only a person may do that": "what an agent was refused",
     "{} tried `handrail {}`, which only people may do: refused": "what an agent was refused",
