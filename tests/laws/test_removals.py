@@ -51,6 +51,8 @@ OURS = {
     "workspace.delivery.checkout_files": "files that a person asked to apply or take back, by the rule of the journal",
     "workspace.delivery.fast_forward": "the note of a merge, and files that a merge which was cut off had added",
     "workspace.delivery.janitor": "locks that nobody holds",
+    "workspace.delivery.push": "the note of a push that is over",
+    "workspace.delivery.remote_process": "the note of a git command that is over",
     "workspace.delivery.retention": "the note of a removal",
     "workspace.delivery.staged_files": "contents that were made ready for an apply, and an index of ours",
     "workspace.git.data_places": "locks",
