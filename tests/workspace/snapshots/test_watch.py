@@ -128,7 +128,7 @@ EDITS: dict[str, Edit] = {
     "an empty folder": lambda path: (path / "empty/inner").mkdir(parents=True, exist_ok=True),
     "an empty folder gone": lambda path: shutil.rmtree(path / "empty", ignore_errors=True),
     "a file in an empty folder": lambda path: _append(path, "empty/inner/a.txt", "1"),
-    "a staged file": lambda path: git(path, "add", "-A"),
+    "a staged file": lambda path: git(path, "add", "-A", "--", ".", ":!nested"),
     "an unstaged file": lambda path: git(path, "reset", "-q"),
     "an ignored file that is staged": lambda path: (
         _append(path, "build/kept.txt", "1"),
@@ -137,7 +137,7 @@ EDITS: dict[str, Edit] = {
     "a write to it": lambda path: (path / "build/kept.txt").exists() and _append(path, "build/kept.txt", "2"),
     "an unchanged flag": lambda path: _forget_file(path, "--assume-unchanged"),
     "a skip flag": lambda path: _forget_file(path, "--skip-worktree"),
-    "a commit": lambda path: (git(path, "add", "-A"), git(path, "commit", "-q", "--allow-empty", "-m", "all")),
+    "a commit": lambda path: (git(path, "add", "-A", "--", ".", ":!nested"), git(path, "commit", "-q", "--allow-empty", "-m", "all")),
     "an empty commit": lambda path: git(path, "commit", "-q", "--allow-empty", "-m", "empty"),
     "a detached head": lambda path: git(path, "checkout", "-q", "--detach"),
     "another branch": lambda path: git(path, "checkout", "-qB", "other/branch"),
