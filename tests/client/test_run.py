@@ -192,7 +192,7 @@ def test_a_run_that_waits_for_a_person_is_stopped_too(room: ClientRoom) -> None:
             await run.stop()
             async with asyncio.timeout(60):
                 # The driver of the run records it.
-                while (await run.state()).status != "cancelled":  # noqa: ASYNC110 - it is another process in general
+                while (await run.state()).status != "cancelled":
                     await asyncio.sleep(0.01)
 
     play(program)

@@ -137,7 +137,10 @@ EDITS: dict[str, Edit] = {
     "a write to it": lambda path: (path / "build/kept.txt").exists() and _append(path, "build/kept.txt", "2"),
     "an unchanged flag": lambda path: _forget_file(path, "--assume-unchanged"),
     "a skip flag": lambda path: _forget_file(path, "--skip-worktree"),
-    "a commit": lambda path: (git(path, "add", "-A", "--", ".", ":!nested"), git(path, "commit", "-q", "--allow-empty", "-m", "all")),
+    "a commit": lambda path: (
+        git(path, "add", "-A", "--", ".", ":!nested"),
+        git(path, "commit", "-q", "--allow-empty", "-m", "all"),
+    ),
     "an empty commit": lambda path: git(path, "commit", "-q", "--allow-empty", "-m", "empty"),
     "a detached head": lambda path: git(path, "checkout", "-q", "--detach"),
     "another branch": lambda path: git(path, "checkout", "-qB", "other/branch"),
